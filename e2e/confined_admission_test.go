@@ -18,6 +18,9 @@ import (
 	"github.com/fleetwright/fleetwright/e2e/harness"
 )
 
+// podinfoChart is what a tenant's repository may start with a release of, where the specification allows it.
+const podinfoChart = "oci://ghcr.io/stefanprodan/charts/podinfo"
+
 // A verdict is what admission says of an object that the cluster's administrator, whom the
 // authorizer refuses nothing, brings to a namespace of a tenant.
 type verdict struct {
@@ -31,9 +34,9 @@ type verdict struct {
 const (
 	badAccount   = "spec.serviceAccountName must be"
 	badCluster   = "spec.kubeConfig is not allowed"
-	badNamespace = "a source of another namespace is not allowed"
+	badNamespace = "a source in another namespace is not allowed"
 	badURL       = "the source's URL is not allowed"
-	badBranch    = "in the platform repository only spec.ref.branch"
+	badBranch    = "in the platform repository, only spec.ref.branch"
 	badModules   = "spec.recurseSubmodules is not allowed"
 	badPod       = "violates PodSecurity"
 	overQuota    = "exceeded quota"
@@ -110,9 +113,9 @@ func (s *site) sources(t *testing.T, tenant *tenant, all []*tenant) []verdict {
 	t.Helper()
 	spec, here, platform := s.fleet.TenantSpec(tenant.name), tenant.namespaces[0], s.fleet.PlatformURL()
 	sharing := spec.Source.URL == platform // a branch of the platform repository
-	starter := ""
-	if tenant.source.GetKind() == "OCIRepository" {
-		starter = badURL // what it deploys comes without one
+	starter := badURL
+	if slices.ContainsFunc(spec.AllowedSources, func(allowed string) bool { return strings.HasPrefix(podinfoChart, allowed) }) {
+		starter = ""
 	}
 	foreignBranch := badURL
 	if sharing {
@@ -121,7 +124,7 @@ func (s *site) sources(t *testing.T, tenant *tenant, all []*tenant) []verdict {
 	verdicts := []verdict{
 		{"its own source", here, source(spec.Source.URL, "ref: "+ref(t, tenant)), ""},
 		{"its own source", tenant.sync, source(spec.Source.URL, "ref: "+ref(t, tenant)), ""},
-		{"the starter's chart", here, source("oci://ghcr.io/stefanprodan/charts/podinfo", ""), starter},
+		{"the chart of a starter", here, source(podinfoChart, ""), starter},
 		{"anybody's repository", here, source("https://git.example.com/anybody/anything", ""), badURL},
 		{"anybody's repository", tenant.sync, source("https://git.example.com/anybody/anything", ""), badURL},
 		{"anybody's artifact", here, source("oci://registry.example.com/anybody/anything", ""), badURL},

@@ -211,10 +211,7 @@ func (s *site) body(t *testing.T, a attempt, tenant *tenant) []byte {
 // is not, admission has nothing to say.
 func (s *site) declareJudged(t *testing.T, tenant *tenant) {
 	t.Helper()
-	source := "oci://ghcr.io/stefanprodan/charts/podinfo" // the starter's
-	if tenant.source.GetKind() == "OCIRepository" {
-		source = tenant.field("url")
-	}
+	source := s.fleet.TenantSpec(tenant.name).Chart()
 	for _, namespace := range tenant.namespaces {
 		for _, text := range []string{
 			fmt.Sprintf(`{apiVersion: source.toolkit.fluxcd.io/v1, kind: OCIRepository, spec: {interval: 1h, suspend: true, url: %q}}`, source),

@@ -25,6 +25,7 @@ var dayTwo = map[string]struct {
 	old, new string
 	changed  []string
 	addon    string
+	flags    []string // with which the add-on may be removed, which keeps data
 	removed  []string
 }{
 	"acme": {
@@ -37,6 +38,7 @@ var dayTwo = map[string]struct {
 		old: "txtPrefix: k8s.", new: "txtPrefix: ${CLUSTER_NAME}.",
 		changed: []string{"HelmRelease network/external-dns"},
 		addon:   "jellyfin",
+		flags:   []string{"--allow-removal", "addon/jellyfin"},
 		removed: []string{
 			"ClusterRoleBinding helm-installer-media", "HelmRelease media/jellyfin", "Kustomization flux-system/jellyfin",
 			"OCIRepository media/jellyfin", "ServiceAccount media/helm-installer",
@@ -71,7 +73,7 @@ func (s *site) day2(t *testing.T) {
 	before = s.wantChanges(t, "a changed value", before, edit.changed, nil)
 
 	s.fleet.Remove("Addon", edit.addon)
-	s.fleet.Commit("Take an add-on out")
+	s.fleet.Commit("Take an add-on out", edit.flags...)
 	s.sync(t)
 	s.wantChanges(t, "an add-on taken out", before, nil, edit.removed)
 }

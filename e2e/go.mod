@@ -10,6 +10,7 @@ require (
 	github.com/fluxcd/pkg/runtime v0.110.3
 	github.com/google/go-containerregistry v0.21.6
 	go.etcd.io/etcd/server/v3 v3.6.8
+	golang.org/x/crypto v0.54.0
 	helm.sh/helm/v4 v4.2.4
 	k8s.io/api v0.36.4
 	k8s.io/apimachinery v0.36.4
@@ -415,7 +416,6 @@ require (
 	go.uber.org/zap v1.28.0 // indirect
 	go.yaml.in/yaml/v2 v2.4.4 // indirect
 	go.yaml.in/yaml/v3 v3.0.4 // indirect
-	golang.org/x/crypto v0.54.0 // indirect
 	golang.org/x/exp v0.0.0-20260410095643-746e56fc9e2f // indirect
 	golang.org/x/mod v0.37.0 // indirect
 	golang.org/x/net v0.56.0 // indirect
@@ -476,6 +476,7 @@ tool (
 	github.com/fluxcd/kustomize-controller
 	github.com/fluxcd/source-controller
 	github.com/getsops/sops/v3/cmd/sops
+	k8s.io/kubernetes/cmd/kubectl
 )
 
 // Kubernetes' own go.mod points its parts at folders of its repository.

@@ -96,7 +96,7 @@ func (s *site) tenantSecrets(t *testing.T) {
 // began with, and puts others at the root of its repository or artifact.
 func (s *site) publish(t *testing.T, tenant *tenant, applied, others map[string]string) {
 	t.Helper()
-	folder, resources := "base/", []string{"helmrelease.yaml", "ocirepository.yaml", "config.yaml", "password.sops.yaml"}
+	folder, resources := "base/", append(s.starterFiles(tenant.name), "config.yaml", "password.sops.yaml")
 	files := map[string]string{}
 	if tenant.source.GetKind() == "OCIRepository" {
 		folder, resources = "clusters/production/", []string{"config.yaml"}

@@ -214,10 +214,7 @@ func (s *site) names(tenant *tenant, all []*tenant) names {
 			}
 		}
 	}
-	chart := "oci://ghcr.io/stefanprodan/charts/podinfo" // the starter's
-	if tenant.source.GetKind() == "OCIRepository" {
-		chart = tenant.field("url")
-	}
+	chart := spec.Chart()
 	host, wild, bucket := "NONE", "NONE", "NONE"
 	for i, h := range spec.Hosts {
 		if i == 0 {

@@ -264,13 +264,22 @@ func (s *site) wantNoToken(t *testing.T, tenant *tenant) {
 	}
 }
 
+// starterFiles are the files that a tenant's repository starts with.
+func (s *site) starterFiles(tenant string) []string {
+	if s.fleet.TenantSpec(tenant).Starter == "podinfo" {
+		return []string{"helmrelease.yaml", "ocirepository.yaml"}
+	}
+	return []string{"deployment.yaml", "service.yaml"}
+}
+
 // ownFiles are what a tenant with a Git source adds to the starter that it got.
 func (s *site) ownFiles(t *testing.T) {
 	t.Helper()
 	for _, tenant := range s.fleet.GitTenants() {
+		starter := "- " + strings.Join(s.starterFiles(tenant.Name), "\n- ") + "\n"
 		s.fleet.Put(tenant.URL, tenant.Branch, map[string]string{
 			"base/kustomization.yaml": "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n" +
-				"resources:\n- helmrelease.yaml\n- ocirepository.yaml\n- config.yaml\n- password.sops.yaml\n",
+				"resources:\n" + starter + "- config.yaml\n- password.sops.yaml\n",
 			"base/config.yaml":        "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: config\n  namespace: " + tenant.Namespace + "\ndata:\n  from: git\n",
 			"base/password.sops.yaml": secret(tenant.Namespace, "password", tenantSecret),
 		})

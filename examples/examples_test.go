@@ -24,6 +24,7 @@ import (
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"go.yaml.in/yaml/v3"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -49,16 +50,18 @@ var names = []string{"acme", "homelab", "classic", "k0rdent", "kommander"}
 // typed are the kinds that generators make, and the Go API each must decode into
 // without an unknown field.
 var typed = map[string]any{
-	"v1/Namespace":                                              corev1.Namespace{},
-	"v1/ServiceAccount":                                         corev1.ServiceAccount{},
-	"v1/ConfigMap":                                              corev1.ConfigMap{},
-	"v1/ResourceQuota":                                          corev1.ResourceQuota{},
-	"v1/LimitRange":                                             corev1.LimitRange{},
-	"rbac.authorization.k8s.io/v1/Role":                         rbacv1.Role{},
-	"rbac.authorization.k8s.io/v1/RoleBinding":                  rbacv1.RoleBinding{},
-	"rbac.authorization.k8s.io/v1/ClusterRoleBinding":           rbacv1.ClusterRoleBinding{},
-	"networking.k8s.io/v1/NetworkPolicy":                        networkingv1.NetworkPolicy{},
-	"admissionregistration.k8s.io/v1/ValidatingAdmissionPolicy": admissionv1.ValidatingAdmissionPolicy{},
+	"v1/Namespace":                                    corev1.Namespace{},
+	"v1/ServiceAccount":                               corev1.ServiceAccount{},
+	"v1/ConfigMap":                                    corev1.ConfigMap{},
+	"v1/ResourceQuota":                                corev1.ResourceQuota{},
+	"v1/LimitRange":                                   corev1.LimitRange{},
+	"rbac.authorization.k8s.io/v1/Role":               rbacv1.Role{},
+	"rbac.authorization.k8s.io/v1/RoleBinding":        rbacv1.RoleBinding{},
+	"rbac.authorization.k8s.io/v1/ClusterRoleBinding": rbacv1.ClusterRoleBinding{},
+	"apps/v1/Deployment":                              appsv1.Deployment{},
+	"v1/Service":                                      corev1.Service{},
+	"networking.k8s.io/v1/NetworkPolicy":              networkingv1.NetworkPolicy{},
+	"admissionregistration.k8s.io/v1/ValidatingAdmissionPolicy":        admissionv1.ValidatingAdmissionPolicy{},
 	"admissionregistration.k8s.io/v1/ValidatingAdmissionPolicyBinding": admissionv1.ValidatingAdmissionPolicyBinding{},
 	"helm.toolkit.fluxcd.io/v2/HelmRelease":                            helmv2.HelmRelease{},
 	"kustomize.toolkit.fluxcd.io/v1/Kustomization":                     kustomizev1.Kustomization{},
@@ -70,7 +73,7 @@ var typed = map[string]any{
 }
 
 // local are kinds that no cluster sees.
-var local = []string{"kpt.dev/v1/Kptfile"}
+var local = []string{"kpt.dev/v1/Kptfile", "fleetwright.dev/v1alpha1/TenantBoundary"}
 
 func TestObjectsDecodeStrictly(t *testing.T) {
 	seen := map[string]int{}
@@ -173,7 +176,7 @@ func resourceKinds(spec *v1alpha1.Spec) []string {
 		}
 	}
 	if v1alpha1.ProductOf[*v1alpha1.K0rdent](spec) != nil { // the identities, which Cluster API's providers define
-		for kind, version := range map[string]string{"AWSClusterStaticIdentity": "v1beta2", "AzureClusterIdentity": "v1beta1", "VSphereClusterIdentity": "v1beta2"} {
+		for kind, version := range map[string]string{"AWSClusterStaticIdentity": "v1beta2", "AzureClusterIdentity": "v1beta1", "VSphereClusterIdentity": "v1beta1"} {
 			out = append(out, "infrastructure.cluster.x-k8s.io/"+version+"/"+kind)
 		}
 	}

@@ -36,7 +36,7 @@ func TestTakingAProductOut(t *testing.T) {
 				text, _, _ = strings.Cut(text, "  # Beside those of the ")
 				return text
 			})
-			plan := inPlace(t, dir)
+			plan := inPlace(t, dir, "product/"+test.name)
 			if len(plan.Conflicts) > 0 {
 				t.Errorf("in conflict: %v", plan.Conflicts)
 			}
@@ -53,13 +53,14 @@ func TestTakingAProductOut(t *testing.T) {
 	}
 }
 
-// inPlace renders a folder in place.
-func inPlace(t *testing.T, dir string) *tree.Plan {
+// inPlace renders a folder in place, with what may be removed.
+func inPlace(t *testing.T, dir string, allowed ...string) *tree.Plan {
 	t.Helper()
 	source, err := fluxrender.FromFolder(dir, "")
 	if err != nil {
 		t.Fatal(err)
 	}
+	source.AllowRemoval = allowed
 	planned, err := source.ToFolders(t.Context(), fluxrender.FolderOptions{})
 	if err != nil {
 		t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
@@ -14,11 +15,11 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// settings are the fields of a function's spec, each with what decodes it. kyaml's
-// own LoadFunctionConfig ignores unknown fields, which hides a typing error.
+// settings are the fields of a function's spec, each with its decoder. kyaml's own LoadFunctionConfig ignores
+// unknown fields, which hides typos.
 type settings map[string]func(*kyaml.Node) error
 
-// textSetting decodes a string; where values are given, one of them.
+// textSetting returns a decoder for a string. If there are allowed values, the string must be one of them.
 func textSetting(to *string, allowed ...string) func(*kyaml.Node) error {
 	return func(n *kyaml.Node) error {
 		if n.Kind != kyaml.ScalarNode || n.ShortTag() == "!!null" {
@@ -32,8 +33,7 @@ func textSetting(to *string, allowed ...string) func(*kyaml.Node) error {
 	}
 }
 
-// listSetting decodes a list of strings, or (in a ConfigMap) one string with
-// commas in it.
+// listSetting returns a decoder for a list of strings, or for one string with commas, as in a ConfigMap.
 func listSetting(to *[]string) func(*kyaml.Node) error {
 	return func(n *kyaml.Node) error {
 		if n.Kind == kyaml.ScalarNode {
@@ -57,7 +57,7 @@ func listSetting(to *[]string) func(*kyaml.Node) error {
 	}
 }
 
-// boolSetting decodes true or false; in a ConfigMap it is a string.
+// boolSetting returns a decoder for true or false; in a ConfigMap it is a string.
 func boolSetting(to *bool) func(*kyaml.Node) error {
 	return func(n *kyaml.Node) error {
 		if n.Kind != kyaml.ScalarNode || n.Value != "true" && n.Value != "false" {
@@ -68,7 +68,19 @@ func boolSetting(to *bool) func(*kyaml.Node) error {
 	}
 }
 
-// filesSetting decodes a map of paths to contents.
+// percentSetting returns a decoder for a number from 0 to 100; in a ConfigMap it is a string.
+func percentSetting(to *int) func(*kyaml.Node) error {
+	return func(n *kyaml.Node) error {
+		percent, err := strconv.Atoi(n.Value)
+		if n.Kind != kyaml.ScalarNode || err != nil || percent < 0 || percent > 100 {
+			return errors.New("want a number from 0 to 100, in percent")
+		}
+		*to = percent
+		return nil
+	}
+}
+
+// filesSetting returns a decoder for a map of paths to contents.
 func filesSetting(to *map[string][]byte) func(*kyaml.Node) error {
 	return func(n *kyaml.Node) error {
 		if n.Kind != kyaml.MappingNode {
@@ -89,7 +101,7 @@ func filesSetting(to *map[string][]byte) func(*kyaml.Node) error {
 	}
 }
 
-// objectsSetting decodes a list of objects.
+// objectsSetting returns a decoder for a list of objects.
 func objectsSetting(to *[]*kyaml.RNode) func(*kyaml.Node) error {
 	return func(n *kyaml.Node) error {
 		if n.Kind != kyaml.SequenceNode {
@@ -105,14 +117,14 @@ func objectsSetting(to *[]*kyaml.RNode) func(*kyaml.Node) error {
 	}
 }
 
-// ConfigMap form of a functionConfig: data.function names the kind.
+// functionKey is the key of data that names the function if the functionConfig is a ConfigMap.
 const functionKey = "function"
 
-// kindOf returns the function that a configuration chooses, and the map with its
-// settings.
+// kindOf returns the function that a functionConfig selects, the map with its settings, and the path of that
+// map.
 func kindOf(config *kyaml.RNode, kinds []string) (kind string, spec *kyaml.Node, path string, err error) {
 	if config == nil || config.IsNilOrEmpty() {
-		return "", nil, "", fmt.Errorf("the function has no functionConfig: want kind %s of %s, or a ConfigMap with data.%s",
+		return "", nil, "", fmt.Errorf("the functionConfig is missing: want kind %s of %s, or a ConfigMap with data.%s",
 			alternatives(kinds), v1alpha1.APIVersion, functionKey)
 	}
 	root := config.YNode()
@@ -141,17 +153,17 @@ func kindOf(config *kyaml.RNode, kinds []string) (kind string, spec *kyaml.Node,
 	return kind, lookup(root, "spec"), "spec", nil
 }
 
-// problem is what is wrong with a configuration, and at which node.
+// problem is an error in a functionConfig, and its node.
 type problem struct {
 	node *kyaml.Node
 	text string
 	hint string
 }
 
-// fieldError is a setting's error with its place in the setting.
+// fieldError is an error in a setting, with its place in the setting.
 type fieldError struct {
 	node *kyaml.Node
-	// path of the place below the setting, such as [2].reason.
+	// path is the path of the place below the setting, such as [2].reason.
 	path    string
 	message string
 	hint    string
@@ -164,7 +176,7 @@ func (e *fieldError) Error() string {
 	return e.path + ": " + e.message
 }
 
-// decode reads the settings of a function's configuration strictly.
+// decode decodes the settings of a function's configuration. Unknown fields are errors.
 func (s settings) decode(kind string, spec *kyaml.Node, path string) error {
 	var errs []error
 	for _, p := range s.problems(spec, path) {
@@ -177,7 +189,7 @@ func (s settings) decode(kind string, spec *kyaml.Node, path string) error {
 	return errors.Join(errs...)
 }
 
-// problems reads the settings and returns what is wrong with them.
+// problems decodes the settings and returns the errors in them.
 func (s settings) problems(spec *kyaml.Node, path string) []problem {
 	if spec == nil || spec.ShortTag() == "!!null" {
 		return nil
@@ -199,7 +211,7 @@ func (s settings) problems(spec *kyaml.Node, path string) []problem {
 		case !known:
 			all = append(all, problem{key, fmt.Sprintf("field %q of %s is unknown: want %s", name, path, alternatives(names)), didYouMean(name, names)})
 		case seen[name]:
-			all = append(all, problem{node: key, text: fmt.Sprintf("field %q of %s is given twice", name, path)})
+			all = append(all, problem{node: key, text: fmt.Sprintf("field %q of %s is set twice", name, path)})
 		default:
 			all = append(all, problemsOf(set(value), value, path+"."+name)...)
 		}
@@ -208,7 +220,7 @@ func (s settings) problems(spec *kyaml.Node, path string) []problem {
 	return all
 }
 
-// problemsOf takes a setting's error apart.
+// problemsOf splits the error of a setting into problems.
 func problemsOf(err error, value *kyaml.Node, path string) []problem {
 	if err == nil {
 		return nil
@@ -226,7 +238,7 @@ func problemsOf(err error, value *kyaml.Node, path string) []problem {
 	return []problem{{node: value, text: path + ": " + err.Error()}}
 }
 
-// didYouMean is the hint of a name that nearly is one of some.
+// didYouMean returns a hint with the name in names that is similar to a name; "" if there is none.
 func didYouMean(name string, names []string) string {
 	if near, ok := nearest.To(name, names); ok {
 		return fmt.Sprintf("did you mean %q?", near)
@@ -234,7 +246,7 @@ func didYouMean(name string, names []string) string {
 	return ""
 }
 
-// alternatives lists allowed values: a, b or c.
+// alternatives joins allowed values: a, b or c.
 func alternatives(values []string) string {
 	if len(values) < 2 {
 		return strings.Join(values, "")

@@ -35,7 +35,7 @@ func newEncryptSecrets() (settings, runner) {
 	return settings{"creationRules": f.creationRules, "root": textSetting(&f.root)}, f.run
 }
 
-// creationRules takes the rules of a .sops.yaml; in a ConfigMap they are a text.
+// creationRules reads the rules of a .sops.yaml; in a ConfigMap they are a string.
 func (f *encryptSecrets) creationRules(n *kyaml.Node) error {
 	rules := n
 	if n.Kind == kyaml.ScalarNode {
@@ -53,11 +53,11 @@ func (f *encryptSecrets) creationRules(n *kyaml.Node) error {
 	return err
 }
 
-// run encrypts the Secrets among the items that are in plaintext.
+// run encrypts the plaintext Secrets among the items.
 func (f *encryptSecrets) run(_ context.Context, list *resourceList, o Options) error {
 	if list.kustomize {
 		return &render.BadInput{
-			Err:  errors.New("EncryptSecrets is for kpt: kustomize would read the Secrets in plaintext from Git, and encrypt them anew at each build"),
+			Err:  errors.New("EncryptSecrets works only in kpt: kustomize would read plaintext Secrets from Git, and encrypt them again at each build"),
 			Hint: "encrypt the files with \"fleetwright secrets encrypt\", and list them as resources",
 		}
 	}
@@ -102,11 +102,11 @@ func (f *encryptSecrets) run(_ context.Context, list *resourceList, o Options) e
 	return nil
 }
 
-// isSecretItem says whether an item is a Secret of Kubernetes.
+// isSecretItem reports whether an item is a Secret of Kubernetes.
 func isSecretItem(n *kyaml.RNode) bool { return n.GetApiVersion() == "v1" && n.GetKind() == "Secret" }
 
-// config says who can decrypt what: the configuration's rules, the .sops.yaml of a
-// folder, or what is rendered of the specification among the items.
+// config returns the rules that say who can decrypt which file: those of the functionConfig, those of the
+// .sops.yaml in a folder, or those that are rendered from the specification among the items.
 func (f *encryptSecrets) config(list *resourceList, o Options) (*secrets.Config, error) {
 	bad := func(err error, hint string) error {
 		return &render.BadInput{Err: fmt.Errorf("functionConfig EncryptSecrets: %w", err), Hint: hint}
@@ -114,7 +114,7 @@ func (f *encryptSecrets) config(list *resourceList, o Options) (*secrets.Config,
 	content := f.rules
 	switch {
 	case f.root != "" && f.rules != nil:
-		return nil, bad(errors.New("spec.root and spec.creationRules exclude each other"), "")
+		return nil, bad(errors.New("spec.root and spec.creationRules cannot be used together"), "")
 	case f.root != "":
 		dir, err := inside(o.Root, f.root, "spec.root")
 		if err != nil {
@@ -126,7 +126,7 @@ func (f *encryptSecrets) config(list *resourceList, o Options) (*secrets.Config,
 		}
 		defer func() { _ = root.Close() }()
 		if content, err = regular.ReadIn(root, secrets.ConfigName, 1<<20); err != nil {
-			return nil, bad(fmt.Errorf("spec.root %q holds no %s that can be read", f.root, secrets.ConfigName), "name the folder with .sops.yaml in it")
+			return nil, bad(fmt.Errorf("spec.root %q contains no readable %s", f.root, secrets.ConfigName), "name the folder that contains .sops.yaml")
 		}
 	case f.rules == nil:
 		var nodes []*yaml.Node
@@ -136,8 +136,8 @@ func (f *encryptSecrets) config(list *resourceList, o Options) (*secrets.Config,
 			}
 		}
 		if len(nodes) == 0 {
-			return nil, bad(errors.New("nothing says who can decrypt the Secrets"),
-				"give creation_rules of a .sops.yaml as spec.creationRules, the folder of one as spec.root (exec form), or a specification with an Encryption among the items")
+			return nil, bad(errors.New("no rule says who can decrypt the Secrets"),
+				"set spec.creationRules to creation_rules of a .sops.yaml, set spec.root to the folder of one (exec form), or add a specification with an Encryption to the items")
 		}
 		spec, err := specs.LoadNodes(nodes)
 		if err != nil {
@@ -157,11 +157,10 @@ func (f *encryptSecrets) config(list *resourceList, o Options) (*secrets.Config,
 	return config, nil
 }
 
-// yamlIndent is that of the files that kpt writes.
+// yamlIndent is the indentation of the files that kpt writes.
 var yamlIndent = 2
 
-// encrypt gives the file of a Secret, encrypted; nil for one that holds nothing, or
-// is encrypted already.
+// encrypt returns the encrypted file of a Secret; nil if the Secret has no values or is already encrypted.
 func (f *encryptSecrets) encrypt(item *kyaml.RNode, file string, documents int, config *secrets.Config) ([]byte, error) {
 	clear := item.Copy()
 	for _, name := range passing {
@@ -183,13 +182,13 @@ func (f *encryptSecrets) encrypt(item *kyaml.RNode, file string, documents int, 
 	case !hasValues(item):
 		return nil, nil
 	case file == "":
-		return nil, &refusal{"it stands in no file, and rules go by the file's path", "let it stand in a file of the package"}
+		return nil, &refusal{"it is in no file, but rules match the path of a file", "put it into a file of the package"}
 	case documents > 1:
-		return nil, &refusal{"it stands beside other objects, and SOPS encrypts a file as a whole", "move it into a file of its own"}
+		return nil, &refusal{"its file contains other objects, but SOPS encrypts whole files", "move it to a separate file"}
 	}
 	rule := config.For(file)
 	if rule == nil {
-		return nil, &refusal{"no rule is for this file", "give it a name that a rule matches, such as NAME.sops.yaml, or add a rule"}
+		return nil, &refusal{"no rule matches this file", "give it a name that a rule matches, such as NAME.sops.yaml, or add a rule"}
 	}
 	with := *rule
 	if with.Indents.YAML == nil {
@@ -200,24 +199,24 @@ func (f *encryptSecrets) encrypt(item *kyaml.RNode, file string, documents int, 
 		return nil, err
 	}
 	if after, err := parseFile(content); err != nil || len(after) != 1 || idOf(after[0]) != idOf(item) {
-		return nil, &refusal{"its rule encrypts what makes it a Secret, and kpt would not know it any more", "let encrypted_regex of the rule choose ^(data|stringData)$"}
+		return nil, &refusal{"its rule also encrypts fields that kpt needs to recognize the Secret", "set encrypted_regex of the rule to ^(data|stringData)$"}
 	}
 	return content, nil
 }
 
-// stays says why an encrypted Secret can't stay as it is: it has a value in plaintext
-// that the way it was encrypted doesn't leave so.
+// stays returns an error if an encrypted Secret cannot stay as it is, because it has a plaintext value that its
+// own SOPS metadata do not allow.
 func stays(content []byte) error {
 	if secrets.StateOf("item.yaml", content) != secrets.Encrypted {
-		return &refusal{"its metadata of SOPS are not whole: it was cut off, or edited by hand", "take the file from before the change (git log -p)"}
+		return &refusal{"its SOPS metadata are incomplete: it was truncated, or edited by hand", "restore the file from before the change (git log -p)"}
 	}
 	if clear, _ := secrets.ClearIn("item.yaml", content, secrets.Selection{}); len(clear) > 0 {
-		return &refusal{fmt.Sprintf("%q stands in plaintext beside its metadata of SOPS", clear[0].Name), "mend it with sops edit"}
+		return &refusal{fmt.Sprintf("%q is in plaintext beside its SOPS metadata", clear[0].Name), "fix it with sops edit"}
 	}
 	return nil
 }
 
-// hasValues says whether a Secret holds a value.
+// hasValues reports whether a Secret has a value.
 func hasValues(item *kyaml.RNode) bool {
 	return slices.ContainsFunc([]string{"data", "stringData"}, func(field string) bool {
 		n := lookup(item.YNode(), field)
@@ -225,15 +224,15 @@ func hasValues(item *kyaml.RNode) bool {
 	})
 }
 
-// refusal says why a Secret is not encrypted, and the way out.
+// refusal is the reason why a Secret cannot be encrypted, with a hint.
 type refusal struct{ message, hint string }
 
 func (e *refusal) Error() string { return e.message }
 
-// Hint is the way out.
+// Hint returns how to fix it.
 func (e *refusal) Hint() string { return e.hint }
 
-// refuse reports a Secret that can't be encrypted, and returns the line for it.
+// refuse adds a result for a Secret that cannot be encrypted, and returns the line of the error for it.
 func (l *resourceList) refuse(item *kyaml.RNode, file string, err error) string {
 	message := strings.TrimPrefix(err.Error(), file+": ")
 	if hinted := (interface{ Hint() string })(nil); errors.As(err, &hinted) && hinted.Hint() != "" {

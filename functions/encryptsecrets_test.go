@@ -151,18 +151,18 @@ func TestEncryptSecretsRefuses(t *testing.T) {
 		want   []string
 		input  bool
 	}{
-		"no rule is for it":          {rules, []string{secretItem("db.yaml", clear)}, []string{"db.yaml: Secret app/db: no rule is for this file", "hint: give it a name"}, false},
-		"beside others":              {rules, []string{secretItem("db.sops.yaml", clear), strings.Replace(secretItem("db.sops.yaml", clear), "name: db", "name: other", 1)}, []string{"Secret app/db: it stands beside other objects", "Secret app/other: "}, false},
-		"without a file":             {rules, []string{"apiVersion: v1\nkind: Secret\nmetadata: {name: db}\n" + clear}, []string{"Secret db: it stands in no file"}, false},
-		"a value added in plaintext": {rules, []string{secretItem("db.sops.yaml", clear+"sops: {mac: '"+anyMAC+"', lastmodified: '2026-01-01T00:00:00Z', encrypted_regex: ^stringData$}\n")}, []string{`"stringData.password" stands in plaintext beside its metadata`}, false},
-		"metadata that sops refuses": {rules, []string{secretItem("db.sops.yaml", clear+"sops: {mac: '"+anyMAC+"', encrypted_regex: ^data$}\n")}, []string{"its metadata of SOPS are not whole"}, false},
-		"all of it encrypted":        {strings.Replace(rules, "^(data|stringData)$", ".*", 1), []string{secretItem("db.sops.yaml", clear)}, []string{"its rule encrypts what makes it a Secret"}, false},
+		"no rule is for it":          {rules, []string{secretItem("db.yaml", clear)}, []string{"db.yaml: Secret app/db: no rule matches this file", "hint: give it a name"}, false},
+		"beside others":              {rules, []string{secretItem("db.sops.yaml", clear), strings.Replace(secretItem("db.sops.yaml", clear), "name: db", "name: other", 1)}, []string{"Secret app/db: its file contains other objects", "Secret app/other: "}, false},
+		"without a file":             {rules, []string{"apiVersion: v1\nkind: Secret\nmetadata: {name: db}\n" + clear}, []string{"Secret db: it is in no file"}, false},
+		"a value added in plaintext": {rules, []string{secretItem("db.sops.yaml", clear+"sops: {mac: '"+anyMAC+"', lastmodified: '2026-01-01T00:00:00Z', encrypted_regex: ^stringData$}\n")}, []string{`"stringData.password" is in plaintext beside its SOPS metadata`}, false},
+		"metadata that sops refuses": {rules, []string{secretItem("db.sops.yaml", clear+"sops: {mac: '"+anyMAC+"', encrypted_regex: ^data$}\n")}, []string{"its SOPS metadata are incomplete"}, false},
+		"all of it encrypted":        {strings.Replace(rules, "^(data|stringData)$", ".*", 1), []string{secretItem("db.sops.yaml", clear)}, []string{"its rule also encrypts fields that kpt needs"}, false},
 		"no recipient":               {"spec:\n  creationRules:\n  - {encrypted_regex: data}\n", []string{secretItem("db.sops.yaml", clear)}, []string{"db.sops.yaml: Secret app/db: ", "has no recipient"}, false},
-		"nothing says who":           {"", []string{secretItem("db.sops.yaml", clear)}, []string{"nothing says who can decrypt the Secrets"}, true},
-		"two say":                    {rules + "  root: .\n", []string{secretItem("db.sops.yaml", clear)}, []string{"exclude each other"}, true},
+		"nothing says who":           {"", []string{secretItem("db.sops.yaml", clear)}, []string{"no rule says who can decrypt the Secrets"}, true},
+		"two say":                    {rules + "  root: .\n", []string{secretItem("db.sops.yaml", clear)}, []string{"cannot be used together"}, true},
 		"no list":                    {"spec: {creationRules: {age: x}}\n", nil, []string{"spec.creationRules: want a list"}, true},
-		"a folder outside":           {"spec: {root: ..}\n", nil, []string{"leads out of the working directory"}, true},
-		"a folder without":           {"spec: {root: .}\n", nil, []string{"holds no .sops.yaml"}, true},
+		"a folder outside":           {"spec: {root: ..}\n", nil, []string{"is outside of the working directory"}, true},
+		"a folder without":           {"spec: {root: .}\n", nil, []string{"contains no readable .sops.yaml"}, true},
 	} {
 		in := listWith(kindEncrypt+c.config, append(c.items, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: last}\n")...)
 		// The value itself stands in the items that are given back, as they were.
@@ -195,7 +195,7 @@ func TestEncryptSecretsRefuses(t *testing.T) {
 	}
 	// kustomize's items.
 	in := listWith(kindEncrypt+rules, "apiVersion: v1\nkind: Secret\nmetadata:\n  name: db\n  annotations: {kustomize.config.k8s.io/id: x}\n"+clear)
-	if err := Run(t.Context(), strings.NewReader(in), &bytes.Buffer{}, Options{}); err == nil || !strings.Contains(err.Error(), "EncryptSecrets is for kpt") {
+	if err := Run(t.Context(), strings.NewReader(in), &bytes.Buffer{}, Options{}); err == nil || !strings.Contains(err.Error(), "EncryptSecrets works only in kpt") {
 		t.Errorf("kustomize: %v", err)
 	}
 }

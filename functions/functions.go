@@ -1,6 +1,6 @@
-// Package functions is the KRM door: a ResourceList on stdin, a ResourceList on
-// stdout. The functionConfig chooses the function, and all functions share the
-// same reading, strict decoding, telling of kustomize from kpt, and reporting.
+// Package functions implements the KRM functions: they read a ResourceList from stdin and write one to stdout.
+// The functionConfig selects the function. All functions share the reading, the strict decoding, the detection
+// of the caller (kustomize or kpt), and the reporting.
 //
 // How kustomize and kpt really call a function is recorded in testdata.
 package functions
@@ -18,32 +18,59 @@ import (
 	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/bootstrap"
 	"github.com/fleetwright/fleetwright/internal/bounds"
+	"github.com/fleetwright/fleetwright/internal/lock"
 	"github.com/fleetwright/fleetwright/internal/strict"
 	"github.com/fleetwright/fleetwright/render"
 )
 
-// Options of a call.
+// Options are the options of a call.
 type Options struct {
-	// Root is the working directory: the folders that a functionConfig names
-	// (exec form) lie inside of it.
+	// Root is the working directory. The folders that a functionConfig names (exec form) must be inside it.
 	Root string
-	// Now is what encrypted files say of when they were encrypted.
+	// Now is the encryption time that is written to encrypted files.
 	Now time.Time
+	// Fetched are the charts and sources in the user's cache (exec form), and Cache is its folder, "" for none.
+	Fetched bootstrap.Fetched
+	Cache   string
+}
+
+// fetched are the charts and sources that the lock names: that among the items or in the folder that they are read from, or
+// else that in the working directory.
+func (o Options) fetched() (bootstrap.Fetched, error) {
+	out := o.Fetched
+	if out.Charts == nil {
+		return out, nil
+	}
+	var err error
+	if out.Lock, err = lock.Read(o.Root); err != nil {
+		return out, &render.BadInput{Err: err, Hint: "restore it from Git, or delete it and run fleetwright fetch"}
+	}
+	return out, nil
+}
+
+// reads are the folders that a function may read.
+func (o Options) reads() []string {
+	if _, err := os.Stat(o.Cache); o.Cache == "" || err != nil {
+		return []string{o.Root}
+	}
+	return []string{o.Root, o.Cache}
 }
 
 // function is one kind of functionConfig.
 type function struct {
 	kind string
-	// start gives what decodes the configuration, and what then runs.
+	// start returns the settings that decode the configuration, and the runner that uses it.
 	start func() (settings, runner)
-	// connects says that it may ask a key management service, which needs credentials from anywhere.
+	// connects reports whether the function may connect to a key management service, which needs credentials
+	// from anywhere on the machine.
 	connects bool
-	// drafts says that it may write temporary files.
+	// drafts reports whether the function may write temporary files.
 	drafts bool
 }
 
-// changes are the folders in which the function changes files.
+// changes returns the folders in which the function writes files.
 func (f function) changes() []string {
 	if f.drafts {
 		return []string{os.TempDir()}
@@ -51,11 +78,11 @@ func (f function) changes() []string {
 	return nil
 }
 
-// runner does a function's work on a list. An error makes the call fail; the
-// list is written all the same, for its results.
+// runner runs a function on a list. If it returns an error, the call fails, but the list is written
+// nevertheless, for its results.
 type runner func(ctx context.Context, list *resourceList, o Options) error
 
-// functions are all functions.
+// functions returns all functions.
 func functions() []function {
 	return []function{
 		{kind: "RenderFleet", start: newRenderFleet, drafts: true},
@@ -65,19 +92,22 @@ func functions() []function {
 	}
 }
 
-// FindingsError says that a validator found something; its text names each
-// finding, since kustomize shows no results.
+// FindingsError is the error of a validator with findings. Its text lists each finding, because kustomize shows
+// no results.
 type FindingsError struct{ Text string }
 
 func (e *FindingsError) Error() string { return e.Text }
 
-// Run reads a ResourceList, runs the function that its functionConfig chooses,
-// and writes the ResourceList. When it fails, the error tells what was found or
-// is wrong, and the input's items are written unchanged with the results: empty
-// output would make kpt delete the package. The error is a *FindingsError when
-// findings were found, a *render.BadInput or strict.Errors for wrong input.
+// Run reads a ResourceList, runs the function that its functionConfig selects, and writes the
+// ResourceList. If the function fails, the error describes the findings or the problem, and the
+// input's items are written unchanged with the results, because empty output would make kpt delete the
+// package. The error is a *FindingsError for findings, and a *render.BadInput or strict.Errors for
+// wrong input.
 func Run(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	list, err := readList(in)
+	if tooMuch := (*bounds.Error)(nil); errors.As(err, &tooMuch) {
+		return err
+	}
 	if err != nil {
 		return &render.BadInput{Err: err}
 	}
@@ -114,14 +144,14 @@ func (l *resourceList) call(ctx context.Context, o Options) error {
 			return &render.BadInput{Err: err}
 		}
 		if !f.connects {
-			bounds.Confine(func() bounds.Confinement { return bounds.Confinement{Reads: []string{o.Root}, Changes: f.changes()} })
+			bounds.Confine(func() bounds.Confinement { return bounds.Confinement{Reads: o.reads(), Changes: f.changes()} })
 		}
 		return run(ctx, l, o)
 	}
-	return fmt.Errorf("function %q is not there", kind)
+	return fmt.Errorf("function %q does not exist", kind)
 }
 
-// fail puts an error into the results, unless findings say it already.
+// fail adds an error to the results, unless its findings are already there.
 func (l *resourceList) fail(err error) {
 	if f := (*FindingsError)(nil); errors.As(err, &f) {
 		return
@@ -139,7 +169,7 @@ func (l *resourceList) fail(err error) {
 	l.results = append(l.results, &framework.Result{Message: text, Severity: framework.Error})
 }
 
-// specResult is the result of one error of the specification.
+// specResult returns the result for one error of the specification.
 func specResult(e *strict.Error) *framework.Result {
 	r := &framework.Result{Message: e.Message, Severity: framework.Error}
 	if e.Hint != "" {
@@ -157,7 +187,7 @@ func specResult(e *strict.Error) *framework.Result {
 	return r
 }
 
-// note adds a result that doesn't fail the call.
+// note adds a result that does not make the call fail.
 func (l *resourceList) note(severity framework.Severity, file, message string) {
 	r := &framework.Result{Message: message, Severity: severity}
 	if file != "" {
@@ -166,7 +196,7 @@ func (l *resourceList) note(severity framework.Severity, file, message string) {
 	l.results = append(l.results, r)
 }
 
-// identify names an object in a result.
+// identify returns the identity of an object for a result.
 func identify(apiVersion, kind, namespace, name string) *kyaml.ResourceIdentifier {
 	if kind == "" && name == "" {
 		return nil

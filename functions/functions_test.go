@@ -139,36 +139,36 @@ func TestConfigIsDecodedStrictly(t *testing.T) {
 		{"none", capture, "", "want kind RenderFleet, ValidateFleet, VerifyBootstrap or EncryptSecrets"},
 		{"kind", capture, head + "RenderFlet\n", `kind "RenderFlet" is unknown`},
 		{"version", capture, "apiVersion: fleetwright.dev/v1\nkind: RenderFleet\n", `apiVersion "fleetwright.dev/v1" is unknown`},
-		{"field", capture, head + "ValidateFleet\nspec:\n  failon: error\n", `field "failon" of spec is unknown: want baseline, disable, failOn, failOnUnresolved, ignore, profiles, roots, rules or severities`},
+		{"field", capture, head + "ValidateFleet\nspec:\n  failon: error\n", `field "failon" of spec is unknown: want baseline, disable, failOn, failOnUnresolved, ignore, kubernetes, minCoverage, profiles, roots, rules or severities`},
 		{"top-level field", capture, head + "ValidateFleet\nsepc: {}\n", `field "sepc" is unknown`},
-		{"twice", capture, head + "ValidateFleet\nspec:\n  failOn: error\n  failOn: info\n", `"failOn" of spec is given twice`},
+		{"twice", capture, head + "ValidateFleet\nspec:\n  failOn: error\n  failOn: info\n", `"failOn" of spec is set twice`},
 		{"type", capture, head + "ValidateFleet\nspec:\n  failOn: [error]\n", "spec.failOn: want a string"},
 		{"value", capture, head + "ValidateFleet\nspec:\n  failOn: never\n", `"never" is not allowed: want error, warning or info`},
 		{"near field", capture, head + "ValidateFleet\nspec:\n  rule: [schema-invalid]\n", `did you mean "rules"?`},
 		{"ignore without reason", capture, head + "ValidateFleet\nspec:\n  ignore:\n  - rules: [schema-invalid]\n", `spec.ignore[0]: reason is missing`},
 		{"ignore of everything", capture, head + "ValidateFleet\nspec:\n  ignore:\n  - reason: x\n", `spec.ignore[0]: want rules, paths or kinds`},
 		{"ignore of no rule", capture, head + "ValidateFleet\nspec:\n  ignore:\n  - {reason: x, rules: [no-rule]}\n", `spec.ignore[0].rules: "no-rule" is not a rule`},
-		{"ignore with a bad path", capture, head + "ValidateFleet\nspec:\n  ignore:\n  - {reason: x, paths: ['a[']}\n", `spec.ignore[0].paths: "a[" is no path`},
+		{"ignore with a bad path", capture, head + "ValidateFleet\nspec:\n  ignore:\n  - {reason: x, paths: ['a[']}\n", `spec.ignore[0].paths: "a[" is not a valid pattern`},
 		{"ignore that is text", capture, head + "ValidateFleet\nspec:\n  ignore: [schema-invalid]\n", `spec.ignore[0]: want a map`},
 		{"severity", capture, head + "ValidateFleet\nspec:\n  severities: {schema-invalid: off}\n", `spec.severities.schema-invalid: "off" is no severity`},
 		{"no root", capture, head + "ValidateFleet\nspec:\n  roots: [nowhere]\n", `the root "nowhere" is not a folder`},
 		{"nothing left", capture, head + "ValidateFleet\nspec:\n  rules: [schema-invalid]\n  disable: [schema-*]\n", "no rule is left"},
-		{"baseline outside", capture, head + "ValidateFleet\nspec:\n  baseline: ../b.json\n", "spec.baseline: ../b.json is no file inside of the working directory"},
+		{"baseline outside", capture, head + "ValidateFleet\nspec:\n  baseline: ../b.json\n", "spec.baseline: ../b.json is not a file inside the working directory"},
 		{"rule", capture, head + "ValidateFleet\nspec:\n  rules: [no-such-rule]\n", `"no-such-rule" is not a rule`},
 		{"map without function", capture, "apiVersion: v1\nkind: ConfigMap\ndata:\n  output: files\n", "without data.function"},
 		{"map with an unknown function", capture, "apiVersion: v1\nkind: ConfigMap\ndata:\n  function: Render\n", `data.function "Render" is unknown`},
 		{"map with an unknown field", capture, "apiVersion: v1\nkind: ConfigMap\ndata:\n  function: RenderFleet\n  outptu: files\n", `field "outptu" of data is unknown`},
 		{"spec is a list", capture, head + "RenderFleet\nspec: []\n", "spec: want a map"},
-		{"objects without cluster", capture, head + "RenderFleet\nspec:\n  output: objects\n", "wants spec.cluster"},
-		{"cluster without objects", capture, head + "RenderFleet\nspec:\n  output: files\n  cluster: a\n", "spec.cluster is for"},
+		{"objects without cluster", capture, head + "RenderFleet\nspec:\n  output: objects\n", "needs spec.cluster"},
+		{"cluster without objects", capture, head + "RenderFleet\nspec:\n  output: files\n  cluster: a\n", "spec.cluster can be set only with"},
 		{"package for kustomize", kustomize, head + "RenderFleet\n", "spec.output is not set"},
-		{"path out of the folder", capture, head + "RenderFleet\nspec:\n  output: files\n  path: ../x\n", "leads out of the working directory"},
-		{"path that is not there", capture, head + "RenderFleet\nspec:\n  output: files\n  path: x\n", "is not there"},
-		{"absolute path", capture, head + "VerifyBootstrap\nspec:\n  root: /etc\n", "leads out of the working directory"},
+		{"path out of the folder", capture, head + "RenderFleet\nspec:\n  output: files\n  path: ../x\n", "is outside of the working directory"},
+		{"path that is not there", capture, head + "RenderFleet\nspec:\n  output: files\n  path: x\n", "does not exist"},
+		{"absolute path", capture, head + "VerifyBootstrap\nspec:\n  root: /etc\n", "is outside of the working directory"},
 		{"no bootstrap", capture, head + "VerifyBootstrap\n", "there is no bootstrap to verify"},
 		{"no specification", capture, head + "RenderFleet\n", "no specification among the items"},
 		{"files that leave", capture, head + "VerifyBootstrap\nspec:\n  files:\n    ../helmfile.yaml: a\n", `"../helmfile.yaml"`},
-		{"foreign object", capture, head + "RenderFleet\nspec:\n  output: files\n  objects:\n  - apiVersion: v1\n    kind: Secret\n    metadata:\n      name: s\n", "spec.objects holds Secret s"},
+		{"foreign object", capture, head + "RenderFleet\nspec:\n  output: files\n  objects:\n  - apiVersion: v1\n    kind: Secret\n    metadata:\n      name: s\n", "spec.objects contains Secret s"},
 	} {
 		out, err := call(t, withConfig(c.list, c.config))
 		var input *render.BadInput
@@ -397,7 +397,7 @@ func TestRenderFleetRefusesATenantTakenOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := call(t, without(t, out, "Tenant")); err == nil || !strings.Contains(err.Error(), "taken out of the specification") {
+	if _, err := call(t, without(t, out, "Tenant")); err == nil || !strings.Contains(err.Error(), "removed from the specification") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -17,35 +17,37 @@ import (
 
 	"github.com/fleetwright/fleetwright/generators/emit"
 	"github.com/fleetwright/fleetwright/internal/manifest"
+	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/internal/sorting"
 	"github.com/fleetwright/fleetwright/internal/tree"
 	"github.com/fleetwright/fleetwright/render"
 )
 
-// Annotations that place an item in a file. kpt reads either prefix, and refuses
-// an item whose two prefixes disagree.
+// Annotations with the file of an item. kpt reads both prefixes, and rejects an item whose annotations
+// disagree.
 const (
 	pathKey, legacyPathKey   = "internal.config.kubernetes.io/path", "config.kubernetes.io/path"
 	indexKey, legacyIndexKey = "internal.config.kubernetes.io/index", "config.kubernetes.io/index"
 )
 
-// passing are the annotations that kpt takes away before it writes a file.
+// passing are the annotations that kpt removes before it writes a file.
 var passing = []string{
 	pathKey, legacyPathKey, indexKey, legacyIndexKey, packagePath, kptResourceID, kioutil.SeqIndentAnnotation,
 	"internal.config.kubernetes.io/annotations-migration-resource-id", "internal.config.kubernetes.io/id", "config.k8s.io/id",
 }
 
-// packageFiles are the files of a kpt package, made of its items. Paths are
-// relative to the outermost package, whose root is the platform repository's.
+// packageFiles are the files of a kpt package, built from its items. Paths are relative to the outermost
+// package, whose root is that of the platform repository.
 type packageFiles struct {
 	root     string            // the outermost package's path; may be empty
 	packages map[string]string // folder of a package below root → its package path
 	files    map[string][]*kyaml.RNode
-	// placeless are items without a path.
+	// placeless are the items without a path.
 	placeless []*kyaml.RNode
 }
 
-// readPackage groups the items by file. Items of nested packages have paths
-// relative to these.
+// readPackage groups the items by file. The paths of items in nested packages are relative to the nested
+// package.
 func readPackage(list *resourceList) (*packageFiles, error) {
 	p := &packageFiles{packages: map[string]string{}, files: map[string][]*kyaml.RNode{}}
 	roots := map[string]bool{}
@@ -63,7 +65,7 @@ func readPackage(list *resourceList) (*packageFiles, error) {
 	for pkg := range roots {
 		below, ok := within(path.Clean(p.root), pkg)
 		if !ok {
-			return nil, fmt.Errorf("package path %q is not inside of %q", pkg, p.root)
+			return nil, fmt.Errorf("package path %q is not inside %q", pkg, p.root)
 		}
 		p.packages[below] = pkg
 	}
@@ -79,12 +81,13 @@ func readPackage(list *resourceList) (*packageFiles, error) {
 		p.files[file] = append(p.files[file], item)
 	}
 	for _, items := range p.files {
-		slices.SortStableFunc(items, func(a, b *kyaml.RNode) int { return cmp.Compare(indexOf(a), indexOf(b)) })
+		sorting.StableFunc(items, func(a, b *kyaml.RNode) int { return cmp.Compare(indexOf(a), indexOf(b)) })
 	}
 	return p, nil
 }
 
-// within returns the path of a folder relative to another; "." for itself.
+// within returns the path of a folder relative to another one, "." for the folder itself. It returns false if
+// the folder is not inside.
 func within(root, dir string) (string, bool) {
 	if dir == root {
 		return ".", true
@@ -93,7 +96,7 @@ func within(root, dir string) (string, bool) {
 	return below, ok
 }
 
-// fileOf is the file that an item stands in, from the root; empty for none.
+// fileOf returns the file of an item, relative to the root; "" if it has none.
 func (p *packageFiles) fileOf(item *kyaml.RNode) (string, error) {
 	a := annotationsOf(item)
 	file := cmp.Or(a[pathKey], a[legacyPathKey])
@@ -106,7 +109,7 @@ func (p *packageFiles) fileOf(item *kyaml.RNode) (string, error) {
 	}
 	file = path.Clean(file)
 	if path.IsAbs(file) || file == ".." || strings.HasPrefix(file, "../") {
-		return "", fmt.Errorf("its path %q leads out of the package", file)
+		return "", fmt.Errorf("its path %q is outside of the package", file)
 	}
 	return file, nil
 }
@@ -120,7 +123,7 @@ func indexOf(item *kyaml.RNode) int {
 	return n
 }
 
-// contents are the bytes that kpt would write for each file.
+// contents returns each file as kpt would write it.
 func (p *packageFiles) contents() (tree.Memory, error) {
 	out := tree.Memory{}
 	for file, items := range p.files {
@@ -133,21 +136,21 @@ func (p *packageFiles) contents() (tree.Memory, error) {
 	return out, nil
 }
 
-// encodeFile writes the items of a file as kpt does.
+// encodeFile encodes the items of a file as kpt does.
 func encodeFile(items []*kyaml.RNode) ([]byte, error) {
 	var b bytes.Buffer
-	// The path stays until the end: by it the writer knows a JSON file.
+	// The path annotation is removed last, because the writer recognizes a JSON file by it.
 	err := kio.ByteWriter{Writer: &b, ClearAnnotations: passing}.Write(items)
 	return b.Bytes(), err
 }
 
-// parseFile reads the documents of a rendered file.
+// parseFile parses the documents of a rendered file.
 func parseFile(content []byte) ([]*kyaml.RNode, error) {
 	return (&kio.ByteReader{Reader: bytes.NewReader(content), OmitReaderAnnotations: true, DisableUnwrapping: true}).Read()
 }
 
-// isKRM says whether a rendered file is one that kpt reads as items: YAML whose
-// documents are all objects. What isn't stands in .krmignore.
+// isKRM reports whether kpt reads a rendered file as items: it is YAML and all its documents are objects. Other
+// files are in .krmignore.
 func isKRM(f tree.File) bool {
 	base := path.Base(f.Path)
 	if ext := path.Ext(base); ext != ".yaml" && ext != ".yml" && base != "Kptfile" {
@@ -162,9 +165,8 @@ func isKRM(f tree.File) bool {
 	})
 }
 
-// updatePackage brings the items to what the specification says: the files that
-// fleetwright owns are added, changed and dropped, all others are kept as they
-// are.
+// updatePackage updates the items with the rendered files: it adds, changes and removes files that Fleetwright
+// owns, and keeps all others.
 func (f *renderFleet) updatePackage(list *resourceList, source *render.Source) error {
 	p, err := readPackage(list)
 	if err != nil {
@@ -212,10 +214,10 @@ func (f *renderFleet) updatePackage(list *resourceList, source *render.Source) e
 	return nil
 }
 
-// splitInventory parts the files that items can show from those that kpt never
-// gives to a function, such as .sops.yaml.
+// splitInventory splits the inventory into the files that kpt passes to a function as items, and those that it
+// never passes, such as .sops.yaml.
 func splitInventory(inv *tree.Inventory, current tree.Memory, krm *tree.Tree) (visible *tree.Inventory, unseen []tree.Entry) {
-	visible = &tree.Inventory{Target: inv.Target, Release: inv.Release, Tenants: inv.Tenants}
+	visible = &tree.Inventory{Target: inv.Target, Release: inv.Release, Tenants: inv.Tenants, Guards: inv.Guards}
 	for _, e := range inv.Files {
 		_, there := current[e.Path]
 		_, rendered := krm.Get(e.Path)
@@ -228,11 +230,11 @@ func splitInventory(inv *tree.Inventory, current tree.Memory, krm *tree.Tree) (v
 	return visible, unseen
 }
 
-// apply does what a plan says to the items. unseen are the inventory's entries
-// that the plan knows nothing of.
+// apply applies a plan to the items. unseen are the entries of the inventory that are not in the plan.
 func (l *resourceList) apply(p *packageFiles, plan *tree.Plan, unseen []tree.Entry, before *tree.Inventory) error {
-	next := &tree.Inventory{Target: plan.Inventory.Target, Release: plan.Inventory.Release, Files: slices.Concat(plan.Inventory.Files, unseen), Tenants: plan.Inventory.Tenants}
-	slices.SortFunc(next.Files, func(a, b tree.Entry) int { return strings.Compare(a.Path, b.Path) })
+	next := *plan.Inventory
+	next.Files = slices.Concat(plan.Inventory.Files, unseen)
+	sorting.Func(next.Files, func(a, b tree.Entry) int { return strings.Compare(a.Path, b.Path) })
 	replaced := map[string][]*kyaml.RNode{}
 	put := func(file string, content []byte) (err error) {
 		replaced[file], err = p.place(file, content)
@@ -258,8 +260,7 @@ func (l *resourceList) apply(p *packageFiles, plan *tree.Plan, unseen []tree.Ent
 	return nil
 }
 
-// replace puts the new items of files in the place of their old ones, and those
-// of new files at the end.
+// replace replaces the old items of each file by its new ones. Items of new files are added at the end.
 func (p *packageFiles) replace(items []*kyaml.RNode, replaced map[string][]*kyaml.RNode) []*kyaml.RNode {
 	fileOf := map[*kyaml.RNode]string{}
 	for file, list := range p.files {
@@ -293,7 +294,7 @@ func (p *packageFiles) replace(items []*kyaml.RNode, replaced map[string][]*kyam
 	return out
 }
 
-// place makes the items of a file.
+// place returns the content of a file as items, with the annotations of their place.
 func (p *packageFiles) place(file string, content []byte) ([]*kyaml.RNode, error) {
 	items, err := parseFile(content)
 	if err != nil {
@@ -320,7 +321,7 @@ func (p *packageFiles) place(file string, content []byte) ([]*kyaml.RNode, error
 	return items, nil
 }
 
-// packageOf is the innermost package that a file lies in, and its path there.
+// packageOf returns the innermost package that contains a file, and the path in that package.
 func (p *packageFiles) packageOf(file string) (pkg, below string) {
 	for dir := path.Dir(file); ; dir = path.Dir(dir) {
 		if pkg, ok := p.packages[dir]; ok {
@@ -336,8 +337,8 @@ func (p *packageFiles) packageOf(file string) (pkg, below string) {
 	}
 }
 
-// noteHidden tells of rendered files that a function cannot write: kpt gives
-// objects to functions, and takes nothing else from them.
+// noteHidden adds a result about rendered files that a function cannot write, because kpt exchanges only
+// objects with functions.
 func (l *resourceList) noteHidden(hidden *tree.Tree, inv *tree.Inventory) {
 	var stale []string
 	for f := range hidden.All() {
@@ -347,19 +348,18 @@ func (l *resourceList) noteHidden(hidden *tree.Tree, inv *tree.Inventory) {
 		}
 	}
 	if len(stale) > 0 {
-		l.note(framework.Info, "", "files that are no KRM objects are written by \"fleetwright render\" only: "+strings.Join(stale, ", "))
+		l.note(framework.Info, "", "only \"fleetwright render\" writes files that are not KRM objects: "+strings.Join(stale, ", "))
 	}
 }
 
-// repositoryItems are copies of the items whose paths are relative to the
-// outermost package. Those of kustomize are what a build made, so each is the
-// resource of one kustomization.
-func (l *resourceList) repositoryItems() ([]*kyaml.RNode, error) {
+// repositoryItems returns the items with paths relative to the outermost package. The items that kustomize
+// passes are the output of one build, so each counts as a resource of one kustomization.
+func (l *resourceList) repositoryItems() ([]repository.Item, error) {
 	p, err := readPackage(l)
 	if err != nil {
 		return nil, &render.BadInput{Err: err}
 	}
-	out := make([]*kyaml.RNode, len(l.items))
+	out := make([]repository.Item, len(l.items))
 	var built []string
 	for i, item := range l.items {
 		file, err := p.fileOf(item)
@@ -370,9 +370,7 @@ func (l *resourceList) repositoryItems() ([]*kyaml.RNode, error) {
 			file = fileFor(item)
 			built = append(built, file)
 		}
-		if out[i], err = moved(item, file); err != nil {
-			return nil, err
-		}
+		out[i] = repository.Item{Node: item, Path: file}
 	}
 	if !l.kustomize {
 		return out, nil
@@ -384,25 +382,10 @@ func (l *resourceList) repositoryItems() ([]*kyaml.RNode, error) {
 	if err != nil {
 		return nil, err
 	}
-	whole, err := moved(kyaml.NewRNode(listing), "kustomization.yaml")
-	return append(out, whole), err
+	return append(out, repository.Item{Node: kyaml.NewRNode(listing), Path: "kustomization.yaml"}), nil
 }
 
-// moved is a copy of an item that stands in another file.
-func moved(item *kyaml.RNode, file string) (*kyaml.RNode, error) {
-	out := item.Copy()
-	if file == "" {
-		return out, nil
-	}
-	for _, key := range []string{pathKey, legacyPathKey} {
-		if err := out.PipeE(kyaml.SetAnnotation(key, file)); err != nil {
-			return nil, err
-		}
-	}
-	return out, out.PipeE(kyaml.ClearAnnotation(packagePath))
-}
-
-// fileFor is a file for an item that has none.
+// fileFor returns a file path for an item that has none.
 func fileFor(item *kyaml.RNode) string {
 	plain := strings.NewReplacer("/", "_", "\\", "_", "..", "_")
 	name := plain.Replace(strings.ToLower(item.GetKind()) + "_" + cmp.Or(item.GetName(), "unnamed") + ".yaml")

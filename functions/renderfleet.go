@@ -21,10 +21,10 @@ import (
 	"github.com/fleetwright/fleetwright/render"
 )
 
-// The outputs of RenderFleet.
+// The possible outputs of RenderFleet.
 const (
 	outputPackage = "package" // the platform repository's files, in place
-	outputObjects = "objects" // what Flux applies on one cluster
+	outputObjects = "objects" // the objects that Flux applies to one cluster
 	outputFiles   = "files"   // every file of every target, in an object each
 )
 
@@ -32,7 +32,7 @@ const (
 type renderFleet struct {
 	output, cluster, path, fluxManifests string
 	objects                              []*kyaml.RNode
-	overwrite                            []string
+	overwrite, allowRemoval              []string
 }
 
 func newRenderFleet() (settings, runner) {
@@ -44,10 +44,11 @@ func newRenderFleet() (settings, runner) {
 		"fluxManifests": textSetting(&f.fluxManifests),
 		"objects":       objectsSetting(&f.objects),
 		"overwrite":     listSetting(&f.overwrite),
+		"allowRemoval":  listSetting(&f.allowRemoval),
 	}, f.run
 }
 
-// run renders the specification among the items (or of the configuration).
+// run renders the specification among the items, or the one in the folder that the functionConfig names.
 func (f *renderFleet) run(_ context.Context, list *resourceList, o Options) error {
 	if err := f.check(list); err != nil {
 		return &render.BadInput{Err: fmt.Errorf("functionConfig RenderFleet: %w", err)}
@@ -57,8 +58,8 @@ func (f *renderFleet) run(_ context.Context, list *resourceList, o Options) erro
 		return err
 	}
 	if list.kustomize && f.path == "" {
-		// Its items have no places, and encrypted ones would lose their order.
-		// kustomize calls an exec function in the kustomization's folder.
+		// The items from kustomize have no paths, and encrypted ones would lose the order of their fields.
+		// Therefore read the files: kustomize calls an exec function in the kustomization's folder.
 		folder, err := tree.OpenFolder(o.Root)
 		if err != nil {
 			return err
@@ -76,48 +77,50 @@ func (f *renderFleet) run(_ context.Context, list *resourceList, o Options) erro
 	return f.updatePackage(list, source)
 }
 
-// noteAbsent names the declared Secrets whose files are not at hand, and the
-// command that makes them.
+// noteAbsent adds a result for each declared Secret without a file, with the command that creates it.
 func (l *resourceList) noteAbsent(source *render.Source) {
 	for _, s := range source.AbsentSecrets() {
-		l.note(framework.Info, s.Path, fmt.Sprintf("Secret %s is declared and its file is not at hand: no kustomization lists it\n"+
-			"hint: make it with \"fleetwright secrets sync\", where it is not there yet", s.Secret))
+		l.note(framework.Info, s.Path, fmt.Sprintf("Secret %s is declared, but its file is not among the items: no kustomization lists it\n"+
+			"hint: if the file does not exist yet, create it with \"fleetwright secrets sync\"", s.Secret))
 	}
 }
 
-// check refuses settings that contradict each other or the caller.
+// check returns an error for settings that contradict each other or do not fit the caller.
 func (f *renderFleet) check(list *resourceList) error {
 	switch {
 	case f.output == "" && list.kustomize:
-		return errors.New("spec.output is not set: kustomize strips files' paths, so want objects (with spec.cluster) or files")
+		return errors.New("spec.output is not set: kustomize strips file paths, so want objects (with spec.cluster) or files")
 	case f.output == outputPackage && list.kustomize:
-		return errors.New("spec.output package is for kpt: kustomize strips files' paths, so want objects (with spec.cluster) or files")
+		return errors.New("spec.output package works only in kpt: kustomize strips file paths, so want objects (with spec.cluster) or files")
 	case f.output == "":
 		f.output = outputPackage
 	}
 	switch {
 	case f.output == outputObjects && f.cluster == "":
-		return errors.New("spec.output objects wants spec.cluster: clusters have objects of the same names")
+		return errors.New("spec.output objects needs spec.cluster, because clusters have objects with the same names")
 	case f.output != outputObjects && f.cluster != "":
-		return fmt.Errorf("spec.cluster is for spec.output objects, not %s", f.output)
+		return fmt.Errorf("spec.cluster can be set only with spec.output objects, not %s", f.output)
 	case f.path != "" && len(f.objects) > 0:
-		return errors.New("spec.path and spec.objects exclude each other")
+		return errors.New("spec.path and spec.objects cannot be used together")
 	case f.output == outputPackage && (f.path != "" || len(f.objects) > 0):
-		return errors.New("spec.output package takes the specification from the package's items, not from spec.path or spec.objects")
+		return errors.New("spec.output package reads the specification from the package's items, not from spec.path or spec.objects")
 	case f.output != outputPackage && len(f.overwrite) > 0:
-		return fmt.Errorf("spec.overwrite is for spec.output package, not %s", f.output)
+		return fmt.Errorf("spec.overwrite can be set only with spec.output package, not %s", f.output)
+	case f.output != outputPackage && len(f.allowRemoval) > 0:
+		return fmt.Errorf("spec.allowRemoval can be set only with spec.output package, not %s", f.output)
 	case list.generator && f.path == "" && len(f.objects) == 0:
-		return errors.New("a generator sees only its own functionConfig: give the specification as spec.objects, as spec.path (exec form), or use the function as a transformer")
+		return errors.New("a generator sees only its own functionConfig: set spec.objects or spec.path (exec form) to the specification, or use the function as a transformer")
 	}
 	return nil
 }
 
-// source loads the specification, and returns its objects too.
+// source loads the specification, and also returns its objects.
 func (f *renderFleet) source(list *resourceList, o Options) (*render.Source, []*kyaml.RNode, error) {
 	source, objects, err := f.load(list, o)
 	if err != nil {
 		return nil, nil, err
 	}
+	source.AllowRemoval = f.allowRemoval
 	if f.fluxManifests != "" {
 		dir, err := inside(o.Root, f.fluxManifests, "spec.fluxManifests")
 		if err != nil {
@@ -154,13 +157,13 @@ func (f *renderFleet) load(list *resourceList, o Options) (*render.Source, []*ky
 			nodes = append(nodes, item.YNode())
 			objects = append(objects, item)
 		} else if len(f.objects) > 0 {
-			return nil, nil, &render.BadInput{Err: fmt.Errorf("functionConfig RenderFleet: spec.objects holds %s, which is no kind of %s that a specification has", nameOf(item), v1alpha1.APIVersion)}
+			return nil, nil, &render.BadInput{Err: fmt.Errorf("functionConfig RenderFleet: spec.objects contains %s, which is not a kind of %s in a specification", nameOf(item), v1alpha1.APIVersion)}
 		}
 	}
 	if len(nodes) == 0 {
 		return nil, nil, &render.BadInput{
 			Err:  errors.New("there is no specification among the items"),
-			Hint: "list the files of fleet/ as resources, or give the specification as spec.objects or spec.path",
+			Hint: "list the files of fleet/ as resources, or set spec.objects or spec.path to the specification",
 		}
 	}
 	spec, err := specs.LoadNodes(nodes)
@@ -170,8 +173,8 @@ func (f *renderFleet) load(list *resourceList, o Options) (*render.Source, []*ky
 	return render.FromSpec(spec), objects, nil
 }
 
-// ownSpecification leaves out what stands in nested kpt packages, which may have
-// a specification of their own, unless there is none outside of them.
+// ownSpecification removes the objects in nested kpt packages, which may have a specification of their own. It
+// keeps them if there is no specification outside nested packages.
 func ownSpecification(items []*kyaml.RNode) []*kyaml.RNode {
 	root := ""
 	for _, item := range items {
@@ -191,12 +194,12 @@ func ownSpecification(items []*kyaml.RNode) []*kyaml.RNode {
 	return own
 }
 
-// isSpecification says whether an object is of a specification.
+// isSpecification reports whether an object belongs to a specification.
 func isSpecification(n *kyaml.RNode) bool {
 	return n.GetApiVersion() == v1alpha1.APIVersion && v1alpha1.IsKind(n.GetKind())
 }
 
-// documents are the objects in a specification's files.
+// documents returns the objects in the files of a specification.
 func documents(files []specs.File) ([]*kyaml.RNode, error) {
 	var out []*kyaml.RNode
 	for _, f := range files {
@@ -209,14 +212,14 @@ func documents(files []specs.File) ([]*kyaml.RNode, error) {
 	return out, nil
 }
 
-// inside returns the path of a folder below the working directory; symlinks may
-// not lead out of it.
+// inside returns the path of a folder below the working directory. It returns an error if the path, or a
+// symlink in it, leads outside.
 func inside(root, dir, field string) (string, error) {
 	bad := func(format string, args ...any) error {
 		return &render.BadInput{Err: fmt.Errorf("functionConfig: %s %q "+format, append([]any{field, dir}, args...)...)}
 	}
 	if !filepath.IsLocal(filepath.FromSlash(dir)) {
-		return "", bad("leads out of the working directory")
+		return "", bad("is outside of the working directory")
 	}
 	r, err := os.OpenRoot(root)
 	if err != nil {
@@ -226,17 +229,17 @@ func inside(root, dir, field string) (string, error) {
 	info, err := r.Stat(filepath.FromSlash(dir))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "", bad("is not there")
+		return "", bad("does not exist")
 	case err != nil:
-		return "", bad("cannot be read inside of the working directory: %w", err)
+		return "", bad("cannot be read inside the working directory: %w", err)
 	case !info.IsDir():
-		return "", bad("is no folder")
+		return "", bad("is not a folder")
 	}
 	return filepath.Join(root, filepath.FromSlash(dir)), nil
 }
 
-// readers read what another tool wrote to the platform repository, where the
-// configuration names its folder.
+// readers returns readers for the existing files of the platform repository, if the functionConfig names its
+// folder.
 func (f *renderFleet) readers(source *render.Source) ([]tree.Reader, func(), error) {
 	if f.path == "" {
 		return nil, func() {}, nil
@@ -248,7 +251,7 @@ func (f *renderFleet) readers(source *render.Source) ([]tree.Reader, func(), err
 	return []tree.Reader{folder}, func() { _ = folder.Close() }, nil // opened for reading
 }
 
-// emitObjects adds what Flux applies on one cluster.
+// emitObjects adds the objects that Flux applies to one cluster.
 func (f *renderFleet) emitObjects(list *resourceList, source *render.Source) error {
 	cluster := source.Spec.Cluster(f.cluster)
 	if cluster == nil {
@@ -256,7 +259,7 @@ func (f *renderFleet) emitObjects(list *resourceList, source *render.Source) err
 		for _, c := range source.Spec.Clusters {
 			names = append(names, c.Metadata.Name)
 		}
-		return &render.BadInput{Err: fmt.Errorf("functionConfig RenderFleet: spec.cluster %q is not in the specification: want %s", f.cluster, alternatives(names))}
+		return &render.BadInput{Err: fmt.Errorf("functionConfig RenderFleet: the specification has no cluster %q of spec.cluster: want %s", f.cluster, alternatives(names))}
 	}
 	readers, closeAll, err := f.readers(source)
 	if err != nil {
@@ -274,7 +277,7 @@ func (f *renderFleet) emitObjects(list *resourceList, source *render.Source) err
 	return list.emit(objects)
 }
 
-// emitFiles adds each file of each target in an object of kind File.
+// emitFiles adds each file of each target as an object of kind File.
 func (f *renderFleet) emitFiles(list *resourceList, source *render.Source, objects []*kyaml.RNode) error {
 	readers, closeAll, err := f.readers(source)
 	if err != nil {
@@ -300,8 +303,8 @@ func (f *renderFleet) emitFiles(list *resourceList, source *render.Source, objec
 	return list.emit(nodes)
 }
 
-// emit adds objects to the items, which stay. A generator's item is its own
-// configuration, which kustomize drops from the build by itself.
+// emit adds objects to the items. The item that a generator receives is its own configuration, which kustomize
+// removes by itself.
 func (l *resourceList) emit(objects []*kyaml.RNode) error {
 	there := map[string]bool{}
 	for _, item := range l.items {
@@ -310,8 +313,8 @@ func (l *resourceList) emit(objects []*kyaml.RNode) error {
 	for _, n := range objects {
 		if there[idOf(n)] {
 			return &render.BadInput{
-				Err:  fmt.Errorf("%s is rendered, and is among the items already", nameOf(n)),
-				Hint: "take it out of the kustomization's resources, or out of the specification",
+				Err:  fmt.Errorf("%s is rendered, but is already among the items", nameOf(n)),
+				Hint: "remove it from the kustomization's resources, or from the specification",
 			}
 		}
 	}
@@ -319,7 +322,7 @@ func (l *resourceList) emit(objects []*kyaml.RNode) error {
 	return nil
 }
 
-// idOf is what makes an object one of its kind.
+// idOf returns the string that identifies an object: group, kind, namespace and name.
 func idOf(n *kyaml.RNode) string {
 	group, _, found := strings.Cut(n.GetApiVersion(), "/")
 	if !found {
@@ -328,8 +331,8 @@ func idOf(n *kyaml.RNode) string {
 	return strings.Join([]string{group, n.GetKind(), n.GetNamespace(), n.GetName()}, "|")
 }
 
-// specificationYAML writes the specification without what kustomize and kpt add
-// to objects in passing, in an order that doesn't depend on the items'.
+// specificationYAML encodes the specification without the annotations that kustomize and kpt add. The order
+// does not depend on that of the items.
 func specificationYAML(objects []*kyaml.RNode) ([]byte, error) {
 	sorted := slices.SortedFunc(slices.Values(objects), func(a, b *kyaml.RNode) int { return strings.Compare(idOf(a), idOf(b)) })
 	nodes := make([]*yaml.Node, len(sorted))
@@ -350,8 +353,8 @@ func specificationYAML(objects []*kyaml.RNode) ([]byte, error) {
 	return render.SpecificationYAML(nodes)
 }
 
-// isPassing says whether an annotation is one that tools add to an object while
-// they process it, and take away again.
+// isPassing reports whether an annotation is one that tools add to an object while they process it, and remove
+// afterwards.
 func isPassing(name string) bool {
 	for _, prefix := range []string{"internal.config.kubernetes.io/", "internal.config.k8s.io/", "kustomize.config.k8s.io/", "alpha.config.kubernetes.io/"} {
 		if strings.HasPrefix(name, prefix) {

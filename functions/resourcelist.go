@@ -19,11 +19,10 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// maxInput bounds the ResourceList; the largest known platform repositories
-// hold some tens of megabytes of YAML.
-const maxInput = 512 << 20
+// listUnit is the unit of work that reads the ResourceList.
+var listUnit = bounds.Unit{Kind: "file", Name: "the ResourceList on stdin"}
 
-// Annotations that tell who calls.
+// Annotations that show who calls the function.
 const (
 	kustomizeID    = "kustomize.config.k8s.io/id"
 	functionMarker = "config.kubernetes.io/function"
@@ -31,9 +30,8 @@ const (
 	kptResourceID  = "internal.config.k8s.io/kpt-resource-id"
 )
 
-// kustomizeTracking are the annotations with which kustomize follows an object
-// through a build (kustomize: api/internal/utils/annotations.go,
-// api/resource/origin.go).
+// kustomizeTracking are the annotations with which kustomize tracks an object during a build (kustomize:
+// api/internal/utils/annotations.go, api/resource/origin.go).
 var kustomizeTracking = []string{
 	kustomizeID,
 	"internal.config.kubernetes.io/allowNameChange",
@@ -51,33 +49,58 @@ var kustomizeTracking = []string{
 	"alpha.config.kubernetes.io/transformations",
 }
 
-// resourceList is the input of a function and, once changed, its output.
+// resourceList is the input of a function and, after changes, its output.
 type resourceList struct {
 	items   []*kyaml.RNode
-	config  *kyaml.RNode // nil when the caller gave none
+	config  *kyaml.RNode // nil if the caller passed none
 	results framework.Results
 
-	// kustomize says that kustomize calls, generator that it calls the
-	// function as a generator, whose one item is its own configuration.
+	// kustomize reports whether kustomize calls. generator reports whether it calls the function as a
+	// generator, with the function's own configuration as the only item.
 	kustomize, generator bool
 
 	stream *kio.ByteReadWriter
 }
 
-// anchorInError names what may be a password that begins with "*" and has no quotes.
+// anchorInError matches the part of a YAML error that may quote a password: an unquoted one that begins with
+// "*" looks like an alias.
 var anchorInError = regexp.MustCompile(`unknown anchor '.*' referenced`)
 
-// readList reads a ResourceList. Comments and annotations stay as they are.
+// readList reads a ResourceList. Comments and annotations stay as they are. The error is a *bounds.Error if the
+// list is too large.
 func readList(in io.Reader) (*resourceList, error) {
-	limited := &io.LimitedReader{R: in, N: maxInput + 1}
-	stream := &kio.ByteReadWriter{Reader: limited, OmitReaderAnnotations: true, KeepReaderAnnotations: true}
-	items, err := stream.Read()
-	if limited.N == 0 {
-		return nil, fmt.Errorf("the ResourceList on stdin is larger than %d MB", maxInput>>20)
-	}
-	bounds.Grow(int(maxInput + 1 - limited.N))
+	data, err := io.ReadAll(io.LimitReader(in, repository.MostStream+1))
 	if err != nil {
-		return nil, fmt.Errorf("stdin is not a ResourceList: %s", anchorInError.ReplaceAllString(err.Error(), "an alias has no anchor"))
+		return nil, fmt.Errorf("reading stdin: %w", err)
+	}
+	bounds.Grow(len(data))
+	if err := repository.CheckStream(data); err != nil {
+		return nil, bounds.Refused(listUnit, err.Message)
+	}
+	var list *resourceList
+	err = bounds.Do(listUnit, func() (err error) {
+		list, err = parseList(data)
+		return err
+	})
+	return list, err
+}
+
+// parseList parses a ResourceList that is not too large.
+func parseList(data []byte) (*resourceList, error) {
+	stream := &kio.ByteReadWriter{Reader: bytes.NewReader(data), OmitReaderAnnotations: true, KeepReaderAnnotations: true}
+	items, err := stream.Read()
+	if err != nil {
+		return nil, fmt.Errorf("stdin is not a ResourceList: %s", anchorInError.ReplaceAllString(err.Error(), "an alias refers to an anchor that is not defined"))
+	}
+	if i, e := repository.CheckItems(append(slices.Clip(items), stream.FunctionConfig)); e != nil {
+		subject := fmt.Sprintf("items[%d] of the ResourceList", i)
+		if i == len(items) {
+			subject = "the functionConfig of the ResourceList"
+		}
+		if !e.Reason.IsLimit() {
+			return nil, fmt.Errorf("%s: %s", subject, e.Message)
+		}
+		return nil, bounds.Refused(listUnit, subject+": "+e.Message)
 	}
 	if stream.WrappingKind != kio.ResourceListKind {
 		return nil, errors.New("stdin is not a ResourceList: want apiVersion: config.kubernetes.io/v1, kind: ResourceList with items and functionConfig")
@@ -101,8 +124,8 @@ func readList(in io.Reader) (*resourceList, error) {
 	return l, nil
 }
 
-// listedMetadata names the field of an object's metadata that is a list, "" where there is none:
-// kyaml takes it for a map, looks for the value behind its last key, and panics.
+// listedMetadata returns the field in an object's metadata that is a list, "" if there is none. kyaml would
+// treat the list as a map and panic.
 func listedMetadata(object *kyaml.Node) string {
 	for _, path := range [][]any{{"metadata"}, {"metadata", "annotations"}, {"metadata", "labels"}} {
 		if n := repository.Lookup(object, path...); n != nil && n.Kind == kyaml.SequenceNode {
@@ -112,24 +135,14 @@ func listedMetadata(object *kyaml.Node) string {
 	return ""
 }
 
-// write writes the list. A failure of a function is written too: its results
-// are read by kpt whatever the exit status.
+// write writes the list. It is also written if a function fails, because kpt reads its results whatever the
+// exit status is.
 func (l *resourceList) write(out io.Writer) error {
-	var text bytes.Buffer
-	l.stream.Writer = &text
-	if len(l.results) > 0 {
-		results, err := kyaml.Marshal(l.results)
-		if err != nil {
-			return fmt.Errorf("encoding the results: %w", err)
-		}
-		if l.stream.Results, err = kyaml.Parse(string(results)); err != nil {
-			return fmt.Errorf("encoding the results: %w", err)
-		}
-	}
-	if err := l.stream.Write(l.items); err != nil {
+	text, err := l.encode()
+	if err != nil {
 		return err
 	}
-	content, err := output.YAML(text.Bytes())
+	content, err := output.YAML(text)
 	if err != nil {
 		return err
 	}
@@ -137,18 +150,82 @@ func (l *resourceList) write(out io.Writer) error {
 	return err
 }
 
-// keepForValidation leaves in the list what a validator has to return: kpt
-// deletes what is not echoed, and kustomize refuses what is
-// (kubernetes-sigs/kustomize#5036).
+// atOnce is the number of items that are encoded together. The encoder keeps an event for each value, which
+// takes fifty times the size of the text.
+const atOnce = 100
+
+// encode encodes the list as kio.ByteWriter does.
+func (l *resourceList) encode() ([]byte, error) {
+	var results []*kyaml.Node
+	if len(l.results) > 0 {
+		text, err := kyaml.Marshal(l.results)
+		if err != nil {
+			return nil, fmt.Errorf("encoding the results: %w", err)
+		}
+		all, err := kyaml.Parse(string(text))
+		if err != nil {
+			return nil, fmt.Errorf("encoding the results: %w", err)
+		}
+		results = all.Content()
+	}
+	text := bytes.NewBufferString("apiVersion: " + l.stream.WrappingAPIVersion + "\nkind: " + l.stream.WrappingKind + "\n")
+	items := make([]*kyaml.Node, len(l.items))
+	for i, item := range l.items {
+		items[i] = item.YNode()
+	}
+	if err := encodeField(text, "items", items); err != nil {
+		return nil, err
+	}
+	if l.stream.FunctionConfig != nil {
+		encoder := kyaml.NewEncoder(text)
+		config := &kyaml.Node{Kind: kyaml.MappingNode, Content: []*kyaml.Node{{Kind: kyaml.ScalarNode, Value: "functionConfig"}, l.stream.FunctionConfig.YNode()}}
+		if err := errors.Join(encoder.Encode(config), encoder.Close()); err != nil {
+			return nil, err
+		}
+	}
+	if len(results) == 0 {
+		return text.Bytes(), nil
+	}
+	err := encodeField(text, "results", results)
+	return text.Bytes(), err
+}
+
+// encodeField encodes a field that is a list.
+func encodeField(text *bytes.Buffer, name string, list []*kyaml.Node) error {
+	text.WriteString(name + ":")
+	if len(list) == 0 {
+		text.WriteString(" []")
+	}
+	text.WriteString("\n")
+	for some := range slices.Chunk(list, atOnce) {
+		copies := make([]*kyaml.Node, len(some))
+		for i, n := range some {
+			copied := kyaml.NewRNode(n).Copy()
+			if n.Kind == kyaml.MappingNode {
+				if err := kyaml.ClearEmptyAnnotations(copied); err != nil {
+					return err
+				}
+			}
+			copies[i] = copied.YNode()
+		}
+		encoder := kyaml.NewEncoder(text)
+		if err := errors.Join(encoder.Encode(&kyaml.Node{Kind: kyaml.SequenceNode, Content: copies}), encoder.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keepForValidation keeps the items that a validator has to return. kpt deletes items that are not returned,
+// and kustomize rejects those that are (kubernetes-sigs/kustomize#5036).
 func (l *resourceList) keepForValidation() {
 	if l.kustomize {
 		l.items = nil
 	}
 }
 
-// fromKustomize says whether every item carries kustomize's own annotations and
-// none carries kpt's. In doubt it is not kustomize: an echo is harmless there,
-// an empty list deletes a kpt package.
+// fromKustomize reports whether every item has annotations of kustomize and none has annotations of kpt. If in
+// doubt, it returns false: returned items do no harm in kustomize, but an empty list deletes a kpt package.
 func fromKustomize(items []*kyaml.RNode) bool {
 	for _, item := range items {
 		a := annotationsOf(item)
@@ -168,8 +245,8 @@ func fromKustomize(items []*kyaml.RNode) bool {
 	return len(items) > 0
 }
 
-// isGenerator says whether the only item is the function's own configuration,
-// which is how kustomize calls a generator.
+// isGenerator reports whether the only item is the function's own configuration. This is how kustomize calls a
+// generator.
 func isGenerator(items []*kyaml.RNode, config *kyaml.RNode) bool {
 	if len(items) != 1 || config == nil {
 		return false
@@ -183,7 +260,7 @@ func isGenerator(items []*kyaml.RNode, config *kyaml.RNode) bool {
 		item.GetApiVersion() == config.GetApiVersion() && item.GetKind() == config.GetKind() && item.GetName() == config.GetName()
 }
 
-// annotationsOf reads an object's annotations.
+// annotationsOf returns an object's annotations.
 func annotationsOf(n *kyaml.RNode) map[string]string {
 	out := map[string]string{}
 	if n == nil {
@@ -199,7 +276,7 @@ func annotationsOf(n *kyaml.RNode) map[string]string {
 	return out
 }
 
-// lookup follows field names from a node; nil where there is nothing.
+// lookup returns the node at a path of field names; nil if there is none.
 func lookup(n *kyaml.Node, names ...string) *kyaml.Node {
 	for _, name := range names {
 		if n == nil || n.Kind != kyaml.MappingNode {
@@ -216,7 +293,7 @@ func lookup(n *kyaml.Node, names ...string) *kyaml.Node {
 	return n
 }
 
-// nameOf names an object in a message: kind namespace/name.
+// nameOf returns an object's name for a message: kind namespace/name.
 func nameOf(n *kyaml.RNode) string {
 	return strings.TrimSpace(n.GetKind() + " " + strings.TrimPrefix(n.GetNamespace()+"/"+n.GetName(), "/"))
 }

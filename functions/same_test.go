@@ -99,6 +99,9 @@ func doors(t *testing.T, files map[string][]byte) (command, function, unresolved
 	}
 	for _, r := range list.results {
 		line := r.Message
+		if r.Tags["rule"] == "" {
+			continue // coverage
+		}
 		if rest, open := strings.CutPrefix(line, "unresolved: "); open {
 			unresolved = append(unresolved, r.File.Path+": "+rest)
 			continue
@@ -190,6 +193,7 @@ spec:
     spec:
       containers:
       - name: web
+        image: nginx:1.29
         volumeMounts:
         - name: config
           mountPath: /etc/nginx
@@ -233,10 +237,10 @@ func TestSameFindingsInPartialRepositories(t *testing.T) {
 		{name: "a failing build", found: []string{"[flux-build-failed]", fields}, files: map[string]string{
 			base: kustomization + "resources:\n- web.yaml\n- again.yaml\n", "apps/base/again.yaml": web}},
 		{name: "a generator's file", found: []string{fields, `unknown field "replicaz"`, "${zone}"}, open: []string{"nginx.conf"}, files: map[string]string{
-			base: kustomization + "resources:\n- web.yaml\nconfigMapGenerator:\n- name: web\n  files: [nginx.conf]\n", "apps/base/nginx.conf": "http {}\n"}},
+			base: kustomization + "resources:\n- web.yaml\nconfigMapGenerator:\n- name: web\n  namespace: web\n  files: [nginx.conf]\n", "apps/base/nginx.conf": "http {}\n"}},
 		{name: "a generator that is merged into", found: []string{fields, `unknown field "replicaz"`}, open: []string{"base.env", "staging.env"}, files: map[string]string{
-			base: kustomization + "resources:\n- web.yaml\nconfigMapGenerator:\n- name: web\n  envs: [base.env]\n", "apps/base/base.env": "a=b\n",
-			"apps/staging/kustomization.yaml": kustomization + "resources:\n- ../base\nconfigMapGenerator:\n- name: web\n  behavior: merge\n  envs: [staging.env]\n", "apps/staging/staging.env": "a=c\n"}},
+			base: kustomization + "resources:\n- web.yaml\nconfigMapGenerator:\n- name: web\n  namespace: web\n  envs: [base.env]\n", "apps/base/base.env": "a=b\n",
+			"apps/staging/kustomization.yaml": kustomization + "resources:\n- ../base\nconfigMapGenerator:\n- name: web\n  namespace: web\n  behavior: merge\n  envs: [staging.env]\n", "apps/staging/staging.env": "a=c\n"}},
 		{name: "variables of a generator's file", found: []string{fields}, open: []string{"vars.env"}, missed: true, files: map[string]string{
 			"clusters/staging/kustomization.yaml": kustomization + "resources:\n- flux-system/gotk-sync.yaml\n- apps.yaml\nconfigMapGenerator:\n- name: vars\n  namespace: flux-system\n  envs: [vars.env]\n  options:\n    disableNameSuffixHash: true\n",
 			"clusters/staging/vars.env":           "zone=a\n",
@@ -312,7 +316,7 @@ func TestSameFindingsInExamples(t *testing.T) {
 			files := map[string][]byte{}
 			broken := 0
 			for f := range target.Tree.All() {
-				changed := strings.ReplaceAll(string(f.Content), "\n  interval: ", "\n  intervall: ")
+				changed := strings.NewReplacer("\n  interval: ", "\n  intervall: ", "\n  replicas: ", "\n  replica: ").Replace(string(f.Content))
 				if files[f.Path] = []byte(changed); changed != string(f.Content) {
 					broken++
 				}

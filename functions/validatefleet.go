@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"sigs.k8s.io/kustomize/kyaml/fn/framework"
@@ -27,7 +28,7 @@ func newValidateFleet() (settings, runner) {
 	return f.settings(), f.run
 }
 
-// run checks the items as validate checks a repository's files.
+// run validates the items as `fleetwright validate` validates the files of a repository.
 func (f *validateFleet) run(ctx context.Context, list *resourceList, o Options) error {
 	options, err := f.Options()
 	if err != nil {
@@ -40,43 +41,56 @@ func (f *validateFleet) run(ctx context.Context, list *resourceList, o Options) 
 		}
 	}
 	for i := range options.Ignore {
-		// The lines are those of the ResourceList.
+		// The line numbers are those of the ResourceList, and not of a file.
 		options.Ignore[i].Line, options.Ignore[i].Column = 0, 0
 	}
 	items, err := list.repositoryItems()
 	if err != nil {
 		return err
 	}
-	repo, err := repository.FromItems(items, repository.Options{})
+	repo, err := repository.FromPlaced(items, repository.Options{})
 	if err != nil {
 		return &render.BadInput{Err: fmt.Errorf("reading the items: %w", err)}
 	}
 	if err := f.CheckRoots(repo); err != nil {
 		return err
 	}
+	fetched, err := o.fetched()
+	if err != nil {
+		return err
+	}
+	options.Reconcile.Fetched, options.Reconcile.FetchedSources, options.Reconcile.Lock = fetched.Charts, fetched.Sources, fetched.Lock
 	report, err := validators.Run(ctx, repo, options)
 	if err != nil {
 		return err
 	}
 	if report.Empty() {
-		return &render.BadInput{Err: errors.New("nothing found to check: there is no item")}
+		return &render.BadInput{Err: errors.New("nothing found to check: there are no items")}
 	}
 	lines, unresolved := list.report(report)
 	list.keepForValidation()
 	if f.FailOnUnresolved {
 		lines = append(lines, unresolved...)
 	}
-	if !report.Reaches(f.FailOn) && (!f.FailOnUnresolved || len(unresolved) == 0) {
+	var coverage finding.Coverage
+	if report.Summary.Coverage != nil {
+		coverage = *report.Summary.Coverage
+	}
+	little := coverage.Percent() < f.MinCoverage
+	if little {
+		lines = append(lines, coverage.Below(f.MinCoverage))
+	}
+	if !little && !report.Reaches(f.FailOn) && (!f.FailOnUnresolved || len(unresolved) == 0) {
 		return nil
 	}
 	return &FindingsError{Text: strings.Join(append(lines, counted(report)), "\n")}
 }
 
-// readBaseline reads the baseline inside of the working directory.
+// readBaseline reads the baseline, which must be inside the working directory.
 func (f *validateFleet) readBaseline(o Options) (*finding.Baseline, error) {
 	bad := func(err error) error {
 		return &render.BadInput{Err: fmt.Errorf("functionConfig ValidateFleet: spec.baseline: %s %w", f.Baseline, err),
-			Hint: "name a file that fleetwright validate --write-baseline wrote, from the working directory (exec form)"}
+			Hint: "name a file that fleetwright validate --write-baseline wrote, relative to the working directory (exec form)"}
 	}
 	root, err := os.OpenRoot(o.Root)
 	if err != nil {
@@ -85,11 +99,11 @@ func (f *validateFleet) readBaseline(o Options) (*finding.Baseline, error) {
 	defer func() { _ = root.Close() }()
 	name := filepath.FromSlash(f.Baseline)
 	if info, err := root.Stat(name); err != nil || !info.Mode().IsRegular() {
-		return nil, bad(errors.New("is no file inside of the working directory"))
+		return nil, bad(errors.New("is not a file inside the working directory"))
 	}
 	file, err := regular.OpenIn(root, name)
 	if err != nil {
-		return nil, bad(errors.New("cannot be read inside of the working directory"))
+		return nil, bad(errors.New("cannot be read inside the working directory"))
 	}
 	defer func() { _ = file.Close() }()
 	data, err := io.ReadAll(io.LimitReader(file, finding.MaxBaseline+1))
@@ -103,7 +117,7 @@ func (f *validateFleet) readBaseline(o Options) (*finding.Baseline, error) {
 	return b, nil
 }
 
-// counted is the line of summary.
+// counted returns the summary line.
 func counted(r finding.Report) string {
 	s := r.Summary
 	var parts []string
@@ -127,9 +141,8 @@ func counted(r finding.Report) string {
 	return strings.Join(parts, ", ")
 }
 
-// report turns a report into results, and returns a line for each finding, and
-// for what is unresolved: kustomize shows nothing but the text of an error, and kpt's own text of a
-// result leaves out the file and the rule.
+// report adds a report to the results. It returns one line for each finding and each unresolved question,
+// because kustomize shows only the text of an error, and kpt omits the file and the rule of a result.
 func (l *resourceList) report(r finding.Report) (lines, unresolved []string) {
 	for _, f := range r.Findings {
 		message := fmt.Sprintf("%s [%s]", output.Line(f.Message), f.Rule)
@@ -141,8 +154,11 @@ func (l *resourceList) report(r finding.Report) (lines, unresolved []string) {
 			ResourceRef: identify(f.Object.APIVersion, f.Object.Kind, f.Object.Namespace, f.Object.Name),
 			File:        l.resultFile(f.File), Tags: map[string]string{"rule": f.Rule},
 		})
-		line := fmt.Sprintf("%s: %s: %s", f.Severity, output.Line(objectText(f.Object)), message)
-		if !l.kustomize {
+		line := string(f.Severity) + ": "
+		if object := objectText(f.Object); object != "" {
+			line += output.Line(object) + ": "
+		}
+		if line += message; !l.kustomize && f.File != "" {
 			line = output.Line(f.File) + ": " + line
 		}
 		lines = append(lines, line)
@@ -153,15 +169,27 @@ func (l *resourceList) report(r finding.Report) (lines, unresolved []string) {
 			Message: line, Severity: framework.Info,
 			File: l.resultFile(u.File), Tags: map[string]string{"rule": u.Rule},
 		})
-		if !l.kustomize {
+		if !l.kustomize && u.File != "" {
 			line = output.Line(u.File) + ": " + line
 		}
 		unresolved = append(unresolved, line)
 	}
+	if c := r.Summary.Coverage; c != nil && !c.Nothing() {
+		l.results = append(l.results, covered(c))
+	}
 	return lines, unresolved
 }
 
-// resultFile is the file of a result; kustomize's objects have none.
+// covered returns a result with the coverage, and its figures as tags.
+func covered(c *finding.Coverage) *framework.Result {
+	tags := map[string]string{}
+	for _, f := range c.Figures() {
+		tags[f.Name] = strconv.Itoa(f.Value)
+	}
+	return &framework.Result{Message: "coverage: " + c.String(), Severity: framework.Info, Tags: tags}
+}
+
+// resultFile returns the file of a result; nil for objects from kustomize, which have none.
 func (l *resourceList) resultFile(file string) *framework.File {
 	if file == "" || l.kustomize {
 		return nil
@@ -169,7 +197,7 @@ func (l *resourceList) resultFile(file string) *framework.File {
 	return &framework.File{Path: file}
 }
 
-// objectText names an object: kind namespace/name.
+// objectText returns an object's name: kind namespace/name.
 func objectText(o finding.Object) string {
 	return strings.TrimSpace(o.Kind + " " + strings.TrimPrefix(o.Namespace+"/"+o.Name, "/"))
 }

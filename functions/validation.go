@@ -14,6 +14,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/internal/sorting"
 	"github.com/fleetwright/fleetwright/internal/strict"
 	"github.com/fleetwright/fleetwright/render"
 	"github.com/fleetwright/fleetwright/validators"
@@ -23,29 +24,32 @@ import (
 // ValidationKind is the kind of the functionConfig, and of the configuration file.
 const ValidationKind = "ValidateFleet"
 
-// Validation is how a repository is validated: the spec of a ValidateFleet, as
-// functionConfig or as configuration file.
+// Validation is the configuration of a validation: the spec of a ValidateFleet, in a functionConfig or in the
+// configuration file.
 type Validation struct {
-	// Rules that run, by id or with a * at the end; none is all of them. Disable
-	// are rules that don't.
+	// Rules to run, by ID or with a * at the end; an empty list runs all. Disable lists rules that do not run.
 	Rules, Disable []string
-	// Profiles whose rules run too.
+	// Profiles whose rules run as well.
 	Profiles []string
-	// Severities that findings of some rules, by id, have in place of their own.
+	// Severities override the severity of rules, by rule ID.
 	Severities map[string]finding.Severity
-	// Ignore is what is not reported, with reasons.
+	// Ignore lists ignored findings, with reasons.
 	Ignore []finding.Selector
-	// Roots are the folders that the graph of clusters starts from; none finds them.
+	// Roots are the folders that clusters sync. If empty, they are detected.
 	Roots []string
-	// FailOn is the severity of findings from which on a validation fails;
-	// FailOnUnresolved lets it fail on what is unresolved too.
+	// FailOn is the lowest severity at which the validation fails. FailOnUnresolved makes it fail also if
+	// something is unresolved.
 	FailOn           finding.Severity
 	FailOnUnresolved bool
-	// Baseline is the path of a baseline from the repository's root, "" for none.
+	// MinCoverage is the coverage of the repository, in percent, below which the validation fails.
+	MinCoverage int
+	// Kubernetes is the version of Kubernetes that the clusters run; "" if it is unknown.
+	Kubernetes string
+	// Baseline is the path of a baseline, relative to the repository's root; "" for none.
 	Baseline string
 }
 
-// settings decode the spec.
+// settings returns the decoders of the spec.
 func (v *Validation) settings() settings {
 	v.FailOn = finding.Error
 	return settings{
@@ -57,12 +61,14 @@ func (v *Validation) settings() settings {
 		"roots":            listSetting(&v.Roots),
 		"failOn":           textSetting((*string)(&v.FailOn), string(finding.Error), string(finding.Warning), string(finding.Info)),
 		"failOnUnresolved": boolSetting(&v.FailOnUnresolved),
+		"minCoverage":      percentSetting(&v.MinCoverage),
+		"kubernetes":       v.kubernetes,
 		"baseline":         textSetting(&v.Baseline),
 	}
 }
 
-// Options are those of a run. The rules are all where none are chosen; an error
-// means that none are left.
+// Options returns the options of a run. If no rules are selected, all rules run. It returns an error if no rule
+// is left.
 func (v Validation) Options() (validators.Options, error) {
 	rules, err := validators.Select(v.Rules, v.Profiles...)
 	if err != nil {
@@ -72,23 +78,23 @@ func (v Validation) Options() (validators.Options, error) {
 		return slices.ContainsFunc(v.Disable, func(pattern string) bool { return finding.MatchesID(pattern, r.ID) })
 	})
 	if len(rules) == 0 {
-		return validators.Options{}, errors.New("no rule is left to check: all that are chosen are disabled")
+		return validators.Options{}, errors.New("no rule is left to check: all chosen rules are disabled")
 	}
-	return validators.Options{Rules: rules, Severities: v.Severities, Ignore: v.Ignore, Reconcile: reconcile.Options{Roots: v.Roots}}, nil
+	return validators.Options{Rules: rules, Severities: v.Severities, Ignore: v.Ignore, Kubernetes: v.Kubernetes, Coverage: v.MinCoverage > 0, Reconcile: reconcile.Options{Roots: v.Roots}}, nil
 }
 
-// CheckRoots says whether the roots are folders of the repository.
+// CheckRoots returns an error if a root is not a folder of the repository.
 func (v Validation) CheckRoots(repo *repository.Repository) error {
 	for _, root := range v.Roots {
 		if _, ok := repo.ReadDir(path.Clean(root)); !ok {
-			return &render.BadInput{Err: fmt.Errorf("the root %q is not a folder of the repository", root), Hint: "name a folder that a cluster syncs, from the repository's root"}
+			return &render.BadInput{Err: fmt.Errorf("the root %q is not a folder of the repository", root), Hint: "name a folder that a cluster syncs, relative to the repository's root"}
 		}
 	}
 	return nil
 }
 
-// ReadValidation reads a configuration file: one ValidateFleet. Name is what errors
-// call the file. The error is a strict.Errors.
+// ReadValidation reads a configuration file with one ValidateFleet. name is the file name in errors. The error
+// is a strict.Errors.
 func ReadValidation(name string, content []byte) (Validation, error) {
 	var v Validation
 	fail := func(all ...problem) (Validation, error) {
@@ -100,7 +106,7 @@ func ReadValidation(name string, content []byte) (Validation, error) {
 			}
 			errs = append(errs, e)
 		}
-		slices.SortStableFunc(errs, func(a, b *strict.Error) int {
+		sorting.StableFunc(errs, func(a, b *strict.Error) int {
 			return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 		})
 		return Validation{}, errs
@@ -131,7 +137,7 @@ func ReadValidation(name string, content []byte) (Validation, error) {
 	return v, nil
 }
 
-// headProblems checks all of a configuration file but its spec.
+// headProblems checks everything in a configuration file except its spec.
 func headProblems(root *kyaml.Node) []problem {
 	if root.Kind != kyaml.MappingNode {
 		return []problem{{node: root, text: fmt.Sprintf("want an object: a %s of %s", ValidationKind, v1alpha1.APIVersion)}}
@@ -152,14 +158,14 @@ func headProblems(root *kyaml.Node) []problem {
 		if !slices.Contains(fields, key.Value) {
 			all = append(all, problem{key, fmt.Sprintf("field %q is unknown: want %s", key.Value, alternatives(fields)), didYouMean(key.Value, fields)})
 		} else if seen[key.Value] {
-			all = append(all, problem{node: key, text: fmt.Sprintf("field %q is given twice", key.Value)})
+			all = append(all, problem{node: key, text: fmt.Sprintf("field %q is set twice", key.Value)})
 		}
 		seen[key.Value] = true
 	}
 	return all
 }
 
-// ruleList decodes a list of rules, all of which there are.
+// ruleList returns a decoder for a list of existing rules.
 func ruleList(to *[]string) func(*kyaml.Node) error {
 	return func(n *kyaml.Node) error {
 		var ids []string
@@ -181,7 +187,7 @@ func ruleList(to *[]string) func(*kyaml.Node) error {
 	}
 }
 
-// profileList decodes a list of profiles, all of which there are.
+// profileList returns a decoder for a list of existing profiles.
 func profileList(to *[]string) func(*kyaml.Node) error {
 	return func(n *kyaml.Node) error {
 		if err := listSetting(to)(n); err != nil {
@@ -197,11 +203,22 @@ func profileList(to *[]string) func(*kyaml.Node) error {
 	}
 }
 
-// checkRule says whether there is a rule of an id or pattern.
+// checkRule returns an error if no rule has an ID or matches a pattern.
 func checkRule(id string) *validators.UnknownRule {
 	var unknown *validators.UnknownRule
 	if _, err := validators.Select([]string{id}); errors.As(err, &unknown) {
 		return unknown
+	}
+	return nil
+}
+
+// kubernetes decodes the version of Kubernetes.
+func (v *Validation) kubernetes(n *kyaml.Node) error {
+	if err := textSetting(&v.Kubernetes)(n); err != nil {
+		return err
+	}
+	if _, ok := rule.KubernetesMinor(v.Kubernetes); !ok {
+		return fmt.Errorf("%q is not a version of Kubernetes: want one such as \"1.34\"", v.Kubernetes)
 	}
 	return nil
 }
@@ -222,21 +239,21 @@ func (v *Validation) severities(n *kyaml.Node) error {
 		}
 		severity, err := finding.ParseSeverity(value.Value)
 		if err != nil {
-			errs = append(errs, &fieldError{node: value, path: "." + key.Value, message: err.Error(), hint: "turn a rule off with disable"})
+			errs = append(errs, &fieldError{node: value, path: "." + key.Value, message: err.Error(), hint: "use disable to turn off a rule"})
 			continue
 		}
 		if _, twice := v.Severities[key.Value]; twice {
-			errs = append(errs, &fieldError{node: key, path: "." + key.Value, message: "is given twice"})
+			errs = append(errs, &fieldError{node: key, path: "." + key.Value, message: "is set twice"})
 		}
 		v.Severities[key.Value] = severity
 	}
 	return errors.Join(errs...)
 }
 
-// mostGlobs bounds the paths of all entries: each is tried on each finding.
+// mostGlobs is the maximum number of paths in all entries, because each is compared with each finding.
 const mostGlobs = 500
 
-// ignore decodes the list of what is ignored.
+// ignore decodes the list of ignored findings.
 func (v *Validation) ignore(n *kyaml.Node) error {
 	if n.Kind != kyaml.SequenceNode {
 		return errors.New("want a list of entries with rules, paths or kinds, and a reason")
@@ -261,19 +278,19 @@ func (v *Validation) ignore(n *kyaml.Node) error {
 		}
 		switch {
 		case strings.TrimSpace(s.Reason) == "":
-			errs = append(errs, &fieldError{node: item, path: at, message: "reason is missing", hint: "say why, for whoever reads it later"})
+			errs = append(errs, &fieldError{node: item, path: at, message: "reason is missing", hint: "add a reason, for later readers"})
 		case len(s.Rules)+len(s.Paths)+len(s.Kinds) == 0:
-			errs = append(errs, &fieldError{node: item, path: at, message: "want rules, paths or kinds", hint: "an entry with none of them would ignore everything"})
+			errs = append(errs, &fieldError{node: item, path: at, message: "want rules, paths or kinds", hint: "an entry without them would ignore everything"})
 		}
 		if globs += len(s.Paths); globs > mostGlobs {
-			return errors.Join(append(errs, &fieldError{node: item, path: at, message: fmt.Sprintf("there are more than %d paths", mostGlobs), hint: "a folder stands for all that is in it"})...)
+			return errors.Join(append(errs, &fieldError{node: item, path: at, message: fmt.Sprintf("there are more than %d paths", mostGlobs), hint: "a folder includes everything in it"})...)
 		}
 		v.Ignore = append(v.Ignore, s)
 	}
 	return errors.Join(errs...)
 }
 
-// globList decodes a list of globs.
+// globList returns a decoder for a list of globs.
 func globList(to *[]string) func(*kyaml.Node) error {
 	return func(n *kyaml.Node) error {
 		if err := listSetting(to)(n); err != nil {
@@ -281,7 +298,7 @@ func globList(to *[]string) func(*kyaml.Node) error {
 		}
 		for _, glob := range *to {
 			if err := finding.CheckPath(glob); err != nil || glob == "" || len(glob) > 1000 {
-				return fmt.Errorf("%q is no path with wildcards: want such as apps/legacy, apps/*/values.yaml or **/test", glob)
+				return fmt.Errorf("%q is not a valid pattern: want a path such as apps/legacy, apps/*/values.yaml or **/test", glob)
 			}
 		}
 		return nil

@@ -59,11 +59,11 @@ func TestReadValidationRefuses(t *testing.T) {
 		{"no kind", "apiVersion: fleetwright.dev/v1alpha1\n", `.fleetwright.yaml:1:1: kind is missing`},
 		{"another version", "apiVersion: fleetwright.dev/v2\nkind: ValidateFleet\n", `.fleetwright.yaml:1:13: apiVersion "fleetwright.dev/v2" is unknown`},
 		{"a field beside spec", head + "sepc: {}\n", `.fleetwright.yaml:3:1: field "sepc" is unknown`},
-		{"spec twice", head + "spec: {}\nspec: {}\n", `.fleetwright.yaml:4:1: field "spec" is given twice`},
+		{"spec twice", head + "spec: {}\nspec: {}\n", `.fleetwright.yaml:4:1: field "spec" is set twice`},
 		{"a spec that is text", head + "spec: x\n", `.fleetwright.yaml:3:7: spec: want a map`},
 		{"an alias bomb", head + "spec:\n  a: &a [x, x, x, x, x, x, x, x, x]\n  b: &b [*a, *a, *a, *a, *a, *a, *a, *a, *a]\n  c: &c [*b, *b, *b, *b, *b, *b, *b, *b, *b]\n  d: &d [*c, *c, *c, *c, *c, *c, *c, *c, *c]\n  e: &e [*d, *d, *d, *d, *d, *d, *d, *d, *d]\n  f: &f [*e, *e, *e, *e, *e, *e, *e, *e, *e]\n  g: [*f, *f, *f, *f, *f, *f, *f, *f, *f]\n", "aliases expand"},
 		{"too many paths", head + "spec:\n  ignore:\n  - {reason: x, paths: [" + globs + "]}\n", "there are more than 500 paths"},
-		{"a severity twice", head + "spec:\n  severities:\n    schema-invalid: info\n    schema-invalid: error\n", `.fleetwright.yaml:6:5: spec.severities.schema-invalid: is given twice`},
+		{"a severity twice", head + "spec:\n  severities:\n    schema-invalid: info\n    schema-invalid: error\n", `.fleetwright.yaml:6:5: spec.severities.schema-invalid: is set twice`},
 		{"an unknown profile", head + "spec:\n  profiles: [nothing]\n", `.fleetwright.yaml:4:13: spec.profiles: "nothing" is not a profile`},
 	} {
 		_, err := ReadValidation(".fleetwright.yaml", []byte(c.text))
@@ -184,6 +184,24 @@ func TestDoorsAgreeOnWhatIsIgnored(t *testing.T) {
 	}
 	if !strings.HasSuffix(found.Text, "3 errors, 1 warning, 4 ignored") {
 		t.Errorf("the function reports something else:\n%s", found.Text)
+	}
+}
+
+func TestFunctionFailsOnLittleCoverage(t *testing.T) {
+	const item = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: a, namespace: flux-system, annotations: {config.kubernetes.io/path: a.yaml}}\n" +
+		"spec: {interval: 1h, path: ./gone, prune: true, sourceRef: {kind: GitRepository, name: elsewhere}}\n"
+	list := "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:\n- " + strings.ReplaceAll(strings.TrimSpace(item), "\n", "\n  ") + "\n"
+	if _, err := call(t, withConfig(list, head)); err != nil {
+		t.Errorf("little coverage fails: %v", err)
+	}
+	_, err := call(t, withConfig(list, head+"spec: {minCoverage: 50}\n"))
+	if found := (*FindingsError)(nil); !errors.As(err, &found) || !strings.Contains(found.Text, "coverage is 0 %") {
+		t.Errorf("little coverage gives %v", err)
+	}
+	for _, wrong := range []string{"-1", "101", "many", "[1]"} {
+		if _, err := call(t, withConfig(list, head+"spec: {minCoverage: "+wrong+"}\n")); err == nil || !strings.Contains(err.Error(), "want a number from 0 to 100") {
+			t.Errorf("%s gives %v", wrong, err)
+		}
 	}
 }
 

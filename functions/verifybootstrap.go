@@ -26,16 +26,19 @@ func newVerifyBootstrap() (settings, runner) {
 	return settings{"files": filesSetting(&f.files), "root": textSetting(&f.root)}, f.run
 }
 
-// run compares bootstrap files with the HelmReleases among the items, or with
-// those of a folder.
+// run compares bootstrap files with the HelmReleases among the items, or in a folder.
 func (f *verifyBootstrap) run(ctx context.Context, list *resourceList, o Options) error {
 	repo, err := f.repository(list, o)
 	if err != nil {
 		return err
 	}
-	report, err := bootstrap.Verify(ctx, repo, nil)
+	fetched, err := o.fetched()
+	if err != nil {
+		return err
+	}
+	report, err := bootstrap.VerifyFetched(ctx, repo, fetched)
 	if errors.Is(err, bootstrap.ErrNoBootstrap) {
-		return &render.BadInput{Err: err, Hint: "give the helmfile and the files that it reads as spec.files, or the folder as spec.root (exec form)"}
+		return &render.BadInput{Err: err, Hint: "set spec.files to the helmfile and the files that it reads, or spec.root to the folder (exec form)"}
 	}
 	if err != nil {
 		return err
@@ -49,12 +52,12 @@ func (f *verifyBootstrap) run(ctx context.Context, list *resourceList, o Options
 	}
 	for _, r := range report.Refusals {
 		if r.Stops() {
-			lines = append(lines, list.stop(r.File, r.Line, "helmfile stops: "+r.Reason, bootstrap.RuleRefused))
+			lines = append(lines, list.stop(r.File, r.Line, "helmfile fails: "+r.Reason, bootstrap.RuleRefused))
 		}
 	}
 	for _, o := range report.Order {
 		if o.Refused && !o.Ignored {
-			lines = append(lines, list.stop(o.File, o.Line, o.Message, bootstrap.RuleOrder))
+			lines = append(lines, list.stop(o.File, o.Line, o.Message, o.Rule))
 		}
 	}
 	list.keepForValidation()
@@ -64,13 +67,12 @@ func (f *verifyBootstrap) run(ctx context.Context, list *resourceList, o Options
 	return &FindingsError{Text: strings.Join(append(lines, report.Summary.String()), "\n")}
 }
 
-// repository is the folder that the configuration names, or the items together
-// with the files of the configuration: a helmfile is no object, and never an
-// item.
+// repository returns the folder that the functionConfig names, or the items together with the files in the
+// functionConfig. A helmfile is not an object, so it is never an item.
 func (f *verifyBootstrap) repository(list *resourceList, o Options) (*repository.Repository, error) {
 	switch {
 	case f.root != "" && len(f.files) > 0:
-		return nil, &render.BadInput{Err: errors.New("functionConfig VerifyBootstrap: spec.root and spec.files exclude each other")}
+		return nil, &render.BadInput{Err: errors.New("functionConfig VerifyBootstrap: spec.root and spec.files cannot be used together")}
 	case f.root != "":
 		dir, err := inside(o.Root, f.root, "spec.root")
 		if err != nil {
@@ -84,7 +86,7 @@ func (f *verifyBootstrap) repository(list *resourceList, o Options) (*repository
 	case len(f.files) == 0:
 		return nil, &render.BadInput{
 			Err:  errors.New("functionConfig VerifyBootstrap: there is no bootstrap to verify"),
-			Hint: "give the helmfile and the files that it reads as spec.files (path: content), or the folder as spec.root (exec form)",
+			Hint: "set spec.files (path: content) to the helmfile and the files that it reads, or spec.root to the folder (exec form)",
 		}
 	}
 	all, err := list.itemFiles()
@@ -93,7 +95,7 @@ func (f *verifyBootstrap) repository(list *resourceList, o Options) (*repository
 	}
 	for name, content := range f.files {
 		if _, twice := all[name]; twice {
-			return nil, &render.BadInput{Err: fmt.Errorf("functionConfig VerifyBootstrap: spec.files[%q] is among the items too", name)}
+			return nil, &render.BadInput{Err: fmt.Errorf("functionConfig VerifyBootstrap: spec.files[%q] is also among the items", name)}
 		}
 		all[name] = content
 	}
@@ -104,8 +106,7 @@ func (f *verifyBootstrap) repository(list *resourceList, o Options) (*repository
 	return repo, nil
 }
 
-// itemFiles are the items as files: those of their package, or one for each
-// object that has no path.
+// itemFiles returns the items as files: those of their package, and one for each object without a path.
 func (l *resourceList) itemFiles() (map[string][]byte, error) {
 	p, err := readPackage(l)
 	if err != nil {
@@ -119,7 +120,7 @@ func (l *resourceList) itemFiles() (map[string][]byte, error) {
 	return current, err
 }
 
-// stop records that helmfile installs nothing of a file, and returns the line of its error.
+// stop adds a result that helmfile installs nothing from a file, and returns the line of the error.
 func (l *resourceList) stop(file string, line int, message, rule string) string {
 	message = fmt.Sprintf("%s:%d: %s [%s]", file, line, message, rule)
 	l.results = append(l.results, &framework.Result{Severity: framework.Error, File: &framework.File{Path: file},
@@ -127,7 +128,15 @@ func (l *resourceList) stop(file string, line int, message, rule string) string 
 	return message
 }
 
-// release records the verdict on one release and returns the lines of its error.
+// sideText is the value of a side, with the version that the lock names for a range.
+func sideText(s bootstrap.Side) string {
+	if s.Locked == "" {
+		return valueText(s.Value)
+	}
+	return fmt.Sprintf("%s (%s in the lock)", valueText(s.Value), s.Locked)
+}
+
+// release adds a result with the verdict on one release, and returns the lines of the error.
 func (l *resourceList) release(r bootstrap.ReleaseReport) []string {
 	place := fmt.Sprintf("%s:%d", r.File, r.Line)
 	name := fmt.Sprintf("release %s/%s", r.Namespace, r.Release)
@@ -155,14 +164,14 @@ func (l *resourceList) release(r bootstrap.ReleaseReport) []string {
 		one.Field = &framework.Field{Path: d.Field, CurrentValue: valueText(d.Bootstrap.Value), ProposedValue: valueText(d.Git.Value)}
 		one.Tags = map[string]string{"rule": d.Rule}
 		one.Message = fmt.Sprintf("%s: %s drifts from HelmRelease %s/%s: %s is %s, but %s in Git [%s]", place, name,
-			r.Object.Namespace, r.Object.Name, d.Field, valueText(d.Bootstrap.Value), valueText(d.Git.Value), d.Rule)
+			r.Object.Namespace, r.Object.Name, d.Field, sideText(d.Bootstrap), sideText(d.Git), d.Rule)
 		l.results = append(l.results, &one)
 		lines = append(lines, one.Message)
 	}
 	return lines
 }
 
-// flux records the verdict on what installs Flux and returns the lines of its error.
+// flux adds a result with the verdict on what installs Flux, and returns the lines of the error.
 func (l *resourceList) flux(f bootstrap.FluxReport) []string {
 	place := fmt.Sprintf("%s:%d", f.File, f.Line)
 	result := &framework.Result{Severity: framework.Error, File: &framework.File{Path: f.File}}
@@ -189,7 +198,7 @@ func (l *resourceList) flux(f bootstrap.FluxReport) []string {
 	return lines
 }
 
-// valueText shows a value in a message.
+// valueText returns a value as it is shown in a message.
 func valueText(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {

@@ -15,25 +15,26 @@ import (
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
-// Options are what a render knows beside the specification.
+// Options are the inputs of a render besides the specification.
 type Options struct {
-	// FluxComponents is the content for gotk-components.yaml (Flux's own
-	// manifests); nil keeps what is there.
+	// FluxComponents is the content of gotk-components.yaml (Flux's own manifests). If nil, the existing file
+	// stays.
 	FluxComponents []byte
 	// Adopted is the content of the adopted files that are already in the
 	// platform repository (see AdoptedPaths).
 	Adopted map[string][]byte
-	// Secrets are the files of declared Secrets that there are (see
-	// SecretFiles), encrypted: they are carried along as they are.
+	// Secrets are the existing, encrypted files of declared Secrets (see SecretFiles). They are carried along
+	// unchanged.
 	Secrets map[string][]byte
+	// Copied are the files of CopiedFolders that exist in the platform repository.
+	Copied map[string][]byte
 }
 
 // PlatformTarget is the name of the platform's target.
 const PlatformTarget = "platform"
 
-// Render generates all targets of a specification: the platform's first, then
-// those of the tenants by name. It fails when Flux's manifests are needed and
-// are neither given nor there.
+// Render generates all targets of a specification: the platform's first, then those of the tenants by
+// name. It fails if Flux's manifests are needed but neither passed nor present.
 func Render(spec *v1alpha1.Spec, opts Options) ([]tree.Target, error) {
 	platform, err := Platform(spec, opts)
 	if err != nil {
@@ -46,7 +47,7 @@ func Render(spec *v1alpha1.Spec, opts Options) ([]tree.Target, error) {
 	return append([]tree.Target{platform}, tenants...), nil
 }
 
-// Platform generates the platform's target alone.
+// Platform generates only the platform's target.
 func Platform(spec *v1alpha1.Spec, opts Options) (tree.Target, error) {
 	lay := layout.For(spec.Fleet.Spec.Layout)
 	out := emit.New()
@@ -61,7 +62,7 @@ func Platform(spec *v1alpha1.Spec, opts Options) (tree.Target, error) {
 		FluxComponents: opts.FluxComponents, Adopted: opts.Adopted, Secrets: secrets, Products: bootstrappedBy(spec, lay),
 	})
 	for _, p := range platforms {
-		p.generate(out, spec, lay, secrets)
+		p.generate(out, spec, lay, secrets, opts.Copied)
 	}
 	tenant.Platform(out, spec, lay, secrets)
 	config, err := encryption.Platform(spec)
@@ -75,12 +76,13 @@ func Platform(spec *v1alpha1.Spec, opts Options) (tree.Target, error) {
 	return tree.Target{Name: PlatformTarget, URL: repository.URL, Branch: repository.Branch, Tree: out.Tree}, nil
 }
 
-// SettingsComponent is the kustomize component that holds what a specification changes
-// in a Flux that `flux bootstrap` installs.
+// SettingsComponent is the kustomize component with the specification's settings for a Flux that `flux
+// bootstrap` installs.
 const SettingsComponent = fleet.Settings
 
-// SystemPaths are the kustomizations of the platform's target, written once, that must
-// name SettingsComponent; there are none where the specification changes nothing.
+// SystemPaths returns the paths of the kustomizations in the platform's target that must name
+// SettingsComponent. They are written once and then belong to the user. There are none if the specification
+// changes nothing in Flux.
 func SystemPaths(spec *v1alpha1.Spec) []string { return fleet.SystemPaths(spec) }
 
 // NamesSettings reports whether the text of a kustomization names SettingsComponent.
@@ -90,15 +92,14 @@ func NamesSettings(kustomization []byte) bool { return fleet.NamesSettings(kusto
 type SecretFile struct {
 	Path   string
 	Secret *v1alpha1.DeclaredSecret
-	// Retired says that the Secret's tenant is Removed: its file is kept, and no
-	// longer applied.
+	// Retired reports whether the Secret's tenant is Removed. Its file is kept, but no longer applied.
 	Retired bool
-	// Clusters that apply it, by name, sorted.
+	// Clusters are the sorted names of the clusters that apply it.
 	Clusters []string
 }
 
-// SecretFiles are the files of all declared Secrets, sorted by path, whether they
-// are there or not; a caller reads those that are into Options.Secrets.
+// SecretFiles returns the files of all declared Secrets, sorted by path, whether or not they exist. The caller
+// passes the existing ones as Options.Secrets.
 func SecretFiles(spec *v1alpha1.Spec) []SecretFile {
 	var out []SecretFile
 	for _, s := range secret.Places(spec, layout.For(spec.Fleet.Spec.Layout)) {
@@ -111,6 +112,6 @@ func SecretFiles(spec *v1alpha1.Spec) []SecretFile {
 	return out
 }
 
-// AdoptedPaths are the files of the platform's target that another tool writes
-// too; a caller reads those that exist into Options.Adopted.
+// AdoptedPaths returns the paths of the files in the platform's target that another tool also writes. The
+// caller passes the existing ones as Options.Adopted.
 func AdoptedPaths(spec *v1alpha1.Spec) []string { return fleet.AdoptedPaths(spec) }

@@ -7,19 +7,20 @@ import (
 	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/gitrepo"
+	"github.com/fleetwright/fleetwright/internal/sorting"
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
 // branchReader reads the files of a branch's head.
 type branchReader struct {
 	branch *gitrepo.Branch
-	// own are files of the work tree that stand for those that the branch lacks.
+	// own are files of the work tree. They replace files of the branch, or files that the branch does not have.
 	own tree.Memory
 }
 
 var _ tree.Reader = (*branchReader)(nil)
 
-// ReadFile reads a file as tree.Reader says.
+// ReadFile implements tree.Reader.
 func (r *branchReader) ReadFile(p string) ([]byte, error) {
 	if content, ok := r.own[p]; ok {
 		return content, nil
@@ -27,7 +28,7 @@ func (r *branchReader) ReadFile(p string) ([]byte, error) {
 	return r.branch.ReadFile(p)
 }
 
-// under lists the files of the branch below a folder whose names are YAML's.
+// under returns the YAML files of the branch below a folder.
 func (r *branchReader) under(dir string) ([]string, error) {
 	files, _, err := r.branch.List()
 	return slices.DeleteFunc(files, func(f string) bool {
@@ -35,12 +36,10 @@ func (r *branchReader) under(dir string) ([]string, error) {
 	}), err
 }
 
-// adoptWorkTree lets the user's own files (modes once and adopted) of a
-// checked-out work tree stand for those that the branch lacks, so that a commit
-// takes them as they are instead of writing starters over them. Carried files
-// stand for those that the branch has too: they were made in the work tree. It
-// returns all of them by path, and the inventory with what the work tree's says
-// of them.
+// adoptWorkTree reads the user's files (modes once and adopted) from the branch's work tree if the branch does
+// not have them. Then a commit takes them as they are, and does not replace them by starters. It also reads
+// carried files that differ from those in the branch, because they are created in the work tree. It returns all
+// these files by path, and the inventory with their entries added.
 func (r *branchReader) adoptWorkTree(dir string, t *tree.Tree, inv *tree.Inventory) (map[string][]byte, *tree.Inventory, error) {
 	folder, err := tree.OpenFolder(dir)
 	if err != nil {
@@ -51,7 +50,7 @@ func (r *branchReader) adoptWorkTree(dir string, t *tree.Tree, inv *tree.Invento
 	if err != nil {
 		return nil, nil, err
 	}
-	merged := &tree.Inventory{Target: inv.Target, Release: inv.Release, Files: slices.Clone(inv.Files), Tenants: inv.Tenants}
+	merged := &tree.Inventory{Target: inv.Target, Release: inv.Release, Files: slices.Clone(inv.Files), Tenants: inv.Tenants, Guards: inv.Guards}
 	for f := range t.All() {
 		committed, err := r.ReadFile(f.Path)
 		if f.Mode == tree.Managed || f.Mode != tree.Carried && !errors.Is(err, fs.ErrNotExist) {
@@ -59,7 +58,7 @@ func (r *branchReader) adoptWorkTree(dir string, t *tree.Tree, inv *tree.Invento
 		}
 		content, err := folder.ReadFile(f.Path)
 		if err != nil || f.Mode != tree.Carried && string(content) == string(f.Content) || f.Mode == tree.Carried && string(content) == string(committed) {
-			continue // what can't be read, the commit's own check of the work tree refuses
+			continue // the commit's check of the work tree reports files that cannot be read
 		}
 		r.own[f.Path] = content
 		entry, known := there.Entry(f.Path)
@@ -67,6 +66,6 @@ func (r *branchReader) adoptWorkTree(dir string, t *tree.Tree, inv *tree.Invento
 			merged.Files = append(merged.Files, entry)
 		}
 	}
-	slices.SortFunc(merged.Files, func(a, b tree.Entry) int { return strings.Compare(a.Path, b.Path) })
+	sorting.Func(merged.Files, func(a, b tree.Entry) int { return strings.Compare(a.Path, b.Path) })
 	return r.own, merged, nil
 }

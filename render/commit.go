@@ -8,25 +8,23 @@ import (
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
-// CommitOptions say where rendered targets are committed, and by whom.
+// CommitOptions are the options of Commit.
 type CommitOptions struct {
-	// Destinations of targets by name. Without any, the platform goes to the
-	// repository around Source.Root, on the branch that is checked out. Tenants
-	// on a branch of the platform repository follow the platform; other tenants
-	// go to their own URL and branch when Push is set, and are left out
-	// otherwise. With some, only those targets (and what follows the platform)
-	// are committed.
+	// Destinations maps target names to destinations. If it is empty, the platform's target is committed to the
+	// repository of Source.Root, on its current branch. Tenants on a branch of the platform repository are
+	// committed there, too. Other tenants are committed to their own URL and branch if Push is set, and skipped
+	// otherwise. If it is not empty, only the named targets and the tenants on the platform's repository are
+	// committed.
 	Destinations map[string]Destination
-	// Push sends commits in local repositories to their remote too.
+	// Push also pushes commits in local repositories to their remote.
 	Push bool
-	// DryRun plans and checks everything and writes nothing.
+	// DryRun plans and checks everything, but writes nothing.
 	DryRun bool
-	// Overwrite is as in FolderOptions; "fleet" replaces the specification in
-	// the platform's repository.
+	// Overwrite is as in FolderOptions; "fleet" also replaces the specification in the platform's repository.
 	Overwrite []string
-	// Unsigned commits although git's configuration wants signatures.
+	// Unsigned creates unsigned commits even if git is configured to sign them.
 	Unsigned bool
-	// Author is "Name <email>"; empty takes git's environment and configuration.
+	// Author is "Name <email>"; if empty, it comes from git's environment and configuration.
 	Author string
 	// Message replaces the first line of each commit's message.
 	Message string
@@ -34,26 +32,27 @@ type CommitOptions struct {
 	Now     time.Time
 }
 
-// Destination is a repository (a path or URL) and a branch; without a branch the
-// target's own.
+// Destination is a repository (a path or URL) and a branch. Without a branch, the target's own branch is used.
 type Destination struct{ Repository, Branch string }
 
-// Committed is a target and what a commit did with it.
+// Committed is a target and the result of its commit.
 type Committed struct {
 	Target tree.Target
-	// Location and Branch are where the target goes; empty when it is Skipped.
+	// Location and Branch are the destination; empty if the target is skipped.
 	Location, Branch string
-	// Plan is nil when the target was not planned.
+	// Plan is nil if the target was not planned.
 	Plan *tree.Plan
-	// Specification are the files of fleet/ that the commit writes or deletes.
+	// Specification are the files in fleet/ that the commit writes or deletes.
 	Specification []tree.Step
 	Message       string
 	Result        gitrepo.Result
-	// Done says that the commit was made, or that nothing had to be done.
+	// TakenOver reports whether a tenant's branch has its own content, and therefore gets no starter.
+	TakenOver bool
+	// Done reports whether the commit was created, or none was needed.
 	Done bool
-	// Recovery says what an interrupted write of the work tree left.
+	// Recovery describes what an interrupted write left in the work tree.
 	Recovery tree.Recovery
-	// Skipped says why the target was left out, and SkipHint how to commit it.
+	// Skipped is the reason why the target was skipped. SkipHint says how to commit it.
 	Skipped, SkipHint string
 }
 
@@ -65,7 +64,7 @@ type committer struct {
 	skipped []Committed
 }
 
-// commitJob is one target on its way into a branch.
+// commitJob is the commit of one target.
 type commitJob struct {
 	Committed
 	destination Destination
@@ -89,7 +88,7 @@ func (j *commitJob) close() {
 	}
 }
 
-// results lists all targets, the platform's first.
+// results returns the results of all targets, the platform's first.
 func (c *committer) results() []Committed {
 	var out []Committed
 	for _, j := range c.jobs {
@@ -98,12 +97,12 @@ func (c *committer) results() []Committed {
 	return append(out, c.skipped...)
 }
 
-// fails says which target an error is about.
+// fails adds the name of the target to an error.
 func (j *commitJob) fails(err error) error {
 	return fmt.Errorf("target %s: %w", j.Target.Name, err)
 }
 
-// checkedOut says whether a job's branch is checked out in its work tree.
+// checkedOut reports whether the branch of a job is checked out in its work tree.
 func (c *committer) checkedOut(j *commitJob) bool {
 	work := j.branch.WorkTree()
 	if work == "" {

@@ -8,19 +8,19 @@ import (
 	"strings"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/sorting"
 	"github.com/fleetwright/fleetwright/internal/specs"
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
-// isSpecPath says whether a path to overwrite is the specification's.
+// isSpecPath reports whether a path to overwrite is the specification or one of its files.
 func isSpecPath(p string) bool {
 	p = strings.TrimPrefix(filepath.ToSlash(p), "./")
 	return p == SpecFolder || p == SpecFolder+"/" || strings.HasPrefix(p, SpecFolder+"/")
 }
 
-// specification returns what the platform's commit does with the specification
-// in the repository: the commit holds the one that it was rendered from, or is
-// refused.
+// specification returns the changes that the platform's commit makes to the specification in the repository.
+// The commit must contain the specification from which the files were rendered; otherwise it is refused.
 func (c *committer) specification(j *commitJob) ([]tree.Step, error) {
 	files, spec := c.source.Files, c.source.Spec
 	if spec == nil {
@@ -57,12 +57,12 @@ func (c *committer) specification(j *commitJob) ([]tree.Step, error) {
 func (c *committer) differs(j *commitJob, where string) error {
 	return &Refusal{
 		Err: fmt.Errorf("refused: the specification in %s/ of %s differs from the one that was rendered", SpecFolder, where),
-		Hint: fmt.Sprintf("commit from a clone of %s, with its %s/; or replace the specification there with --overwrite %s",
+		Hint: fmt.Sprintf("commit from a clone of %s, with the %s/ in it; or replace the specification there with --overwrite %s",
 			j.Location, SpecFolder, SpecFolder),
 	}
 }
 
-// sameSpecification says whether the files of a branch are the specification.
+// sameSpecification reports whether files of a branch are the same specification.
 func sameSpecification(r tree.Reader, paths []string, spec *v1alpha1.Spec) (bool, error) {
 	var files []specs.File
 	for _, p := range paths {
@@ -79,22 +79,22 @@ func sameSpecification(r tree.Reader, paths []string, spec *v1alpha1.Spec) (bool
 	return there.Equal(spec), nil
 }
 
-// throughLink refuses a file of the specification that the branch reaches by a
-// symlink: a commit holds the specification as files, and replaces no link.
+// throughLink returns an error if the path of a specification file in the branch contains a symlink, because a
+// commit writes regular files and replaces no links.
 func throughLink(r tree.Reader, name string) error {
 	_, err := r.ReadFile(name)
 	var blocked *tree.BlockedError
 	if !errors.As(err, &blocked) || blocked.What != tree.ASymlink {
-		return nil // what else stands there is refused when it is written
+		return nil // anything else at the path is refused when the file is written
 	}
 	return &Refusal{
-		Err: fmt.Errorf("refused: %q of the specification is %s in the branch, and a commit holds the files themselves",
+		Err: fmt.Errorf("refused: %q of the specification is %s in the branch, but a commit contains only regular files",
 			blocked.At, blocked.What),
-		Hint: fmt.Sprintf("put what it leads to in its place: rm %[1]s, then copy it to %[1]s and commit that with git", blocked.At),
+		Hint: fmt.Sprintf("replace it with its target: rm %[1]s, then copy the target to %[1]s and commit that with git", blocked.At),
 	}
 }
 
-// specSteps makes the files of the specification in the branch these.
+// specSteps returns the steps that write the files of the specification to the branch, and delete the others.
 func specSteps(r tree.Reader, files []specs.File, there []string) ([]tree.Step, error) {
 	var steps []tree.Step
 	keep := map[string]bool{}
@@ -125,6 +125,6 @@ func specSteps(r tree.Reader, files []specs.File, there []string) ([]tree.Step, 
 		}
 		steps = append(steps, tree.Step{Path: p, Action: tree.Delete, Old: old})
 	}
-	slices.SortFunc(steps, func(a, b tree.Step) int { return strings.Compare(a.Path, b.Path) })
+	sorting.Func(steps, func(a, b tree.Step) int { return strings.Compare(a.Path, b.Path) })
 	return steps, nil
 }

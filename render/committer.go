@@ -12,11 +12,10 @@ import (
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
-// Commit commits each target to its repository and branch: one commit each, on
-// top of the branch's head, none where nothing changed. Everything is planned
-// and checked before the first commit. The result lists every target; when there
-// is an error too, those that are not Done are not committed, and committing
-// again finishes the job.
+// Commit commits each target to its repository and branch: one commit each, on top of the branch's head, and
+// none if nothing changed. It plans and checks everything before the first commit. The result lists every
+// target. If it returns an error, too, targets that are not Done are not committed; another call commits the
+// rest.
 func (s *Source) Commit(ctx context.Context, o CommitOptions) ([]Committed, error) {
 	c := &committer{source: s, options: o}
 	defer c.close()
@@ -26,7 +25,7 @@ func (s *Source) Commit(ctx context.Context, o CommitOptions) ([]Committed, erro
 	if o.DryRun {
 		return c.results(), nil
 	}
-	// The platform comes last: what it refers to is there when Flux reads it.
+	// The platform comes last, so that everything it references exists when Flux reads it.
 	for _, j := range slices.Backward(c.jobs) {
 		if err := c.commit(ctx, j); err != nil {
 			return c.results(), err
@@ -35,7 +34,7 @@ func (s *Source) Commit(ctx context.Context, o CommitOptions) ([]Committed, erro
 	return c.results(), nil
 }
 
-// prepare renders, opens, plans and checks.
+// prepare renders the targets, opens their branches, and plans and checks the commits.
 func (c *committer) prepare(ctx context.Context) error {
 	platform, err := c.platform(ctx)
 	if err != nil {
@@ -77,8 +76,7 @@ func (c *committer) prepare(ctx context.Context) error {
 	return nil
 }
 
-// plan compares a target with its branch's head and checks that the commit can
-// be made.
+// plan compares a target with the head of its branch and checks that it can be committed.
 func (c *committer) plan(ctx context.Context, j *commitJob) error {
 	inv, err := readInventory(j.Location+"#"+j.Branch+":", j.reader)
 	if err != nil {
@@ -94,6 +92,9 @@ func (c *committer) plan(ctx context.Context, j *commitJob) error {
 		for _, p := range slices.Sorted(maps.Keys(own)) {
 			j.changes = append(j.changes, gitrepo.Change{Path: p, Content: own[p]})
 		}
+	}
+	if err := j.takeOver(inv); err != nil {
+		return err
 	}
 	if j.Plan, err = c.source.Plan(j.Target, j.reader, inv, j.overwrite); err != nil {
 		return err
@@ -120,7 +121,7 @@ func (c *committer) plan(ctx context.Context, j *commitJob) error {
 	return c.signed(j)
 }
 
-// signed refuses a commit that git would sign, unless the user wants none signed.
+// signed returns an error if git is configured to sign the commit, unless the user wants unsigned commits.
 func (c *committer) signed(j *commitJob) error {
 	if c.options.Unsigned || !j.Result.Changed {
 		return nil
@@ -128,15 +129,15 @@ func (c *committer) signed(j *commitJob) error {
 	return gitrepo.CheckSigning(c.options.Env, cmp.Or(j.branch.WorkTree(), c.source.Root), c.options.Push || j.branch.Remote())
 }
 
-// unrendered names the way out where the work tree's changes are those of another render than this
-// commit's: its inventory is neither as committed nor as it will be.
+// unrendered adds a hint to an error about uncommitted changes if the work tree contains an earlier render: its
+// inventory is neither the committed nor the new one.
 func (c *committer) unrendered(j *commitJob, err error) error {
 	var dirty *gitrepo.DirtyError
 	if !errors.As(err, &dirty) || !sameFolder(j.branch.WorkTree(), c.source.Root) ||
 		!slices.ContainsFunc(dirty.Paths, func(p gitrepo.DirtyPath) bool { return p.Path == tree.InventoryPath }) {
 		return err
 	}
-	return &Refusal{Err: err, Hint: "the work tree is of an earlier render: run \"fleetwright render\" there, and commit again"}
+	return &Refusal{Err: err, Hint: "the work tree contains an earlier render: run \"fleetwright render\" there, and commit again"}
 }
 
 func (c *committer) commitOptions(j *commitJob) (gitrepo.CommitOptions, error) {
@@ -145,7 +146,7 @@ func (c *committer) commitOptions(j *commitJob) (gitrepo.CommitOptions, error) {
 		dir = c.source.Root
 	}
 	author, by, err := gitrepo.ResolveAuthor(c.options.Author, c.options.Env, dir, c.options.Now)
-	if errors.Is(err, gitrepo.ErrNoIdentity) && len(j.changes) == 0 { // no commit will be made, so that nobody has to sign it
+	if errors.Is(err, gitrepo.ErrNoIdentity) && len(j.changes) == 0 { // no commit is created, so no author is needed
 		err = nil
 		author = gitrepo.Signature{Name: "nobody", Email: "nobody@localhost", When: c.options.Now}
 		by = author
@@ -154,8 +155,8 @@ func (c *committer) commitOptions(j *commitJob) (gitrepo.CommitOptions, error) {
 	return gitrepo.CommitOptions{Message: j.Message, Author: author, Committer: by}, err
 }
 
-// commit makes one commit. A branch that moved meanwhile, or a push that was
-// rejected, is tried once more on top of what is there now.
+// commit creates one commit. If the branch moved in the meantime, or a push was rejected, it tries once more on
+// top of the new head.
 func (c *committer) commit(ctx context.Context, j *commitJob) error {
 	result, err := j.branch.Commit(ctx, j.changes, j.options)
 	if errors.Is(err, gitrepo.ErrMoved) || errors.Is(err, gitrepo.ErrRejected) {

@@ -14,7 +14,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
-// platform opens the platform's branch; nil when it is not committed.
+// platform opens the branch of the platform's target; nil if that is not committed.
 func (c *committer) platform(ctx context.Context) (*commitJob, error) {
 	j := &commitJob{}
 	j.Target.Name = generators.PlatformTarget
@@ -41,26 +41,26 @@ func (c *committer) platform(ctx context.Context) (*commitJob, error) {
 	return j, nil
 }
 
-// ownRepository is the repository whose root the specification's folder is.
+// ownRepository returns the repository whose root is the folder with the specification.
 func (c *committer) ownRepository() (string, error) {
 	dir := c.source.Root
 	root, ok := gitrepo.Root(dir)
 	switch {
 	case !ok:
 		return "", &BadInput{
-			Err:  fmt.Errorf("%q is in no git repository", dir),
+			Err:  fmt.Errorf("%q is not in a git repository", dir),
 			Hint: fmt.Sprintf("run \"git init --initial-branch=main %s\", or name a repository with --target %s=REPO#BRANCH", dir, generators.PlatformTarget),
 		}
 	case !sameFolder(root, dir):
 		return "", &BadInput{
-			Err:  fmt.Errorf("%q is a folder of the git repository %q, and the platform target belongs at a repository's root", dir, root),
+			Err:  fmt.Errorf("%q is a folder in the git repository %q, but the platform target must be committed at the root of a repository", dir, root),
 			Hint: fmt.Sprintf("name its repository with --target %s=REPO#BRANCH", generators.PlatformTarget),
 		}
 	}
 	return root, nil
 }
 
-// sameFolder says whether two paths are the same folder.
+// sameFolder reports whether two paths are the same folder.
 func sameFolder(a, b string) bool {
 	left, err := os.Stat(a)
 	if err != nil {
@@ -70,7 +70,7 @@ func sameFolder(a, b string) bool {
 	return err == nil && os.SameFile(left, right)
 }
 
-// checkNames refuses destinations of targets that there are not.
+// checkNames returns an error if a destination names a target that does not exist.
 func (c *committer) checkNames(targets []tree.Target) error {
 	var names []string
 	for _, t := range targets {
@@ -78,20 +78,20 @@ func (c *committer) checkNames(targets []tree.Target) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.options.Destinations)) {
 		if !slices.Contains(names, name) {
-			return &BadInput{Err: fmt.Errorf("--target %q is not rendered: want one of %s", name, strings.Join(names, ", "))}
+			return &BadInput{Err: fmt.Errorf("--target %q does not exist: want one of %s", name, strings.Join(names, ", "))}
 		}
 	}
 	return nil
 }
 
-// assign decides where each target goes.
+// assign determines the destination of each target.
 func (c *committer) assign(targets []tree.Target, platform *commitJob, overwrite map[string][]string) {
 	for _, t := range targets {
 		if t.Name == generators.PlatformTarget {
 			if platform != nil {
 				platform.Target, platform.overwrite = t, overwrite[t.Name]
 			} else {
-				c.skip(t, "it was not named", fmt.Sprintf("commit it with --target %s=REPO#BRANCH", t.Name))
+				c.skip(t, "no --target names it", fmt.Sprintf("commit it with --target %s=REPO#BRANCH", t.Name))
 			}
 			continue
 		}
@@ -103,12 +103,12 @@ func (c *committer) assign(targets []tree.Target, platform *commitJob, overwrite
 		case t.Orphan && platform != nil:
 			j.destination.Repository = platform.destination.Repository
 		case len(c.options.Destinations) > 0:
-			c.skip(t, "it was not named", fmt.Sprintf("commit it with --target %s=REPO#BRANCH", t.Name))
+			c.skip(t, "no --target names it", fmt.Sprintf("commit it with --target %s=REPO#BRANCH", t.Name))
 			continue
 		case c.options.Push && t.URL != "":
 			j.destination.Repository = t.URL
 		default:
-			c.skip(t, "it has a repository of its own", fmt.Sprintf("commit it to %s#%s with --push, or to another place with --target %s=REPO#BRANCH",
+			c.skip(t, "it has its own repository", fmt.Sprintf("commit it to %s#%s with --push, or to another place with --target %s=REPO#BRANCH",
 				gitrepo.Redact(t.URL), t.Branch, t.Name))
 			continue
 		}
@@ -123,18 +123,18 @@ func (c *committer) skip(t tree.Target, why, hint string) {
 	c.skipped = append(c.skipped, Committed{Target: t, Skipped: why, SkipHint: hint})
 }
 
-// open opens a job's branch, unless it is open.
+// open opens the branch of a job, unless it is open.
 func (c *committer) open(ctx context.Context, j *commitJob) (err error) {
 	if j.branch != nil {
 		return nil
 	}
 	if root, ok := gitrepo.Root(j.destination.Repository); ok && sameFolder(root, j.destination.Repository) {
-		// A render that was cut off left its journal in the work tree.
+		// An interrupted render leaves its journal in the work tree.
 		if j.Recovery, err = c.recover(root); err != nil {
 			return err
 		}
 	}
-	// A tenant's branch may stand beside the platform's, of which it holds nothing.
+	// A tenant's branch may be in the platform's repository without any of the platform's content.
 	o := gitrepo.Options{
 		Orphan: j.Target.Name != generators.PlatformTarget, Push: c.options.Push, Env: c.options.Env,
 		ReadOnly: c.options.DryRun,
@@ -147,8 +147,8 @@ func (c *committer) open(ctx context.Context, j *commitJob) (err error) {
 	return nil
 }
 
-// recover finishes an interrupted write of a work tree. A dry run changes nothing,
-// and what a commit would find after that is not known.
+// recover completes an interrupted write to a work tree. In a dry run it returns an error instead, because the
+// state after the recovery is unknown.
 func (c *committer) recover(root string) (tree.Recovery, error) {
 	if !c.options.DryRun {
 		return tree.Recover(root)
@@ -156,18 +156,19 @@ func (c *committer) recover(root string) (tree.Recovery, error) {
 	found, err := tree.Look(root)
 	if err == nil && found.Pending {
 		err = &Refusal{
-			Err:  fmt.Errorf("a write to %q was interrupted, or is under way", root),
+			Err:  fmt.Errorf("a write to %q was interrupted or is still running", root),
 			Hint: "run \"fleetwright render\" there, which finishes it, or commit without --dry-run",
 		}
 	}
 	return found, err
 }
 
-// alone refuses two targets in one branch, however its repository is written.
+// alone returns an error if two targets have the same branch and repository, even if the location of the
+// repository is written differently.
 func (c *committer) alone(j *commitJob) error {
 	for _, other := range c.jobs {
 		if other == j {
-			return nil // those after it are not open yet
+			return nil // the jobs after it are not open yet
 		}
 		if j.Branch == other.Branch && sameRepository(j.Location, other.Location) {
 			return &BadInput{
@@ -179,15 +180,15 @@ func (c *committer) alone(j *commitJob) error {
 	return nil
 }
 
-// sameRepository says whether two locations are the same repository, as far as their
-// text and the folders of this machine tell.
+// sameRepository reports whether two locations are the same repository, judged by their text and by local
+// folders.
 func sameRepository(a, b string) bool {
 	a, b = withoutFile(a), withoutFile(b)
 	plain := func(location string) string { return strings.TrimSuffix(strings.TrimRight(location, "/"), ".git") }
 	return plain(a) == plain(b) || sameFolder(a, b)
 }
 
-// withoutFile is the path of a file:// URL, and any other location as it is.
+// withoutFile returns the path of a file:// URL, and any other location unchanged.
 func withoutFile(location string) string {
 	if u, err := url.Parse(location); err == nil && u.Scheme == "file" {
 		return u.Path

@@ -13,26 +13,24 @@ import (
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 )
 
-// What a folder of Flux's manifests may hold; those of Flux 2.9 are 10 files of
-// 700 kB.
+// Limits for a folder of Flux's manifests; that of Flux 2.9 has 10 files and 700 kB.
 const (
 	maxManifestFiles = 100
 	maxManifestBytes = 10 << 20
 )
 
-// FluxComponents generates gotk-components.yaml, as `flux install --export`
-// does, from Flux's own manifests in a folder: manifests.tar.gz of a release,
-// unpacked. Version, components and registry are the Fleet's. Nothing is
-// fetched, and the folder is not written to.
+// FluxComponents generates gotk-components.yaml, as `flux install --export` does. It reads Flux's manifests
+// from a folder: the unpacked manifests.tar.gz of a release. The Fleet sets the version, the components and the
+// registry. It downloads nothing, and does not write to the folder.
 func FluxComponents(spec *v1alpha1.Spec, dir string) ([]byte, error) {
 	flux := spec.Fleet.Spec.Flux
-	// The generator writes its overlay between the manifests.
+	// The generator writes its overlay into the folder with the manifests.
 	base, err := os.MkdirTemp("", "fleetwright-flux-")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(base)
-	if base, err = filepath.EvalSymlinks(base); err != nil { // Flux's library writes only below where links lead
+	if base, err = filepath.EvalSymlinks(base); err != nil { // Flux's library resolves links and writes only below the real path
 		return nil, err
 	}
 	copied, err := copyManifests(dir, base)
@@ -42,8 +40,8 @@ func FluxComponents(spec *v1alpha1.Spec, dir string) ([]byte, error) {
 	for _, need := range append(slices.Clone(flux.Components), "rbac", "policies") {
 		if !slices.Contains(copied, need+".yaml") {
 			return nil, &BadInput{
-				Err:  fmt.Errorf("%q holds no %q", dir, need+".yaml"),
-				Hint: "--flux-manifests wants manifests.tar.gz of a Flux release (https://github.com/fluxcd/flux2/releases), unpacked",
+				Err:  fmt.Errorf("%q contains no %q", dir, need+".yaml"),
+				Hint: "--flux-manifests needs the unpacked manifests.tar.gz of a Flux release (https://github.com/fluxcd/flux2/releases)",
 			}
 		}
 	}
@@ -75,7 +73,7 @@ func copyManifests(from, to string) ([]string, error) {
 			continue
 		}
 		if len(names) == maxManifestFiles {
-			return nil, &BadInput{Err: fmt.Errorf("%q holds more than %d YAML files: these are not Flux's manifests", from, maxManifestFiles)}
+			return nil, &BadInput{Err: fmt.Errorf("%q contains more than %d YAML files: these are not the Flux manifests", from, maxManifestFiles)}
 		}
 		content, err := readRegular(dir, e.Name(), maxManifestBytes+1)
 		if err == nil && len(content) > maxManifestBytes {

@@ -15,30 +15,31 @@ import (
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
-// FolderOptions say how targets are written to folders.
+// FolderOptions are the options of ToFolders.
 type FolderOptions struct {
-	// Out takes every target, in a folder of its own; empty writes the
-	// platform's target in place, to Source.Root.
+	// Out is the folder to which every target is written, each in a folder of its own. If empty, the platform's
+	// target is written in place, to Source.Root.
 	Out string
-	// Check plans and writes nothing.
+	// Check plans, but writes nothing.
 	Check bool
 	// Overwrite lists edited files to rewrite: paths in the platform's target,
 	// or NAME/path in the target NAME.
 	Overwrite []string
 }
 
-// Planned is a target and what was done, or would be, to bring a folder or a
-// branch to it.
+// Planned is a target with the plan that updates its folder or branch.
 type Planned struct {
 	Target tree.Target
 	// Dir is the target's folder.
 	Dir  string
 	Plan *tree.Plan
-	// Recovery says what an interrupted write left in the folder.
+	// Recovery describes what an interrupted write left in the folder.
 	Recovery tree.Recovery
+	// TakenOver reports whether a tenant's folder has its own content, and therefore gets no starter.
+	TakenOver bool
 }
 
-// within says whether a folder, which need not exist, is another one or below it.
+// within reports whether a folder, which need not exist, is the same as another one or below it.
 func within(folder, other string) bool {
 	folder, err := filepath.Abs(folder)
 	for ; err == nil && filepath.Dir(folder) != folder; folder = filepath.Dir(folder) {
@@ -49,17 +50,17 @@ func within(folder, other string) bool {
 	return false
 }
 
-// ToFolders brings folders to the rendered targets, each all or nothing, and
-// returns what it did. In place, the targets that have no place are left out. A
-// write that was cut off is completed or taken back first.
+// ToFolders writes the rendered targets to folders and returns what it did. Each folder is written completely
+// or not at all. When it writes in place, it skips the targets of tenants. It first completes or undoes an
+// interrupted write.
 func (s *Source) ToFolders(ctx context.Context, o FolderOptions) ([]Planned, error) {
 	place := func(name string) string { return filepath.Join(o.Out, name) }
 	if o.Out == "" {
 		place = func(string) string { return s.Root }
 	} else if folder := filepath.Join(s.Root, SpecFolder); s.Spec != nil && within(o.Out, folder) {
 		return nil, &BadInput{
-			Err:  fmt.Errorf("--out %q is in the specification's folder, %q, where every YAML file is read as one of its own", o.Out, folder),
-			Hint: "name a folder beside it",
+			Err:  fmt.Errorf("--out %q is inside the specification's folder, %q, where every YAML file is read as part of the specification", o.Out, folder),
+			Hint: "name a folder outside of it",
 		}
 	}
 	if err := s.plainOut(o.Out); err != nil {
@@ -69,7 +70,7 @@ func (s *Source) ToFolders(ctx context.Context, o FolderOptions) ([]Planned, err
 	if o.Check {
 		recoverFolder = tree.Look
 	}
-	// The platform's folder is read for what is adopted before it is rendered.
+	// The platform's folder is read for adopted files before it is rendered, so recover it first.
 	recovery, err := recoverFolder(place(generators.PlatformTarget))
 	if err != nil {
 		return nil, err
@@ -101,7 +102,7 @@ func (s *Source) ToFolders(ctx context.Context, o FolderOptions) ([]Planned, err
 				p.Recovery, errs[i] = recoverFolder(p.Dir)
 			}
 			if errs[i] == nil {
-				p.Plan, errs[i] = s.planFolder(t, p.Dir, overwrite[t.Name])
+				errs[i] = s.planFolder(p, overwrite[t.Name])
 			}
 		})
 	}
@@ -122,9 +123,9 @@ func (s *Source) ToFolders(ctx context.Context, o FolderOptions) ([]Planned, err
 	return planned, tree.ApplyAll(ctx, writes)
 }
 
-// plainOut refuses a folder of --out, or of a target in it, that a symbolic link leads to. A link above
-// is the user's own; but one in --out, or above it in the repository of the specification, comes with
-// what is rendered, and may lead anywhere.
+// plainOut returns an error if the folder of --out, or of a target in it, is a symbolic link. It also checks
+// the folders between --out and the root of the specification's repository: a link there may come from somebody
+// else and lead anywhere. Links above the repository belong to the user.
 func (s *Source) plainOut(out string, targets ...string) error {
 	if out == "" {
 		return nil
@@ -158,13 +159,13 @@ func (s *Source) plainOut(out string, targets ...string) error {
 	for _, at := range checked {
 		info, err := os.Lstat(at)
 		if err == nil && info.Mode()&os.ModeSymlink != 0 {
-			return &BadInput{Err: fmt.Errorf("--out %q: %q is a symbolic link, and is not followed", out, at), Hint: "name the folder that it leads to, or remove the link"}
+			return &BadInput{Err: fmt.Errorf("--out %q: %q is a symbolic link, which is not followed", out, at), Hint: "name the target of the link, or remove the link"}
 		}
 	}
 	return nil
 }
 
-// recoverFolder completes or takes back a write that was cut off.
+// recoverFolder completes or undoes an interrupted write.
 func recoverFolder(dir string) (tree.Recovery, error) {
 	r, err := tree.Recover(dir)
 	if err != nil {
@@ -173,7 +174,7 @@ func recoverFolder(dir string) (tree.Recovery, error) {
 	return r, nil
 }
 
-// targetsFor renders what goes to folders.
+// targetsFor renders the targets that are written to folders.
 func (s *Source) targetsFor(o FolderOptions, platformDir string) ([]tree.Target, error) {
 	var readers []tree.Reader
 	for _, dir := range slices.Compact([]string{platformDir, s.Root}) {
@@ -194,27 +195,32 @@ func (s *Source) targetsFor(o FolderOptions, platformDir string) ([]tree.Target,
 	targets := slices.DeleteFunc(slices.Clone(s.targets), func(t tree.Target) bool { return t.Name != generators.PlatformTarget })
 	if len(targets) == 0 {
 		return nil, &BadInput{
-			Err:  fmt.Errorf("the stream holds no target %q", generators.PlatformTarget),
+			Err:  fmt.Errorf("the stream contains no target %q", generators.PlatformTarget),
 			Hint: "write the other targets with --out OUT",
 		}
 	}
 	return targets, nil
 }
 
-func (s *Source) planFolder(t tree.Target, dir string, overwrite []string) (*tree.Plan, error) {
-	r, err := tree.OpenFolder(dir)
+// planFolder plans the update of a target's folder.
+func (s *Source) planFolder(p *Planned, overwrite []string) error {
+	r, err := tree.OpenFolder(p.Dir)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer r.Close()
-	inv, err := readInventory(inFolder(dir), r)
+	inv, err := readInventory(inFolder(p.Dir), r)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return s.Plan(t, r, inv, overwrite)
+	if err := p.takeOver(inv, r, overwrite); err != nil {
+		return err
+	}
+	p.Plan, err = s.Plan(p.Target, r, inv, overwrite)
+	return err
 }
 
-// splitOverwrite gives each target its share of the paths.
+// splitOverwrite splits the paths to overwrite by target.
 func splitOverwrite(paths []string, targets []tree.Target) (map[string][]string, error) {
 	out := map[string][]string{}
 	for _, p := range paths {
@@ -227,7 +233,7 @@ func splitOverwrite(paths []string, targets []tree.Target) (map[string][]string,
 		case slices.ContainsFunc(targets, func(t tree.Target) bool { return t.Name == generators.PlatformTarget }):
 			out[generators.PlatformTarget] = append(out[generators.PlatformTarget], p)
 		default:
-			return nil, &BadInput{Err: fmt.Errorf("--overwrite %q belongs to no target", p), Hint: "name it TARGET/path"}
+			return nil, &BadInput{Err: fmt.Errorf("--overwrite %q matches no target", p), Hint: "write it as TARGET/path"}
 		}
 	}
 	return out, nil

@@ -2,7 +2,6 @@ package render
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"path"
 	"slices"
@@ -11,14 +10,12 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 
 	"github.com/fleetwright/fleetwright/generators"
+	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
-// maxNamed bounds the names of one kind in a commit's message.
-const maxNamed = 20
-
-// message says what a commit changes: the counts of files, then the tenants,
-// add-ons and clusters whose files change.
+// message returns the commit message: the number of changed files, then the tenants, add-ons and clusters with
+// changed files.
 func (c *committer) message(j *commitJob) string {
 	var counts tree.Summary
 	names := map[string]bool{}
@@ -52,7 +49,7 @@ func (c *committer) message(j *commitJob) string {
 		for _, s := range j.Specification {
 			files = append(files, s.Path)
 		}
-		body = append(body, "Specification: "+listed(files))
+		body = append(body, "Specification: "+output.List(files))
 	}
 	text := cmp.Or(strings.TrimSpace(c.options.Message), subject)
 	if c.options.Message != "" {
@@ -64,7 +61,7 @@ func (c *committer) message(j *commitJob) string {
 	return text
 }
 
-// changed names the tenants, add-ons and clusters whose files change.
+// changed lists the tenants, add-ons and clusters with changed files.
 func (c *committer) changed(j *commitJob, names map[string]bool) []string {
 	if j.Target.Name != generators.PlatformTarget {
 		return nil
@@ -85,20 +82,13 @@ func (c *committer) changed(j *commitJob, names map[string]bool) []string {
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
 		touched := slices.DeleteFunc(slices.Sorted(slices.Values(kinds[kind])), func(name string) bool { return !names[name] })
 		if len(touched) > 0 {
-			lines = append(lines, kind+": "+listed(touched))
+			lines = append(lines, kind+": "+output.List(touched))
 		}
 	}
 	return lines
 }
 
-func listed(names []string) string {
-	if len(names) > maxNamed {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:maxNamed], ", "), len(names)-maxNamed)
-	}
-	return strings.Join(names, ", ")
-}
-
-// CountLines counts the lines that come and go between two versions of a file.
+// CountLines returns the number of lines added and removed between two versions of a file.
 func CountLines(before, after []byte) (added, removed int) {
 	_, hunks, _ := strings.Cut(string(diff.Diff("a", before, "b", after)), "\n@@")
 	for line := range strings.Lines(hunks) {

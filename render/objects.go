@@ -26,11 +26,10 @@ import (
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
-// ClusterObjects returns the objects that Flux applies on a cluster from a
-// freshly generated platform tree: the cluster's folder and, from there, the
-// path of each Flux Kustomization on the platform repository, built by kustomize
-// and with variables substituted. Each object is there once, in the order in
-// which Flux meets it.
+// ClusterObjects returns the objects that Flux applies to a cluster from a freshly generated platform tree. It
+// starts with the cluster's folder and follows the path of each Flux Kustomization on the platform repository.
+// kustomize builds each path, and variables are substituted. Each object is returned once, in the order in
+// which Flux finds it.
 func ClusterObjects(t *tree.Tree, cluster *v1alpha1.Cluster) ([]*kyaml.RNode, error) {
 	b := &clusterBuild{fs: filesys.MakeFsInMemory(), seen: map[string]string{}, configMaps: map[string]map[string]string{}}
 	for f := range t.All() {
@@ -58,7 +57,7 @@ func ClusterObjects(t *tree.Tree, cluster *v1alpha1.Cluster) ([]*kyaml.RNode, er
 	return b.objects, nil
 }
 
-// unit is what ClusterObjects needs of a Flux Kustomization.
+// unit holds the fields of a Flux Kustomization that ClusterObjects needs.
 type unit struct {
 	name, namespace, dir, targetNamespace string
 	substitute                            map[string]string
@@ -66,7 +65,7 @@ type unit struct {
 	substitutes                           bool
 }
 
-// clusterBuild gathers a cluster's objects.
+// clusterBuild collects a cluster's objects.
 type clusterBuild struct {
 	fs         filesys.FileSystem
 	objects    []*kyaml.RNode
@@ -74,7 +73,7 @@ type clusterBuild struct {
 	configMaps map[string]map[string]string
 }
 
-// unit builds one Kustomization and returns those that it makes.
+// unit builds one Kustomization and returns the Kustomizations that it creates.
 func (b *clusterBuild) unit(u unit) ([]unit, error) {
 	resources, err := b.build(u)
 	if err != nil {
@@ -93,7 +92,7 @@ func (b *clusterBuild) unit(u unit) ([]unit, error) {
 		id := r.CurId().String()
 		if before, twice := b.seen[id]; twice {
 			if before != text {
-				return nil, fmt.Errorf("%s is applied twice, differently", id)
+				return nil, fmt.Errorf("%s is applied twice, with different contents", id)
 			}
 			continue
 		}
@@ -157,8 +156,8 @@ func childUnit(n *kyaml.RNode) (unit, bool, error) {
 	return u, true, nil
 }
 
-// build runs kustomize on a unit's folder as Flux does: without a kustomization
-// file in it, its YAML files are listed (fluxcd/pkg/kustomize, Generator).
+// build runs kustomize on a unit's folder as Flux does: if the folder has no kustomization file, all its YAML
+// files are built (fluxcd/pkg/kustomize, Generator).
 func (b *clusterBuild) build(u unit) (resmap.ResMap, error) {
 	dir := "/" + u.dir
 	built := b.hasKustomization(dir)
@@ -176,7 +175,7 @@ func (b *clusterBuild) build(u unit) (resmap.ResMap, error) {
 			return nil, err
 		}
 		if len(resources) == 0 {
-			return nil, errors.New("the folder holds no manifest")
+			return nil, errors.New("the folder contains no manifest")
 		}
 	}
 	for _, r := range resources {
@@ -186,7 +185,7 @@ func (b *clusterBuild) build(u unit) (resmap.ResMap, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A tree never has a folder .git, so that nothing of it is in the way.
+	// A tree never has a .git folder, so the overlay cannot collide with a file of it.
 	overlay := path.Join("/.git", u.namespace+"-"+u.name)
 	if err := b.fs.WriteFile(overlay+"/kustomization.yaml", text); err != nil {
 		return nil, err
@@ -206,8 +205,7 @@ func (b *clusterBuild) hasKustomization(dir string) bool {
 	})
 }
 
-// manifests lists the YAML files of a folder, and the folders in it that have a
-// kustomization file of their own.
+// manifests returns the YAML files of a folder, and the folders in it that have a kustomization file.
 func (b *clusterBuild) manifests(dir string) ([]string, error) {
 	names, err := b.fs.ReadDir(dir)
 	if err != nil {
@@ -248,7 +246,7 @@ func (b *clusterBuild) substitute(u unit, r *resource.Resource) (string, error) 
 	for _, name := range u.substituteFrom {
 		data, ok := b.configMaps[u.namespace+"/"+name]
 		if !ok {
-			return "", fmt.Errorf("postBuild.substituteFrom names the ConfigMap %s/%s, which is not generated", u.namespace, name)
+			return "", fmt.Errorf("postBuild.substituteFrom references ConfigMap %s/%s, which is not generated", u.namespace, name)
 		}
 		maps.Copy(vars, data)
 	}

@@ -101,13 +101,13 @@ func TestReadSpecificationRefuses(t *testing.T) {
 		want    string
 	}{
 		"nothing":            {want: "there is no specification"},
-		"an empty":           {files: map[string]string{"fleet/README": ""}, want: "holds no YAML file"},
-		"a symlink":          {files: map[string]string{"fleet/a.yaml": minimal}, prepare: link(filepath.Join(outside, "secret.yaml"), "fleet/b.yaml"), want: "fleet/b.yaml:1:1: cannot be read"},
-		"a loop":             {files: map[string]string{"fleet/a.yaml": minimal}, prepare: link("b.yaml", "fleet/b.yaml"), want: "fleet/b.yaml:1:1: cannot be read"},
-		"a folder outside":   {files: map[string]string{"fleet/a.yaml": minimal}, prepare: link(outside, "fleet/b"), want: "fleet/b:1:1: cannot be read"},
-		"a folder beside":    {files: map[string]string{"fleet/a.yaml": minimal}, prepare: link("../..", "fleet/b"), want: "fleet/b:1:1: cannot be read"},
-		"a folder not there": {files: map[string]string{"fleet/a.yaml": minimal}, prepare: link("../more", "fleet/b"), want: "fleet/b:1:1: cannot be read"},
-		"a link to itself":   {files: map[string]string{"fleet/a.yaml": minimal}, prepare: link("b", "fleet/b"), want: "fleet/b:1:1: cannot be read"},
+		"an empty":           {files: map[string]string{"fleet/README": ""}, want: "contains no YAML file"},
+		"a symlink":          {files: map[string]string{"fleet/a.yaml": minimal}, prepare: link(filepath.Join(outside, "secret.yaml"), "fleet/b.yaml"), want: "fleet/b.yaml:1:1: cannot read the file"},
+		"a loop":             {files: map[string]string{"fleet/a.yaml": minimal}, prepare: link("b.yaml", "fleet/b.yaml"), want: "fleet/b.yaml:1:1: cannot read the file"},
+		"a folder outside":   {files: map[string]string{"fleet/a.yaml": minimal}, prepare: link(outside, "fleet/b"), want: "fleet/b:1:1: cannot read the file"},
+		"a folder beside":    {files: map[string]string{"fleet/a.yaml": minimal}, prepare: link("../..", "fleet/b"), want: "fleet/b:1:1: cannot read the file"},
+		"a folder not there": {files: map[string]string{"fleet/a.yaml": minimal}, prepare: link("../more", "fleet/b"), want: "fleet/b:1:1: cannot read the file"},
+		"a link to itself":   {files: map[string]string{"fleet/a.yaml": minimal}, prepare: link("b", "fleet/b"), want: "fleet/b:1:1: cannot read the file"},
 		"no YAML":            {files: map[string]string{"fleet/a.yaml": "a: [\n"}, want: "fleet/a.yaml:"},
 		"large":              {files: map[string]string{"fleet/a.yaml": minimal}, prepare: large("fleet/b.yaml", 100<<20), want: "larger than 10 MB"},
 		"alias bomb":         {files: map[string]string{"fleet/a.yaml": bomb()}, want: "fleet/a.yaml:"},
@@ -259,7 +259,7 @@ func TestCarriersRoundTrip(t *testing.T) {
 func TestStreamRefuses(t *testing.T) {
 	const head = "apiVersion: fleetwright.dev/v1alpha1\nkind: File\nmetadata:\n  name: a\nspec:\n  "
 	for name, c := range map[string]struct{ in, want string }{
-		"nothing":         {"", "holds no object of kind File"},
+		"nothing":         {"", "contains no object of kind File"},
 		"no YAML":         {"a: [", "not YAML"},
 		"target":          {head + "target: ..\n  path: a\n  mode: managed\n", `spec.target ".."`},
 		"mode":            {head + "target: platform\n  path: a\n  mode: ours\n", `spec.mode "ours"`},

@@ -11,18 +11,16 @@ import (
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
-// AbsentSecrets are the declared Secrets that have no file yet, as Targets or
-// Platform found it, sorted by path: nothing refers to them. "fleetwright secrets
-// sync" makes the files.
+// AbsentSecrets returns the declared Secrets that have no file yet, as of the last call of Targets or Platform,
+// sorted by path. No generated file references them. "fleetwright secrets sync" creates their files.
 func (s *Source) AbsentSecrets() []generators.SecretFile { return s.absent }
 
-// UseSecrets reads the files of declared Secrets that are nowhere else from a
-// folder, beside which the specification stands.
+// UseSecrets sets the folder from which the files of declared Secrets are read if no other reader has them: the
+// folder that contains the specification.
 func (s *Source) UseSecrets(folder tree.Reader) { s.secrets = folder }
 
-// readSecrets reads the files of declared Secrets that there are. They are
-// carried along as they are; one that is not encrypted is refused, whoever would
-// write or commit it.
+// readSecrets reads the existing files of declared Secrets. They are carried along unchanged. It returns an
+// error if one is not encrypted.
 func (s *Source) readSecrets(into map[string][]byte, platform []tree.Reader) error {
 	s.absent = nil
 	newest := slices.Clone(platform)
@@ -49,21 +47,20 @@ func (s *Source) readSecrets(into map[string][]byte, platform []tree.Reader) err
 	return nil
 }
 
-// checkEncrypted refuses a file of a declared Secret that is not encrypted.
+// checkEncrypted returns an error if the file of a declared Secret is not encrypted.
 func checkEncrypted(file string, content []byte) error {
 	var clear *secrets.ClearError
 	if err := secrets.CheckEncrypted(content); errors.As(err, &clear) {
 		return &BadInput{
 			Err:  fmt.Errorf("%s:%d:%d: %w", file, clear.Line, clear.Column, clear),
-			Hint: "encrypt it: fleetwright secrets encrypt " + file + "; or take it away, and fleetwright secrets sync makes another",
+			Hint: "encrypt it: fleetwright secrets encrypt " + file + "; or delete it, and fleetwright secrets sync creates another one",
 		}
 	}
 	return nil
 }
 
-// keepsSecrets refuses a stream that was rendered without the files of declared
-// Secrets which stand where it is written: its kustomizations would drop them, and
-// Flux the Secrets.
+// keepsSecrets returns an error if a stream was rendered without the files of declared Secrets that exist at
+// the destination. Its kustomizations would not list them, and Flux would delete the Secrets.
 func (s *Source) keepsSecrets(t tree.Target, current tree.Reader) error {
 	if s.carriedSpec == nil || t.Name != generators.PlatformTarget {
 		return nil
@@ -74,8 +71,8 @@ func (s *Source) keepsSecrets(t tree.Target, current tree.Reader) error {
 		}
 		if _, err := current.ReadFile(f.Path); err == nil {
 			return &BadInput{
-				Err:  fmt.Errorf("%s: the stream was rendered without this file, and would drop Secret %s from its clusters", f.Path, f.Secret),
-				Hint: "run kustomize in the folder with fleet/ and these files, or name it with spec.path (exec form): among kustomize's items there are none",
+				Err:  fmt.Errorf("%s: the stream was rendered without this file, and would remove Secret %s from its clusters", f.Path, f.Secret),
+				Hint: "run kustomize in the folder that contains fleet/ and these files, or set spec.path to it (exec form): kustomize's items do not include these files",
 			}
 		}
 	}

@@ -1,9 +1,10 @@
-// Package render is the core behind the doors that turn a specification into
-// files: it reads the specification (or a stream that the KRM function made of
-// one), renders its targets, and brings folders and branches to them.
+// Package render turns a specification into files. All commands and functions that render use it. It reads the
+// specification, or a stream that the KRM function rendered from one, renders its targets, and updates folders
+// and branches with them.
 package render
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,33 +19,38 @@ import (
 	"github.com/fleetwright/fleetwright/internal/strict"
 	"github.com/fleetwright/fleetwright/internal/tree"
 	"github.com/fleetwright/fleetwright/internal/version"
+	"github.com/fleetwright/fleetwright/render/removal"
 )
 
-// Source is what targets are rendered from.
+// Source is what targets are rendered from: a specification, or a stream of rendered files.
 type Source struct {
-	// Root is the platform target's own folder.
+	// Root is the folder of the platform's target.
 	Root string
-	// Spec is the specification; nil for a stream, which holds rendered files.
+	// Spec is the specification; nil for a stream, which has rendered files.
 	Spec *v1alpha1.Spec
 	// Files are the specification's files, relative to Root.
 	Files []specs.File
 	// Tenants are the tenants' states, sorted by name.
 	Tenants []tree.TenantState
+	// Guards name what a later render may remove only on request, sorted.
+	Guards []string
+	// AllowRemoval are what may be removed with all that is lost: cluster/NAME, addon/NAME, product/NAME,
+	// product/NAME/KIND/NAME, tenant/NAME or secret/NAMESPACE/NAME.
+	AllowRemoval []string
 
-	components []byte // gotk-components.yaml, where it was asked for
-	// secrets reads the files of declared Secrets that no other reader has; nil for
-	// none. absent are those that nothing had.
+	components []byte // gotk-components.yaml, if it was requested
+	// secrets reads the files of declared Secrets that no other reader has; it may be nil. absent are the
+	// declared Secrets without a file.
 	secrets tree.Reader
 	absent  []generators.SecretFile
-	// Of a stream: its targets, and the specification that they came from; nil
-	// when the stream holds none.
+	// targets, for a stream, are its targets. carriedSpec is the specification that they were rendered from;
+	// nil if the stream has none.
 	targets     []tree.Target
 	carriedSpec *v1alpha1.Spec
 }
 
-// FromFolder reads the specification in a folder. fluxManifests, unless empty,
-// is a folder with Flux's own manifests, which is read where the specification
-// installs Flux by bootstrap.
+// FromFolder reads the specification in a folder. fluxManifests, if not empty, is a folder with Flux's
+// manifests. It is read if the specification installs Flux with flux bootstrap.
 func FromFolder(dir, fluxManifests string) (*Source, error) {
 	read, err := ReadSpecification(dir)
 	if err != nil {
@@ -60,16 +66,16 @@ func FromFolder(dir, fluxManifests string) (*Source, error) {
 	return s, nil
 }
 
-// FromSpec renders from a specification that was loaded already.
+// FromSpec returns a source for a loaded specification.
 func FromSpec(spec *v1alpha1.Spec) *Source {
-	s := &Source{Spec: spec}
+	s := &Source{Spec: spec, Guards: generators.Guards(spec)}
 	for _, t := range spec.Tenants {
 		s.Tenants = append(s.Tenants, tree.TenantState{Name: t.Metadata.Name, State: string(t.Spec.State)})
 	}
 	return s
 }
 
-// UseFluxManifests is what FromFolder does with its second parameter.
+// UseFluxManifests does what FromFolder does with its second parameter.
 func (s *Source) UseFluxManifests(dir string) (err error) {
 	if s.Spec.Fleet.Spec.Flux.Install == v1alpha1.InstallBootstrap {
 		s.components, err = FluxComponents(s.Spec, dir)
@@ -77,10 +83,9 @@ func (s *Source) UseFluxManifests(dir string) (err error) {
 	return err
 }
 
-// Targets renders the targets: the platform's first, then the tenants' by name.
-// The adopted files that the platform repository has already are read from the
-// first of the readers that has them, and the encrypted files of declared Secrets
-// from the last: the specification's own folder, where they are made.
+// Targets renders the targets: the platform's first, then those of the tenants by name. Adopted files are read
+// from the first of the readers that has them. The encrypted files of declared Secrets are read from the last
+// one: the folder of the specification, where they are created.
 func (s *Source) Targets(platform ...tree.Reader) ([]tree.Target, error) {
 	if s.Spec == nil {
 		return s.targets, nil
@@ -97,17 +102,17 @@ func (s *Source) Targets(platform ...tree.Reader) ([]tree.Target, error) {
 	return targets, err
 }
 
-// renderedBytes is what a specification counts as where the bounds of a run grow: some lines of it may stand
-// for a tree of 1,000 tenants on 10 clusters, which has 43 MB.
+// renderedBytes is the number of bytes by which rendering a specification raises the limits of a run. A short
+// specification may describe a large tree: one of 1,000 tenants on 10 clusters has 43 MB.
 const renderedBytes = 48 << 20
 
-// bounded renders within the bounds of a run.
+// bounded renders within the limits of a run.
 func bounded(render func() error) error {
 	bounds.GrowRun(renderedBytes)
 	return bounds.Do(bounds.Unit{Kind: "rendering", Name: "the specification"}, render)
 }
 
-// Platform renders the platform's target alone; see Targets.
+// Platform renders only the platform's target; see Targets.
 func (s *Source) Platform(platform ...tree.Reader) (tree.Target, error) {
 	o, err := s.options(platform)
 	if err != nil {
@@ -129,16 +134,17 @@ func (s *Source) options(platform []tree.Reader) (generators.Options, error) {
 	if err := s.readSecrets(o.Secrets, platform); err != nil {
 		return o, err
 	}
-	if s.components != nil {
-		return o, nil
+	var err error
+	if o.Copied, err = s.copied(platform); err != nil || s.components != nil {
+		return o, err
 	}
 	for _, name := range generators.AdoptedPaths(s.Spec) {
 		content, err := readFirst(platform, name)
 		if errors.Is(err, fs.ErrNotExist) {
 			return o, &BadInput{
-				Err: fmt.Errorf("%s: there is none, and the specification installs Flux by bootstrap", name),
-				Hint: "run \"flux bootstrap\" first, and what it wrote is kept; or write the file with flux install --version=v" +
-					strings.TrimPrefix(s.Spec.Fleet.Spec.Flux.Version, "v") + " --export > " + name + "; or give Flux's manifests with --flux-manifests DIR, in a functionConfig as spec.fluxManifests (manifests.tar.gz of a Flux release, unpacked)",
+				Err: fmt.Errorf("%s does not exist, but the specification installs Flux by bootstrap", name),
+				Hint: "run \"flux bootstrap\" first, whose files are kept; or write the file with flux install --version=v" +
+					strings.TrimPrefix(s.Spec.Fleet.Spec.Flux.Version, "v") + " --export > " + name + "; or pass the Flux manifests with --flux-manifests DIR, in a functionConfig as spec.fluxManifests (the unpacked manifests.tar.gz of a Flux release)",
 			}
 		}
 		if err != nil {
@@ -147,6 +153,36 @@ func (s *Source) options(platform []tree.Reader) (generators.Options, error) {
 		o.Adopted[name] = content
 	}
 	return o, nil
+}
+
+// copied returns the files of the folders that the specification expects at the destination of the platform's
+// target. It reads them from the first of the readers.
+func (s *Source) copied(platform []tree.Reader) (map[string][]byte, error) {
+	found := map[string][]byte{}
+	for _, folder := range generators.CopiedFolders(s.Spec) {
+		asked := map[string]bool{}
+		for files, first := folder.Files, folder.Files[0]; len(files) > 0; files = files[1:] {
+			file := files[0]
+			if asked[file] {
+				continue
+			}
+			asked[file] = true
+			content, err := readFirst(platform[:min(1, len(platform))], file)
+			switch {
+			case err == nil:
+				found[file] = content
+				files = append(files, folder.Listed(file, content)...)
+			case !errors.Is(err, fs.ErrNotExist):
+				return nil, err
+			case file == first:
+				return nil, &BadInput{
+					Err:  fmt.Errorf("%s does not exist, but the specification has %s", file, folder.Declared),
+					Hint: "copy the folder " + folder.Dir + " from the release of the applications repository that has it, and commit it; or " + folder.Instead(),
+				}
+			}
+		}
+	}
+	return found, nil
 }
 
 // readFirst reads a file from the first of the readers that has it.
@@ -162,8 +198,7 @@ func readFirst(readers []tree.Reader, name string) ([]byte, error) {
 	return nil, fs.ErrNotExist
 }
 
-// readInventory reads the inventory of a folder or branch; errors name its place,
-// which begins with prefix.
+// readInventory reads the inventory of a folder or branch. prefix is the beginning of its path in errors.
 func readInventory(prefix string, r tree.Reader) (*tree.Inventory, error) {
 	inv, err := tree.ReadInventory(r)
 	if wrong := (*tree.FileError)(nil); errors.As(err, &wrong) {
@@ -177,7 +212,7 @@ func readInventory(prefix string, r tree.Reader) (*tree.Inventory, error) {
 	return inv, nil
 }
 
-// inFolder is the prefix of the paths in a folder.
+// inFolder returns the prefix for the paths in a folder.
 func inFolder(dir string) string {
 	if dir = filepath.ToSlash(filepath.Clean(dir)); dir != "." {
 		return dir + "/"
@@ -185,8 +220,8 @@ func inFolder(dir string) string {
 	return ""
 }
 
-// Check refuses a platform whose tenants leave out a step of their off-boarding,
-// seen from the inventory of the last render. The error is strict.Errors.
+// Check returns an error if a tenant skips a step of its off-boarding, compared with the inventory of the last
+// render. The error is strict.Errors.
 func (s *Source) Check(inv *tree.Inventory) error {
 	spec := s.Spec
 	if spec == nil { // of a stream only the states are known
@@ -207,7 +242,7 @@ func (s *Source) Check(inv *tree.Inventory) error {
 	return nil
 }
 
-// Plan compares a target with what is there. Overwrite lists paths of the target.
+// Plan compares a target with the current files. overwrite lists paths of the target.
 func (s *Source) Plan(t tree.Target, current tree.Reader, inv *tree.Inventory, overwrite []string) (*tree.Plan, error) {
 	o := tree.Options{
 		Target: t.Name, Release: version.Current().Release(), Overwrite: overwrite, RewriteAdopted: s.components != nil, Marked: generators.Marked, Made: secrets.AsMade,
@@ -216,17 +251,20 @@ func (s *Source) Plan(t tree.Target, current tree.Reader, inv *tree.Inventory, o
 		if err := s.Check(inv); err != nil {
 			return nil, err
 		}
-		o.Tenants = s.Tenants
+		o.Tenants, o.Guards = s.Tenants, s.Guards
 	}
 	if err := s.keepsSecrets(t, current); err != nil {
 		return nil, err
 	}
 	plan, err := tree.Compare(t.Tree, current, inv, o)
+	if err == nil && t.Name == generators.PlatformTarget {
+		return plan, s.checkRemoval(inv, plan)
+	}
 	if err == nil {
 		return plan, nil
 	}
 	if other := (*tree.TargetError)(nil); errors.As(err, &other) {
-		return nil, &BadInput{Err: err, Hint: "give target " + t.Name + " a folder, or a repository and branch, of its own"}
+		return nil, &BadInput{Err: err, Hint: "give target " + t.Name + " a separate folder, or a separate repository and branch"}
 	}
 	err = fmt.Errorf("target %s: %w", t.Name, err)
 	if o.Overwrite = nil; len(overwrite) > 0 {
@@ -235,4 +273,14 @@ func (s *Source) Plan(t tree.Target, current tree.Reader, inv *tree.Inventory, o
 		}
 	}
 	return nil, err
+}
+
+// checkRemoval returns the errors of what a plan removes although AllowRemoval does not name it.
+func (s *Source) checkRemoval(inv *tree.Inventory, plan *tree.Plan) error {
+	err := removal.Check(removal.Change{Spec: cmp.Or(s.Spec, s.carriedSpec), Guards: s.Guards, Tenants: s.Tenants,
+		Allowed: s.AllowRemoval, Inventory: inv, Plan: plan})
+	if unknown := (*removal.UnknownNameError)(nil); errors.As(err, &unknown) {
+		return &BadInput{Err: err}
+	}
+	return err
 }

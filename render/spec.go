@@ -8,43 +8,42 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/internal/output"
+	"github.com/fleetwright/fleetwright/internal/sorting"
 	"github.com/fleetwright/fleetwright/internal/specs"
 )
 
-// SpecFolder is where a specification stands, at the platform repository's root.
+// SpecFolder is the folder of the specification, at the platform repository's root.
 const SpecFolder = "fleet"
 
-// What reading a specification may cost.
+// Limits for the files of a specification.
 const (
 	maxSpecFiles = 10_000
 	maxSpecBytes = 256 << 20
 	maxSpecDepth = 16
 )
 
-// Specification is what a folder's fleet/ holds.
+// Specification is the specification in a folder's fleet/.
 type Specification struct {
-	// Root is the folder with fleet/ in it: the platform target's place.
+	// Root is the folder that contains fleet/: the folder of the platform's target.
 	Root string
 	// Files are the specification's files, their paths relative to Root.
 	Files []specs.File
 	Spec  *v1alpha1.Spec
 }
 
-// ReadSpecification reads and checks the specification in dir/fleet; dir may be
-// the fleet folder itself. Symlinks are followed where they stay inside of the
-// root, each folder being read once; any other is refused. The error is a
-// *BadInput or strict.Errors; its paths begin with dir.
+// ReadSpecification reads and checks the specification in dir/fleet; dir may be the fleet folder itself. It
+// follows symlinks that stay within the root, reads each folder once, and refuses other symlinks. The error is
+// a *BadInput or strict.Errors; its paths begin with dir.
 func ReadSpecification(dir string) (*Specification, error) {
 	return readSpecification(dir, specs.Load)
 }
 
-// ReadKeyless is ReadSpecification where clusters may have no key yet, as [specs.LoadKeyless].
+// ReadKeyless is like ReadSpecification, but allows clusters without a key, as [specs.LoadKeyless] does.
 func ReadKeyless(dir string) (*Specification, error) {
 	return readSpecification(dir, specs.LoadKeyless)
 }
@@ -60,7 +59,7 @@ func readSpecification(dir string, load func([]specs.File) (*v1alpha1.Spec, erro
 	}
 	if len(files) == 0 {
 		return nil, &BadInput{
-			Err:  fmt.Errorf("%q holds no YAML file", filepath.Join(root, folder)),
+			Err:  fmt.Errorf("%q contains no YAML file", filepath.Join(root, folder)),
 			Hint: fmt.Sprintf("run \"fleetwright init %s\" for a starter specification", root),
 		}
 	}
@@ -75,8 +74,7 @@ func readSpecification(dir string, load func([]specs.File) (*v1alpha1.Spec, erro
 	return &Specification{Root: root, Files: files, Spec: spec}, nil
 }
 
-// findSpecification returns the platform's root and the name of the folder in
-// it.
+// findSpecification returns the platform's root and the name of the specification's folder in it.
 func findSpecification(dir string) (root, folder string, err error) {
 	info, err := os.Stat(filepath.Join(dir, SpecFolder))
 	if err == nil && info.IsDir() {
@@ -86,12 +84,12 @@ func findSpecification(dir string) (root, folder string, err error) {
 		return parent, SpecFolder, nil
 	}
 	return "", "", &BadInput{
-		Err:  fmt.Errorf("there is no specification in %q: want a folder %q with YAML files in it", dir, SpecFolder),
-		Hint: fmt.Sprintf("run \"fleetwright init %s\", or name the folder that holds %s/", dir, SpecFolder),
+		Err:  fmt.Errorf("there is no specification in %q: want a folder %q that contains YAML files", dir, SpecFolder),
+		Hint: fmt.Sprintf("run \"fleetwright init %s\", or name the folder that contains %s/", dir, SpecFolder),
 	}
 }
 
-// aroundSpecification returns the folder around dir where dir is a fleet folder.
+// aroundSpecification returns the parent of dir, and whether dir is a fleet folder.
 func aroundSpecification(dir string) (string, bool) {
 	abs, err := filepath.Abs(dir)
 	if err != nil || filepath.Base(abs) != SpecFolder {
@@ -107,7 +105,7 @@ func aroundSpecification(dir string) (string, bool) {
 	return filepath.Join(dir, ".."), true
 }
 
-// readFolder reads the YAML files of a folder and the folders in it.
+// readFolder reads the YAML files of a folder and its subfolders.
 func readFolder(root, folder string) ([]specs.File, error) {
 	dir, err := os.OpenRoot(root)
 	if err != nil {
@@ -118,25 +116,24 @@ func readFolder(root, folder string) ([]specs.File, error) {
 	if err := r.folder(folder, 0); err != nil {
 		return nil, err
 	}
-	// Links come last: what a folder of the specification holds goes by its own
-	// name, not by that of a link to it. Following them may find more.
+	// Links come last, so that a folder of the specification is read by its own name, and not by that of a link
+	// to it. Following links may find more links.
 	for i := 0; i < len(r.links); i++ {
 		if err := r.folder(r.links[i].name, r.links[i].depth); err != nil {
 			return nil, err
 		}
 	}
-	slices.SortFunc(r.files, func(a, b specs.File) int { return strings.Compare(a.Path, b.Path) })
+	sorting.Func(r.files, func(a, b specs.File) int { return strings.Compare(a.Path, b.Path) })
 	return r.files, nil
 }
 
-// specReader gathers files under limits.
+// specReader collects files, up to its limits.
 type specReader struct {
 	dir   *os.Root
 	root  string
 	files []specs.File
 	bytes int64
-	// seen are the folders that were read, by their real paths; links are the
-	// symlinks to folders.
+	// seen are the real paths of the folders that were read. links are the symlinks to folders.
 	seen  map[string]bool
 	links []specLink
 }
@@ -154,7 +151,7 @@ func (r *specReader) folder(name string, depth int) error {
 	if err != nil {
 		return r.unreadable(name, err)
 	}
-	// The folder was opened, so that its real path is inside of the root.
+	// The folder was opened within the root, so its real path is inside the root.
 	resolved, err := filepath.EvalSymlinks(filepath.Join(r.root, filepath.FromSlash(name)))
 	if err != nil {
 		return r.unreadable(name, err)
@@ -180,8 +177,8 @@ func (r *specReader) folder(name string, depth int) error {
 	return nil
 }
 
-// link notes a symlink to a folder. One whose end cannot be seen may be to a
-// folder, and to leave out what is in it would be to take it away.
+// link records a symlink to a folder. It returns an error if the target of the link cannot be read: ignoring a
+// folder of the specification would remove its content.
 func (r *specReader) link(name string, depth int) error {
 	info, err := r.dir.Stat(name)
 	if err != nil {
@@ -214,15 +211,15 @@ func (r *specReader) shown(name string) string {
 }
 
 func (r *specReader) unreadable(name string, err error) error {
-	bad := &BadInput{Err: fmt.Errorf("%s:1:1: cannot be read: %w", output.Line(r.shown(name)), cause(err))}
+	bad := &BadInput{Err: fmt.Errorf("%s:1:1: cannot read the file: %w", output.Line(r.shown(name)), cause(err))}
 	if info, err := r.dir.Lstat(name); err == nil && info.Mode().Type() == fs.ModeSymlink {
-		bad.Hint = fmt.Sprintf("it is a symbolic link, which must lead by a relative path to something inside of %q: "+
-			"put what it leads to in its place, or remove it", filepath.ToSlash(r.root))
+		bad.Hint = fmt.Sprintf("it is a symbolic link, whose target must be a relative path inside %q: "+
+			"replace the link with its target, or remove it", filepath.ToSlash(r.root))
 	}
 	return bad
 }
 
-// cause strips the operation and path off an error of the file system.
+// cause removes the operation and path from a file system error.
 func cause(err error) error {
 	if p := (*fs.PathError)(nil); errors.As(err, &p) {
 		return p.Err
@@ -230,8 +227,8 @@ func cause(err error) error {
 	return err
 }
 
-// readRegular reads up to limit bytes of a regular file; opening a named pipe
-// would wait for ever, hence without blocking.
+// readRegular reads up to limit bytes of a regular file. It opens the file without blocking, because opening a
+// named pipe would wait forever.
 func readRegular(dir *os.Root, name string, limit int64) ([]byte, error) {
 	f, err := dir.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -248,7 +245,7 @@ func readRegular(dir *os.Root, name string, limit int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, limit))
 }
 
-// hasYAMLName says whether a file is YAML by its name.
+// hasYAMLName reports whether a file has the extension of YAML.
 func hasYAMLName(name string) bool {
 	return strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml")
 }

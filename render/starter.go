@@ -13,35 +13,35 @@ import (
 
 	"github.com/fleetwright/fleetwright/generators"
 	"github.com/fleetwright/fleetwright/internal/gitrepo"
+	"github.com/fleetwright/fleetwright/internal/sorting"
 	"github.com/fleetwright/fleetwright/internal/specs"
 	"github.com/fleetwright/fleetwright/internal/tree"
 	"github.com/fleetwright/fleetwright/internal/version"
 )
 
-// startFiles are the generated files that a repository starts with: secrets are
-// encrypted, and commits checked, from the first one on.
+// startFiles are the generated files that a new repository needs from the beginning, so that secrets are
+// encrypted and commits checked from the first one on.
 var startFiles = []string{".pre-commit-config.yaml", ".sops.yaml"}
 
-// Started is a file of a starter.
+// Started is a file that Start wrote or found.
 type Started struct {
 	Path string
-	// Kept says that there was one already, which stays as it is.
+	// Kept reports whether the file already existed and was not changed.
 	Kept bool
 }
 
-// Start writes a starter specification into a folder, which is made when
-// missing, with .sops.yaml and .pre-commit-config.yaml as render writes them.
-// The repository's URL and branch are those of git, where there are any; a folder
-// outside of every repository becomes one. Nothing is overwritten: with a specification in place, none is added to it. The
-// result is sorted by path. An inventory says that the generated ones are ours, so that a
-// render brings them to what the specification says by then.
+// Start writes a starter specification into a folder, with .sops.yaml and .pre-commit-config.yaml as render
+// writes them. It creates the folder if necessary, and a Git repository if the folder is in none. The
+// repository's URL and branch come from git, if available. It overwrites nothing: if a specification exists, it
+// adds no other one. The result is sorted by path. An inventory records the generated files, so that the next
+// render updates them.
 func Start(dir string) ([]Started, error) {
 	files, generated, err := starter(dir)
 	if err != nil {
 		return nil, err
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, fmt.Errorf("making folder %q: %w", dir, err)
+		return nil, fmt.Errorf("creating folder %q: %w", dir, err)
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -51,7 +51,7 @@ func Start(dir string) ([]Started, error) {
 	var out []Started
 	made, err := gitrepo.Create(dir)
 	if err != nil {
-		return nil, fmt.Errorf("making a git repository in %q: %w", dir, err)
+		return nil, fmt.Errorf("initializing a git repository in %q: %w", dir, err)
 	}
 	if made {
 		out = append(out, Started{Path: ".git"})
@@ -73,13 +73,13 @@ func Start(dir string) ([]Started, error) {
 			return out, fmt.Errorf("writing %q: %w", filepath.Join(dir, tree.InventoryPath), err)
 		}
 		out = append(out, Started{Path: tree.InventoryPath, Kept: !wrote})
-		slices.SortFunc(out, func(a, b Started) int { return cmp.Compare(a.Path, b.Path) })
+		sorting.Func(out, func(a, b Started) int { return cmp.Compare(a.Path, b.Path) })
 	}
 	return out, nil
 }
 
-// starter lists the files to write, and the tree that the generated ones are of. The
-// specification that is there already, if any, is what these are rendered from.
+// starter returns the files to write, and the tree of the generated ones among them. If a specification already
+// exists, the generated files are rendered from it.
 func starter(dir string) ([]specs.File, *tree.Tree, error) {
 	read, err := ReadSpecification(dir)
 	var missing *BadInput
@@ -102,7 +102,7 @@ func starter(dir string) ([]specs.File, *tree.Tree, error) {
 		return nil, nil, err
 	}
 	files := slices.Clone(read.Files)
-	// Flux's manifests are no part of what is written here.
+	// Flux's manifests are not needed for the files that are written here.
 	target, err := generators.Platform(read.Spec, generators.Options{FluxComponents: []byte{}})
 	if err != nil {
 		return nil, nil, err
@@ -112,25 +112,25 @@ func starter(dir string) ([]specs.File, *tree.Tree, error) {
 			files = append(files, specs.File{Path: name, Content: f.Content})
 		}
 	}
-	slices.SortFunc(files, func(a, b specs.File) int { return bytes.Compare([]byte(a.Path), []byte(b.Path)) })
+	sorting.Func(files, func(a, b specs.File) int { return bytes.Compare([]byte(a.Path), []byte(b.Path)) })
 	return files, target.Tree, nil
 }
 
-// hasSpecification says whether a folder has YAML files in fleet/.
+// hasSpecification reports whether a folder has YAML files in fleet/.
 func hasSpecification(dir string) bool {
 	files, err := readFolder(dir, SpecFolder)
 	return err == nil && len(files) > 0
 }
 
-// writeNew writes a file unless something stands at its path.
+// writeNew writes a file unless its path exists. It returns whether it did.
 func writeNew(root *os.Root, f specs.File) (bool, error) {
 	if d := path.Dir(f.Path); d != "." {
 		if err := root.MkdirAll(d, 0o777); err != nil {
 			return false, err
 		}
 	}
-	// In full under another name first: a kill must not leave half a file that
-	// is then taken for the user's.
+	// Write the complete file under another name first: an interrupted write must not leave a partial file that
+	// is later taken for the user's.
 	draft := f.Path + ".new-" + tree.Digest(f.Content)[7:19]
 	if err := root.WriteFile(draft, f.Content, 0o666); err != nil {
 		return false, err

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"regexp"
-	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -17,12 +16,12 @@ import (
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators"
 	"github.com/fleetwright/fleetwright/internal/manifest"
+	"github.com/fleetwright/fleetwright/internal/sorting"
 	"github.com/fleetwright/fleetwright/internal/specs"
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
-// KindFile is the kind of an object that carries one rendered file through a
-// tool that knows objects only.
+// KindFile is the kind of an object that carries one rendered file through a tool that only processes objects.
 const KindFile = "File"
 
 // carrier is an object that carries a file.
@@ -37,17 +36,16 @@ type carrierMeta struct {
 	Name string `json:"name" yaml:"name"`
 }
 
-// carried is a file of a target. The inventory's carrier also says what else is
-// known of the target.
+// carried is a file of a target. The object for the inventory also carries other data of the target.
 type carried struct {
 	Target  string    `json:"target" yaml:"target"`
 	Path    string    `json:"path" yaml:"path"`
 	Mode    tree.Mode `json:"mode" yaml:"mode"`
 	Content string    `json:"content" yaml:"content"`
-	// Repository that the target belongs to.
+	// Repository of the target.
 	Repository *carriedRepository `json:"repository,omitempty" yaml:"repository"`
-	// Specification that the targets were rendered from, with the platform's
-	// inventory: the platform's commit holds it.
+	// Specification from which the targets were rendered, only with the platform's inventory. The platform's
+	// commit includes it.
 	Specification string `json:"specification,omitempty" yaml:"specification"`
 }
 
@@ -57,9 +55,8 @@ type carriedRepository struct {
 	Orphan bool   `json:"orphan,omitempty" yaml:"orphan"`
 }
 
-// Carriers wraps each file of the targets, their inventories among them, in an
-// object of kind File with a name of its own. specification is the source's, as
-// YAML.
+// Carriers wraps each file of the targets, including their inventories, in an object of kind File with a unique
+// name. specification is the source's, as YAML.
 func (s *Source) Carriers(targets []tree.Target, specification []byte) ([]*yaml.Node, error) {
 	var out []*yaml.Node
 	add := func(c carried) error {
@@ -96,12 +93,11 @@ func (s *Source) Carriers(targets []tree.Target, specification []byte) ([]*yaml.
 	return out, nil
 }
 
-// maxStream bounds a stream: 1,000 tenants on 10 clusters are 40 MB.
+// maxStream is the maximum size of a stream: 1,000 tenants on 10 clusters are 40 MB.
 const maxStream = 512 << 20
 
-// FromStream unpacks the File objects of a YAML stream, which may be wrapped in
-// a List or ResourceList; other objects are left out and counted. root is the
-// platform target's own folder.
+// FromStream unpacks the File objects of a YAML stream, which may be in a List or ResourceList. Other objects
+// are ignored and counted. root is the folder of the platform's target.
 func FromStream(in io.Reader, name, root string) (s *Source, others int, err error) {
 	u := unpacker{name: name, trees: map[string]*tree.Target{}}
 	limited := &io.LimitedReader{R: in, N: maxStream + 1}
@@ -124,19 +120,20 @@ func FromStream(in io.Reader, name, root string) (s *Source, others int, err err
 	}
 	if len(u.trees) == 0 {
 		return nil, 0, &BadInput{
-			Err:  fmt.Errorf("%s: holds no object of kind File", name),
-			Hint: "the stream is the output of RenderFleet with output: files",
+			Err:  fmt.Errorf("%s: contains no object of kind File", name),
+			Hint: "pass the output of RenderFleet with output: files",
 		}
 	}
 	s, err = u.source(root)
 	return s, u.others, err
 }
 
-// unpacker gathers the targets of a stream.
+// unpacker collects the targets of a stream.
 type unpacker struct {
 	name          string
 	trees         map[string]*tree.Target
 	tenants       []tree.TenantState
+	guards        []string
 	specification string
 	others        int
 }
@@ -184,7 +181,7 @@ func (u *unpacker) document(n *yaml.Node) error {
 	return nil
 }
 
-// targetName is what a target is called: it becomes a folder's name.
+// targetName matches the name of a target, which becomes the name of a folder.
 var targetName = regexp.MustCompile(`^(platform|tenant-[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)$`)
 
 func (u *unpacker) file(c carried) error {
@@ -210,18 +207,18 @@ func (u *unpacker) file(c carried) error {
 		t.URL, t.Branch, t.Orphan = c.Repository.URL, c.Repository.Branch, c.Repository.Orphan
 	}
 	if c.Target == generators.PlatformTarget {
-		u.tenants, u.specification = inv.Tenants, c.Specification
+		u.tenants, u.guards, u.specification = inv.Tenants, inv.Guards, c.Specification
 	}
 	return nil
 }
 
-// source is what the stream's objects make together.
+// source returns the source that the objects of the stream form together.
 func (u *unpacker) source(root string) (*Source, error) {
-	s := &Source{Root: root, Tenants: u.tenants}
+	s := &Source{Root: root, Tenants: u.tenants, Guards: u.guards}
 	for _, t := range u.trees {
 		s.targets = append(s.targets, *t)
 	}
-	slices.SortFunc(s.targets, func(a, b tree.Target) int {
+	sorting.Func(s.targets, func(a, b tree.Target) int {
 		first := func(t tree.Target) int {
 			if t.Name == generators.PlatformTarget {
 				return 0
@@ -242,8 +239,7 @@ func (u *unpacker) source(root string) (*Source, error) {
 	return s, nil
 }
 
-// SpecificationYAML writes the objects of a specification as the documents of
-// one file.
+// SpecificationYAML encodes the objects of a specification as the documents of one file.
 func SpecificationYAML(objects []*yaml.Node) ([]byte, error) {
 	var out bytes.Buffer
 	enc := yaml.NewEncoder(&out)

@@ -10,9 +10,9 @@ import (
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
-// checkSystem holds the flux-system kustomizations that the platform repository has
-// already, and that are the user's, against what the specification asks of Flux: the
-// one that `flux bootstrap` writes leaves the lockdown and the decryption out.
+// checkSystem checks that existing flux-system kustomizations in the platform repository, which belong to the
+// user, include the component with the specification's settings for Flux. The one that `flux bootstrap` writes
+// lacks the lockdown and the decryption.
 func (s *Source) checkSystem(platform []tree.Reader) error {
 	var lacking []string
 	for _, name := range generators.SystemPaths(s.Spec) {
@@ -33,6 +33,6 @@ func (s *Source) checkSystem(platform []tree.Reader) error {
 	return &BadInput{
 		Err: fmt.Errorf("%s: without the component %q, Flux has neither the multi-tenancy lockdown nor the decryption of the specification",
 			strings.Join(lacking, ", "), generators.SettingsComponent),
-		Hint: fmt.Sprintf("the file is yours: add the lines \"components:\" and \"- %s\" to it, and render again", generators.SettingsComponent),
+		Hint: fmt.Sprintf("Fleetwright does not change this file: add the lines \"components:\" and \"- %s\" to it, and render again", generators.SettingsComponent),
 	}
 }

@@ -6,12 +6,11 @@ import (
 	"time"
 )
 
-// Admitted is an object as the API server validates it: with what the mutating webhooks of its kind
-// make of it. The object itself is not changed.
-//
-// Those of kcm for ClusterTemplates, ServiceTemplates and ProviderTemplates fill in the sourceRef and
+// Admitted returns an object as the API server validates it: after the mutating webhooks of its
+// kind. It does not change the object itself.
+// kcm's webhooks for ClusterTemplates, ServiceTemplates and ProviderTemplates set the sourceRef and
 // the interval of spec.helm.chartSpec, which the definitions require, and write durations as Go does
-// (10m0s), since they write the whole object anew.
+// (10m0s), because they write the whole object again.
 // Source: kcm v1.11.4 and v1.12.0-rc2, internal/webhook/template_webhook.go (setHelmChartDefaults),
 // api/v1beta1/templates_common.go (DefaultSourceRef), internal/helm/release.go
 // (DefaultReconcileInterval), templates/provider/kcm/templates/webhooks.yaml.
@@ -29,8 +28,8 @@ func Admitted(object map[string]any) map[string]any {
 	return object
 }
 
-// changed is a copy of a map in which a function has changed a copy of the map at a path; the map
-// itself where there is none.
+// changed returns a copy of a map in which change was called for a copy of the map at a path; it returns the map
+// itself if there is no such map.
 func changed(in map[string]any, change func(map[string]any), path ...string) map[string]any {
 	if len(path) == 0 {
 		out := maps.Clone(in)
@@ -46,7 +45,7 @@ func changed(in map[string]any, change func(map[string]any), path ...string) map
 	return out
 }
 
-// fillChart gives a chart the source and the interval that it doesn't have.
+// fillChart sets the source and the interval of a chart if they are missing.
 func fillChart(spec map[string]any) {
 	source, isMap := spec["sourceRef"].(map[string]any)
 	if _, given := spec["sourceRef"]; !given || isMap && isEmpty(source["kind"]) && isEmpty(source["name"]) {
@@ -60,7 +59,7 @@ func fillChart(spec map[string]any) {
 
 func isEmpty(field any) bool { return field == nil || field == "" }
 
-// spellDurations writes the durations of a source as Go does.
+// spellDurations rewrites the durations of a source as Go writes them.
 func spellDurations(spec map[string]any) {
 	for _, name := range []string{"interval", "timeout"} {
 		text, _ := spec[name].(string)

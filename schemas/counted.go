@@ -14,7 +14,7 @@ import (
 var errManyPatterns = count.Errorf("its patterns come to more than %d instructions", count.MostTogether)
 
 // countPatterns counts the instructions of a schema's patterns before they are compiled, and returns
-// those of the largest. What is no regular expression counts nothing. The error is a *count.Error.
+// the size of the largest. Invalid patterns count as zero. The error is a *count.Error.
 func countPatterns(s *structural.Structural) (largest int, err error) {
 	total := 0
 	pattern := func(v *structural.ValueValidation) {
@@ -44,7 +44,7 @@ func countPatterns(s *structural.Structural) (largest int, err error) {
 	return largest, err
 }
 
-// callsOf reads what the rules of a schema pass to functions that no cost bounds.
+// callsOf returns the arguments that a schema's rules pass to functions whose cost CEL does not bound.
 func callsOf(s *structural.Structural) (*calls.Calls, error) {
 	all, texts := &calls.Calls{}, []string{}
 	visitor := structural.Visitor{Structural: func(s *structural.Structural) bool {
@@ -64,7 +64,7 @@ func callsOf(s *structural.Structural) (*calls.Calls, error) {
 		}
 		parsed, issues := env.Parse(text)
 		if issues != nil && issues.Err() != nil {
-			continue // the compiler refuses it
+			continue // the compiler refuses the rule
 		}
 		if err := all.Add(parsed.NativeRep().Expr()); err != nil {
 			return nil, err
@@ -73,11 +73,11 @@ func callsOf(s *structural.Structural) (*calls.Calls, error) {
 	return all, nil
 }
 
-// longestRead is how many characters of a rule are read.
+// longestRead is the maximum length of a rule that is parsed, in characters.
 const longestRead = 20_000
 
-// matchesTooMuch says that an object is not judged, since its texts and the schema's patterns come to too
-// many steps together; nil where it is.
+// matchesTooMuch returns a problem if matching the object's strings with the schema's patterns would take too
+// many steps, so that the object is not checked; nil if it is within the limit.
 func (s *Schema) matchesTooMuch(object map[string]any) []Problem {
 	if !s.foreign || s.pattern <= calls.SmallPattern {
 		return nil
@@ -89,7 +89,7 @@ func (s *Schema) matchesTooMuch(object map[string]any) []Problem {
 	return []Problem{{Kind: Exceeded, Message: fmt.Sprintf("the schema of %s: %v", s.GVK.Kind, err)}}
 }
 
-// bytesOf is the length of all texts in a value.
+// bytesOf returns the total length of all strings in a value.
 func bytesOf(value any) int {
 	sum := 0
 	switch v := value.(type) {

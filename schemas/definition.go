@@ -13,25 +13,24 @@ import (
 	"github.com/fleetwright/fleetwright/internal/count"
 )
 
-// FromDefinition compiles the schema of one version of a
-// CustomResourceDefinition: what stands in its openAPIV3Schema, as plain Go
-// values. Namespaced says what the definition's scope is. The
-// definition may be anybody's: one that the API server would refuse gives an error.
+// FromDefinition compiles the schema of one version of a CustomResourceDefinition. openAPIV3Schema
+// is the field's value as plain Go values, and namespaced the definition's scope. The definition
+// may be untrusted: it returns an error if the API server would refuse the definition.
 func FromDefinition(gvk schema.GroupVersionKind, namespaced bool, openAPIV3Schema map[string]any) (*Schema, error) {
-	return fromOrigin(origin{gvk: gvk, namespaced: namespaced}, openAPIV3Schema)
+	return compileValues(origin{gvk: gvk, namespaced: namespaced}, openAPIV3Schema)
 }
 
-// fromOrigin is FromDefinition of a definition whose place is known.
-func fromOrigin(from origin, openAPIV3Schema map[string]any) (*Schema, error) {
+// compileValues is FromDefinition for a definition with its origin.
+func compileValues(from origin, openAPIV3Schema map[string]any) (*Schema, error) {
 	text, err := json.Marshal(openAPIV3Schema)
 	if err != nil {
 		return nil, err
 	}
-	return fromText(from, text)
+	return compileJSON(from, text)
 }
 
-// fromText is fromOrigin of a schema in JSON.
-func fromText(from origin, text []byte) (s *Schema, err error) {
+// compileJSON compiles a schema in JSON.
+func compileJSON(from origin, text []byte) (s *Schema, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			s, err = nil, fmt.Errorf("the schema cannot be compiled: %v", v)
@@ -44,7 +43,7 @@ func fromText(from origin, text []byte) (s *Schema, err error) {
 	if props.Type != "object" {
 		return nil, errors.New("the schema's type is not object")
 	}
-	// Which of several errors comes first follows the order of a map: none is told.
+	// The compiler reports several errors in random order: report none of them.
 	s, err = compile(&props, false)
 	if limit := (*count.Error)(nil); errors.As(err, &limit) {
 		return nil, limit
@@ -63,8 +62,8 @@ func fromText(from origin, text []byte) (s *Schema, err error) {
 	return s, err
 }
 
-// checkValues refuses what the validator would hold against every value: a type
-// that doesn't exist and a pattern that is no regular expression.
+// checkValues returns an error for parts of a schema that no value can match: a type that doesn't
+// exist, or an invalid pattern.
 func checkValues(s *structural.Structural) error {
 	var wrong []string
 	pattern := func(v *structural.ValueValidation) {

@@ -16,23 +16,22 @@ import (
 	"github.com/fleetwright/fleetwright/internal/count"
 )
 
-// describer turns the validator's errors into problems.
+// describer converts the validator's errors to problems.
 type describer struct {
 	object map[string]any
 	at     []any
-	// secret says that no value may be told, literal that ${VAR} is a value like
-	// others.
+	// secret is set if no value may be shown, literal if ${VAR} is an ordinary value.
 	secret, literal bool
-	// structure is that of the object, nil where it isn't known.
+	// structure is the schema of the object, nil if it is unknown.
 	structure *structural.Structural
 }
 
-// quotedPath is how the validator names the field in errors about allOf, anyOf,
-// oneOf and not, which have no field of their own.
+// quotedPath matches the field in the validator's errors about allOf, anyOf, oneOf and not, which
+// have no separate field.
 var quotedPath = regexp.MustCompile(`^"([^"]*)" (must .*)$`)
 
-// problem describes an error. One about a value that is encrypted is none: its
-// kind is "".
+// problem converts an error to a problem. For an error about an encrypted value, the kind of the
+// problem is "".
 func (d describer) problem(err error) Problem {
 	var failed *openapi.Validation
 	field, message, hint := "", "", ""
@@ -65,7 +64,7 @@ func (d describer) problem(err error) Problem {
 	return d.unlessUnknown(p, name, value)
 }
 
-// beyond is the limit that a quantity goes beyond, nil where it goes beyond none.
+// beyond returns the error of a quantity that exceeds a limit, nil if it doesn't.
 func beyond(failed *openapi.Validation, value any) error {
 	if text, isText := value.(string); isText && failed != nil && failed.Code() == openapi.InvalidTypeCode && wanted(failed) == quantityFormat {
 		return count.Number(text)
@@ -73,22 +72,22 @@ func beyond(failed *openapi.Validation, value any) error {
 	return nil
 }
 
-// wanted is the type that a value is not of.
+// wanted returns the type that a value should have.
 func wanted(e *openapi.Validation) string {
 	_, want, _ := strings.Cut(e.Error(), "must be of type ")
 	want, _, _ = strings.Cut(want, `: "`)
 	return want
 }
 
-// isBlocking says whether the API server doesn't look at the rules of an object
-// with such an error (apiextensions-apiserver, customresource/strategy.go,
-// hasBlockingErr, and validation.go, kubeOpenAPIResultToFieldErrors).
+// isBlocking reports whether the API server doesn't evaluate the rules of an object with such an
+// error (apiextensions-apiserver, customresource/strategy.go, hasBlockingErr, and validation.go,
+// kubeOpenAPIResultToFieldErrors).
 func isBlocking(code int32) bool {
 	return slices.Contains([]int32{openapi.RequiredFailCode, openapi.InvalidTypeCode, openapi.EnumFailCode,
 		openapi.TooLongFailCode, openapi.MaxItemsFailCode, openapi.TooManyPropertiesCode}, code)
 }
 
-// unlessUnknown makes a problem unresolved where Flux substitutes the value, and
+// unlessUnknown makes a problem unresolved where Flux, or who else applies it, substitutes the value, and
 // none where the value is encrypted.
 func (d describer) unlessUnknown(p Problem, name string, value any) Problem {
 	text, _ := value.(string)
@@ -101,17 +100,17 @@ func (d describer) unlessUnknown(p Problem, name string, value any) Problem {
 		p.Kind = ""
 	case !d.literal && (isSubstituted(text) || isSubstituted(key)):
 		p.Kind, p.Hint = Unresolved, ""
-		p.Message = name + " is substituted by Flux: its value isn't known here"
+		p.Message = name + " holds a variable: its value isn't known here"
 	}
 	return p
 }
 
-// fieldError describes an error of the API server's own checks.
+// fieldError converts an error of the API server's own checks.
 func (d describer) fieldError(err *field.Error) Problem {
 	return d.fieldErrorAt(pathOf(d.object, fieldName(err)), err)
 }
 
-// fieldErrorAt describes an error whose path is known better than it says.
+// fieldErrorAt converts an error whose path is known better than from the error itself.
 func (d describer) fieldErrorAt(path []any, err *field.Error) Problem {
 	full := slices.Concat(d.at, path)
 	name := Field(full)
@@ -124,7 +123,7 @@ func (d describer) fieldErrorAt(path []any, err *field.Error) Problem {
 		p.Message = fmt.Sprintf("%s repeats an entry%s", name, d.key(err.BadValue))
 		p.Hint = "entries of this list are told apart by " + keyNames(err.BadValue) + ": merge them, or rename one"
 	default:
-		// What follows are examples and the regular expression.
+		// The rest contains examples and the regular expression.
 		detail, _, _ := strings.Cut(err.Detail, " (e.g. ")
 		p.Message = fmt.Sprintf("%s %s%s", name, d.quoted(value), detail)
 		if _, plain := err.BadValue.(string); plain && value != nil && value != err.BadValue {
@@ -135,7 +134,7 @@ func (d describer) fieldErrorAt(path []any, err *field.Error) Problem {
 	return d.unlessUnknown(p, name, value)
 }
 
-// key spells the key of a list's entry.
+// key returns the key of a list's entry in words.
 func (d describer) key(key any) string {
 	if d.secret {
 		return ""
@@ -169,7 +168,7 @@ func keyNames(key any) string {
 	return strings.Join(slices.Sorted(maps.Keys(keys)), " and ")
 }
 
-// explain says what is wrong with a value and what is allowed.
+// explain returns what is wrong with a value and what is allowed.
 func (d describer) explain(e *openapi.Validation, value any) (message, hint string) {
 	switch e.Code() {
 	case openapi.RequiredFailCode:
@@ -186,7 +185,7 @@ func (d describer) explain(e *openapi.Validation, value any) (message, hint stri
 	if _, after, ok := strings.Cut(text, " in body "); ok {
 		text = after
 	}
-	// A failed format ends in the value: must be of type date-time: "…".
+	// The error of a format ends with the value: must be of type date-time: "…".
 	text, _, _ = strings.Cut(text, `: "`)
 	text = strings.Replace(text, "should ", "must ", 1)
 	text = strings.Replace(text, "shouldn't ", "must not ", 1)
@@ -223,7 +222,7 @@ func (d describer) wrongType(e *openapi.Validation, value any) (message, hint st
 	return message, hint
 }
 
-// unitHint says how to write a duration that lacks its unit; "" for anything else.
+// unitHint returns how to write a duration without a unit; "" for other values.
 func (d describer) unitHint(path []any, value any) string {
 	node := nodeAt(d.structure, path)
 	if node == nil || node.ValueValidation == nil || node.ValueValidation.Pattern == "" || d.secret {
@@ -240,7 +239,7 @@ func (d describer) unitHint(path []any, value any) string {
 	return fmt.Sprintf("a duration has a unit: %ss for seconds, %sm for minutes", number, number)
 }
 
-// bareHint says how to write a text where a number is wanted; "" where it is none.
+// bareHint returns how to write a string that should be a number; "" if it isn't one.
 func bareHint(text string) string {
 	number, err := strconv.ParseInt(text, 10, 64)
 	switch {
@@ -253,8 +252,8 @@ func bareHint(text string) string {
 	return fmt.Sprintf("write it without quotes: %d", number)
 }
 
-// truthHint says how to write a text where true or false is wanted: what YAML 1.1 reads as one, and
-// the API server doesn't; "" where it is none.
+// truthHint returns how to write a string that should be a boolean: a word that is a boolean in YAML 1.1, but not for
+// the API server; "" for other strings.
 func truthHint(text string) string {
 	switch strings.ToLower(text) {
 	case "true", "false":
@@ -285,7 +284,7 @@ func (d describer) notAllowed(e *openapi.Validation, value any) (message, hint s
 	return message, hint
 }
 
-// quoted is the value and a comma, where it may be told and isn't long.
+// quoted returns the value and a comma if it may be shown and is short.
 func (d describer) quoted(value any) string {
 	const longest = 80
 	switch v := value.(type) {

@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// What of a folder is read at most.
+// Limits of what is read of a folder.
 const (
 	mostEntries   = 200_000
 	largestSchema = 16 << 20
@@ -24,15 +24,15 @@ const (
 
 // Folder is a folder of schemas: CustomResourceDefinitions in YAML, and JSON
 // Schemas in the layouts of catalogs:
+// GROUP/KIND_VERSION.json           github.com/datreeio/CRDs-catalog
+// KIND_VERSION.json                 kubeconform's openapi2jsonschema.py
+// KIND-GROUP-VERSION.json           kubeconform's own, Flux's crd-schemas.tar.gz;
 //
-//	GROUP/KIND_VERSION.json           github.com/datreeio/CRDs-catalog
-//	KIND_VERSION.json                 kubeconform's openapi2jsonschema.py
-//	KIND-GROUP-VERSION.json           kubeconform's own, Flux's crd-schemas.tar.gz;
-//	                                  GROUP may be its first label
+//	GROUP may be its first label
 //
-// all names in lower case, in folders of any depth (but KIND_VERSION.json only at
-// the top: it doesn't say which group it is of). Links that lead out of the
-// folder are not followed. It is safe for concurrent use.
+// All names are in lower case, in folders of any depth (but KIND_VERSION.json only at
+// the top, because it does not name a group). Links out of the
+// folder are not followed. A Folder is safe for concurrent use.
 type Folder struct {
 	name        string
 	files       fs.FS
@@ -43,22 +43,22 @@ type Folder struct {
 	schemas map[schema.GroupVersionKind]func() (*Schema, error)
 }
 
-// DefinitionReader reads the CustomResourceDefinitions in files of YAML, by their names.
+// DefinitionReader returns the CustomResourceDefinitions in YAML files, which are passed by name.
 type DefinitionReader func(files map[string][]byte) ([]Definition, error)
 
-// folderIndex is what a folder holds.
+// folderIndex lists the schemas in a folder.
 type folderIndex struct {
-	// json are the files by their name in lower case.
+	// json maps names in lower case to JSON files.
 	json        map[string][]string
 	definitions map[schema.GroupKind][]*Definition
 	err         error
-	// skipped is how many files could not be read, and why the first couldn't.
+	// skipped is the number of files that could not be read; why is the error of the first.
 	skipped int
 	why     error
 }
 
-// OpenFolder opens a folder. It is read when the first kind is looked up that is
-// not known otherwise.
+// OpenFolder opens a folder. It is read when a kind without another schema is first
+// looked up.
 func OpenFolder(dir string, definitions DefinitionReader) (*Folder, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -67,8 +67,8 @@ func OpenFolder(dir string, definitions DefinitionReader) (*Folder, error) {
 	return NewFolder(dir, root.FS(), definitions), nil
 }
 
-// Empty says that the folder holds nothing that may be a schema; false where it cannot be told.
-// It looks no further than the first.
+// Empty reports whether the folder contains no file that may be a schema; false if that is unknown.
+// It stops at the first such file.
 func (f *Folder) Empty() bool {
 	index := folderIndex{json: map[string][]string{}}
 	r := folderReader{folder: f, index: &index, definitions: map[string][]byte{}}
@@ -85,14 +85,14 @@ func (f *Folder) Empty() bool {
 	return err == nil && !found()
 }
 
-// NewFolder returns a folder of files that has a name in messages.
+// NewFolder returns a folder of files; name is its name in messages.
 func NewFolder(name string, files fs.FS, definitions DefinitionReader) *Folder {
 	f := &Folder{name: name, files: files, definitions: definitions, schemas: map[schema.GroupVersionKind]func() (*Schema, error){}}
 	f.index = sync.OnceValue(f.read)
 	return f
 }
 
-// folderReader reads a folder.
+// folderReader reads the files of a folder.
 type folderReader struct {
 	folder      *Folder
 	index       *folderIndex
@@ -101,8 +101,8 @@ type folderReader struct {
 	size        int
 }
 
-// read walks the folder: JSON files are found by their names, YAML files are
-// read where they hold a definition.
+// read walks the folder. It finds JSON files by their names, and reads YAML files that contain a
+// definition.
 func (f *Folder) read() folderIndex {
 	found := folderIndex{json: map[string][]string{}, definitions: map[schema.GroupKind][]*Definition{}}
 	r := folderReader{folder: f, index: &found, definitions: map[string][]byte{}}
@@ -133,7 +133,7 @@ func (r *folderReader) visit(name string, d fs.DirEntry, err error) error {
 	return nil
 }
 
-// yaml keeps a file that holds a definition.
+// yaml reads a YAML file, and keeps its content if it may contain a CustomResourceDefinition.
 func (r *folderReader) yaml(name string) error {
 	text, err := readFile(r.folder.files, name)
 	switch {
@@ -148,7 +148,7 @@ func (r *folderReader) yaml(name string) error {
 	return nil
 }
 
-// skip notes a file that cannot be read.
+// skip records a file that cannot be read.
 func (index *folderIndex) skip(name string, err error) {
 	if index.skipped++; index.skipped == 1 {
 		index.why = fmt.Errorf("%s: %w", name, err)
@@ -167,15 +167,15 @@ func (f *Folder) define(all map[schema.GroupKind][]*Definition, files map[string
 	for _, d := range found {
 		d.File = path.Join(f.name, d.File)
 		of := schema.GroupKind{Group: d.Group, Kind: d.Kind}
-		all[of] = append(all[of], d.compilable(fromOrigin))
+		all[of] = append(all[of], d.compilable(compileValues))
 	}
 	return nil
 }
 
-// defined are the folder's definitions of a kind.
+// defined returns the folder's definitions of a kind.
 func (f *Folder) defined(of schema.GroupKind) []*Definition { return f.index().definitions[of] }
 
-// lookup returns the schemas of a kind in the folder; none where it has none.
+// lookup returns the schemas of a kind in the folder; none if there are none.
 func (f *Folder) lookup(gvk schema.GroupVersionKind) ([]*Schema, error) {
 	index := f.index()
 	if index.err != nil {
@@ -228,7 +228,7 @@ func (index folderIndex) find(gvk schema.GroupVersionKind) (string, bool) {
 	return "", false
 }
 
-// schemaIn reads a JSON Schema.
+// schemaIn compiles the JSON Schema in a file.
 func (f *Folder) schemaIn(name string, gvk schema.GroupVersionKind) (*Schema, error) {
 	text, err := readFile(f.files, name)
 	if err != nil {

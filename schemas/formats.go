@@ -9,11 +9,11 @@ import (
 	"github.com/fleetwright/fleetwright/internal/count"
 )
 
-// quantityFormat is the format that tools/schemas gives to the fields of type
+// quantityFormat is the format that tools/schemas sets for fields of type
 // resource.Quantity.
 const quantityFormat = "quantity"
 
-// quantity is the type behind the format; only its validator is used.
+// quantity is the Go type of the format; only its validator is used.
 type quantity string
 
 func (q quantity) String() string                   { return string(q) }
@@ -21,15 +21,15 @@ func (q quantity) MarshalText() ([]byte, error)     { return []byte(q), nil }
 func (q *quantity) UnmarshalText(text []byte) error { *q = quantity(text); return nil }
 func isQuantity(text string) bool                   { _, err := count.Quantity(text); return err == nil }
 
-// isBytes says whether a text is base64 as the API server decodes the fields of
-// built-in kinds: encoding/json passes over line ends, which kustomize writes into
-// the Secrets that it generates. No text is no bytes, which strfmt refuses.
+// isBytes reports whether a string is base64 as the API server decodes it in built-in kinds:
+// encoding/json ignores line breaks, which kustomize writes into the Secrets that it generates. An
+// empty string is valid, although strfmt refuses it.
 func isBytes(text string) bool {
 	text = strings.NewReplacer("\r", "", "\n", "").Replace(text)
 	return text == "" || strfmt.Default.Validates("byte", text)
 }
 
-// formats are those of the API server, and quantities.
+// formats are the formats of the API server, and quantities.
 var formats = sync.OnceValue(func() strfmt.Registry {
 	registry := strfmt.NewFormats()
 	var q quantity

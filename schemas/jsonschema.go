@@ -16,14 +16,11 @@ import (
 	"github.com/fleetwright/fleetwright/internal/count"
 )
 
-// FromJSONSchema compiles a JSON Schema, as catalogs for validators have them,
-// given as decoded by encoding/json. One that was made of a
-// CustomResourceDefinition becomes what it was made of; of others the values are
-// validated as they say, with the validator of the API server. One that this
-// validator would not judge in full gives an error.
-//
-// A JSON Schema doesn't say whether objects stand in a namespace: Namespaced is
-// true.
+// FromJSONSchema compiles a JSON Schema, as in catalogs for validators, that encoding/json has
+// decoded. If it was generated from a CustomResourceDefinition, the result is the original schema.
+// For other schemas, values are validated with the validator of the API server. It returns an error
+// for a schema that this validator would not check completely. A JSON Schema doesn't say whether
+// the kind is namespaced: Namespaced is true.
 func FromJSONSchema(gvk schema.GroupVersionKind, jsonSchema map[string]any) (s *Schema, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -47,7 +44,7 @@ func FromJSONSchema(gvk schema.GroupVersionKind, jsonSchema map[string]any) (s *
 	return plainFrom(gvk, whole, r.rules)
 }
 
-// isOf says whether a schema is of a kind, where it tells.
+// isOf reports whether a schema is for a kind. A schema that names no kinds may be for any.
 func isOf(m map[string]any, gvk schema.GroupVersionKind) bool {
 	list, ok := m["x-kubernetes-group-version-kind"].([]any)
 	return !ok || slices.ContainsFunc(list, func(item any) bool {
@@ -56,19 +53,18 @@ func isOf(m map[string]any, gvk schema.GroupVersionKind) bool {
 	})
 }
 
-// resolver puts what a schema refers to in the place of the reference.
+// resolver replaces the references in a schema with the schemas that they refer to.
 type resolver struct {
 	root  map[string]any
 	nodes int
-	// closed is set where some object says that it has no other fields, rules
-	// where there are rules in CEL.
+	// closed is set if an object allows no other fields, and rules if there are CEL rules.
 	closed, rules bool
 }
 
-// mostNodes bounds what a schema may grow to.
+// mostNodes is the maximum size to which a schema may grow.
 const mostNodes = 100_000
 
-// unjudged are the keywords that the API server's validator doesn't know.
+// unjudged are the keywords that the API server's validator ignores.
 var unjudged = []string{"if", "then", "else", "contains", "propertyNames", "dependentRequired", "dependentSchemas",
 	"prefixItems", "unevaluatedProperties", "unevaluatedItems", "$dynamicRef", "$recursiveRef"}
 
@@ -110,7 +106,7 @@ func (r *resolver) resolve(m map[string]any, stack []string) (map[string]any, er
 	return out, nil
 }
 
-// value resolves the schemas that a keyword holds.
+// value resolves the schemas in the value of a keyword.
 func (r *resolver) value(k string, v any, stack []string) (any, error) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -140,8 +136,8 @@ func (r *resolver) value(k string, v any, stack []string) (any, error) {
 	return v, nil
 }
 
-// follow resolves a reference into the same schema; a schema that contains itself
-// ends in one that allows anything.
+// follow resolves a reference into the same schema. A schema that contains itself ends with one
+// that allows anything.
 func (r *resolver) follow(ref string, stack []string) (map[string]any, error) {
 	pointer, local := strings.CutPrefix(ref, "#")
 	if !local {
@@ -165,11 +161,11 @@ func (r *resolver) follow(ref string, stack []string) (map[string]any, error) {
 	return r.resolve(target, append(slices.Clone(stack), ref))
 }
 
-// structuralizer turns a JSON Schema back into the structural schema that it was
-// made of.
+// structuralizer converts a JSON Schema back to the structural schema that it was
+// generated from.
 type structuralizer struct{ closed bool }
 
-// convert returns false where that cannot be done.
+// convert returns the structural schema; false if it cannot be converted.
 func (c structuralizer) convert(m map[string]any, root bool) (map[string]any, bool) {
 	out := maps.Clone(m)
 	if _, ok := m["patternProperties"]; ok {
@@ -199,15 +195,15 @@ func (c structuralizer) convert(m map[string]any, root bool) (map[string]any, bo
 	c.openness(out, root)
 	for _, k := range []string{"exclusiveMinimum", "exclusiveMaximum"} {
 		if _, isNumber := m[k].(float64); isNumber {
-			return nil, false // of a later draft
+			return nil, false // from a later draft of JSON Schema
 		}
 	}
 	return out, true
 }
 
-// openness says by the structural schema's means whether other fields are
-// allowed. Where the tool that made the schema closed the objects, it left the
-// root open only for what it doesn't know of metadata.
+// openness sets whether other fields are allowed, in the way of a structural schema. If the tool
+// that generated the JSON Schema closed its objects, it left the root open only because of
+// metadata.
 func (c structuralizer) openness(out map[string]any, root bool) {
 	additional, given := out["additionalProperties"]
 	if isBool(additional) {
@@ -221,7 +217,7 @@ func (c structuralizer) openness(out map[string]any, root bool) {
 	if !root {
 		return
 	}
-	// Of these the structural schema says nothing: every object has them.
+	// A structural schema does not declare these fields: every object has them.
 	out["type"] = "object"
 	props, _ := out["properties"].(map[string]any)
 	for name, kind := range map[string]string{"apiVersion": "string", "kind": "string", "metadata": "object"} {
@@ -233,7 +229,7 @@ func (c structuralizer) openness(out map[string]any, root bool) {
 
 func isBool(v any) bool { _, ok := v.(bool); return ok }
 
-// children converts the schemas inside of one.
+// children converts the schemas inside of a schema.
 func (c structuralizer) children(m, out map[string]any) bool {
 	if props, ok := m["properties"].(map[string]any); ok {
 		converted := make(map[string]any, len(props))
@@ -264,7 +260,8 @@ func (c structuralizer) children(m, out map[string]any) bool {
 	return true
 }
 
-// isIntOrString recognises what catalogs make of int-or-string.
+// isIntOrString reports whether a schema allows an integer or a string, in one of the forms in which catalogs of JSON Schemas
+// write Kubernetes' int-or-string.
 func isIntOrString(m map[string]any) bool {
 	if m["format"] == "int-or-string" || m["x-kubernetes-int-or-string"] == true {
 		return true
@@ -306,8 +303,8 @@ func plainFrom(gvk schema.GroupVersionKind, whole map[string]any, rules bool) (*
 	}}, nil
 }
 
-// checkPatterns refuses patterns that Go's regular expressions don't know, and those that are too
-// large, each for itself or all together.
+// checkPatterns returns an error for patterns that Go's regular expressions don't support, and for patterns that are too
+// large, alone or together.
 func checkPatterns(v any, total *int) error {
 	switch v := v.(type) {
 	case map[string]any:
@@ -370,11 +367,8 @@ func (p *plainSchema) problems(object map[string]any, opts Options) []Problem {
 		}
 		found = append(found, describe.problem(err))
 	}
-	if meta, ok := clean["metadata"].(map[string]any); ok {
-		original, _ := object["metadata"].(map[string]any)
-		found = append(found, p.meta.problems(original, meta, []any{"metadata"}, opts)...)
-	}
-	return found
+	s := &Schema{Namespaced: true, meta: p.meta}
+	return append(found, s.ofMetadata(object, clean, opts)...)
 }
 
 func (p *plainSchema) unknown(path []any) Problem {
@@ -386,8 +380,8 @@ func (p *plainSchema) unknown(path []any) Problem {
 	return Problem{Kind: UnknownField, Path: path, Message: fmt.Sprintf("unknown field %q %s", name, in)}
 }
 
-// withoutNulls copies a value and leaves out map fields that are null: the API
-// server prunes them.
+// withoutNulls returns a copy of a value without map fields that are null: the API server prunes
+// them.
 func withoutNulls(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

@@ -71,7 +71,7 @@ func definitionIn(t *testing.T, file string) *Schema {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := fromText(origin{gvk: schema.GroupVersionKind{Group: d.Group, Version: "v1beta1", Kind: d.Kind}, namespaced: d.Namespaced}, text)
+	s, err := compileJSON(origin{gvk: schema.GroupVersionKind{Group: d.Group, Version: "v1beta1", Kind: d.Kind}, namespaced: d.Namespaced}, text)
 	if err != nil {
 		t.Fatalf("%s: %v", file, err)
 	}

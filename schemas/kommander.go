@@ -9,8 +9,8 @@ import (
 	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 )
 
-// The groups of Kommander's kinds, and the one of the constraint that it brings for
-// Gatekeeper. Their schemas are our own description, tools/schemas/kommander.txt.
+// The groups of Kommander's kinds, and of the Gatekeeper constraint that it installs.
+// Their schemas are Fleetwright's own description, tools/schemas/kommander.txt.
 const (
 	KommanderGroup           = "kommander.mesosphere.io"
 	KommanderAppsGroup       = "apps.kommander.d2iq.io"
@@ -19,10 +19,9 @@ const (
 	ConstraintsGroup         = "constraints.gatekeeper.sh"
 )
 
-// slips are the fields of an object that a kind which is known in part doesn't have
-// and that are slips of the pen for one which it has and the object doesn't. Any
-// other unknown field may be one of a later release.
-func (s *Schema) slips(object map[string]any, opts Options) []Problem {
+// typos returns the unknown fields of an object whose kind is only partly known, if they are typos of
+// a known field that the object doesn't have. Any other unknown field may belong to a later release.
+func (s *Schema) typos(object map[string]any, opts Options) []Problem {
 	var found []Problem
 	var walk func(node *structural.Structural, v any, at []any)
 	walk = func(node *structural.Structural, v any, at []any) {
@@ -35,7 +34,7 @@ func (s *Schema) slips(object map[string]any, opts Options) []Problem {
 				path := slices.Concat(at, []any{key})
 				if p, known := node.Properties[key]; known {
 					walk(&p, v[key], path)
-				} else if meant := slipFor(node, v, key); meant != "" && (opts.Literal || !isSubstituted(key)) {
+				} else if meant := typoFor(node, v, key); meant != "" && (opts.Literal || !isSubstituted(key)) {
 					found = append(found, Problem{
 						Kind: UnknownField, Path: path, meant: meant, Hint: fmt.Sprintf("did you mean %q?", meant),
 						Message: fmt.Sprintf("unknown field %q in %s", key, Field(at)),
@@ -53,11 +52,11 @@ func (s *Schema) slips(object map[string]any, opts Options) []Problem {
 	return found
 }
 
-// slipFor is the field that an unknown one of an object must have been meant to be,
-// "" where there is none, or the object has it.
-func slipFor(node *structural.Structural, object map[string]any, key string) string {
+// typoFor returns the field of which an unknown field of an object must be a typo, "" if there is
+// none, or if the object already has it.
+func typoFor(node *structural.Structural, object map[string]any, key string) string {
 	if !node.XPreserveUnknownFields {
-		return "" // told by the API server's code
+		return "" // the API server's code reports it
 	}
 	for _, name := range slices.Sorted(maps.Keys(node.Properties)) {
 		if _, there := object[name]; there {

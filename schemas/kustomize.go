@@ -12,15 +12,15 @@ import (
 	"sigs.k8s.io/kustomize/api/types"
 )
 
-// isKustomize says whether a kind is one of kustomize's own files.
+// isKustomize reports whether a kind is one of kustomize's own files.
 func isKustomize(gvk schema.GroupVersionKind) bool {
 	const group = "kustomize.config.k8s.io"
 	return gvk.Group == group && (gvk.Version == "v1beta1" && gvk.Kind == types.KustomizationKind ||
 		gvk.Version == "v1alpha1" && gvk.Kind == types.ComponentKind)
 }
 
-// kustomizeProblems checks a kustomization against kustomize's own types, as
-// kustomize decodes them: no unknown field, names in any case.
+// kustomizeProblems checks a kustomization against kustomize's own types, as kustomize decodes it:
+// unknown fields are errors, and the case of names is ignored.
 func kustomizeProblems(object map[string]any) []Problem {
 	var w kustomizeWalk
 	w.walk(object, reflect.TypeFor[types.Kustomization](), nil)
@@ -115,8 +115,7 @@ func (w *kustomizeWalk) fields(m map[string]any, t reflect.Type, at []any) {
 	}
 }
 
-// collectFields lists a struct's fields by their names in JSON, those of
-// embedded structs too.
+// collectFields adds a struct's fields by their JSON names, including those of embedded structs.
 func collectFields(t reflect.Type, known map[string]reflect.Type) {
 	for i := range t.NumField() {
 		f := t.Field(i)

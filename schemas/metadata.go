@@ -10,12 +10,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	v1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// subdomainNames are the built-in kinds whose names are DNS subdomains
-// (k8s.io/kubernetes v1.36.3, pkg/apis/*/validation, and their strategies); the
-// names of others are any path segment, as RBAC's are.
+// subdomainNames are the built-in kinds whose names are DNS subdomains (k8s.io/kubernetes v1.36.3,
+// pkg/apis/*/validation, and their strategies); names of other kinds, such as RBAC's, may be any
+// path segment.
 var subdomainNames = map[string][]string{
 	"":                             {"ConfigMap", "Endpoints", "LimitRange", "Node", "PersistentVolume", "PersistentVolumeClaim", "Pod", "ResourceQuota", "Secret", "ServiceAccount"},
 	"admissionregistration.k8s.io": {"MutatingWebhookConfiguration", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding", "ValidatingWebhookConfiguration"},
@@ -28,7 +29,7 @@ var subdomainNames = map[string][]string{
 	"storage.k8s.io":               {"CSIDriver", "StorageClass", "VolumeAttributesClass"},
 }
 
-// nameCheck is how the API server checks the names of a kind.
+// nameCheck returns the API server's check of the names of a kind.
 func (s *Schema) nameCheck() validation.ValidateNameFunc {
 	switch {
 	case !s.builtIn || slices.Contains(subdomainNames[s.GVK.Group], s.GVK.Kind):
@@ -40,9 +41,37 @@ func (s *Schema) nameCheck() validation.ValidateNameFunc {
 	return func(name string, _ bool) []string { return content.IsPathSegmentName(name) }
 }
 
-// metadataProblems checks the names, labels and annotations of an object whose
-// metadata fits the schema. A name or namespace that is missing is not told: a
-// kustomization may give the one, and without the other nothing can be built.
+// Metadata checks the metadata of an object whose kind has no schema: all kinds have the same metadata. It does not check names
+// of unknown Kubernetes kinds.
+func Metadata(object map[string]any, opts Options) []Problem {
+	apiVersion, _ := object["apiVersion"].(string)
+	kind, _ := object["kind"].(string)
+	gvk := schema.FromAPIVersionAndKind(apiVersion, kind)
+	meta, err := metadata()
+	if err != nil {
+		return nil
+	}
+	s := &Schema{GVK: gvk, Namespaced: true, meta: meta,
+		builtIn: !strings.Contains(gvk.Group, ".") || strings.HasSuffix(gvk.Group, ".k8s.io")}
+	return sorted(s.ofMetadata(object, s.copy(object), opts), opts)
+}
+
+// ofMetadata checks the metadata of an object: first the types of its fields, then their values.
+func (s *Schema) ofMetadata(object, clean map[string]any, opts Options) []Problem {
+	meta, isMap := clean["metadata"].(map[string]any)
+	if !isMap || s.meta == nil {
+		return nil
+	}
+	original, _ := object["metadata"].(map[string]any)
+	if found := s.meta.problems(original, meta, []any{"metadata"}, opts); len(found) > 0 {
+		return found
+	}
+	return s.metadataProblems(original, meta, opts)
+}
+
+// metadataProblems checks the names, labels and annotations of an object whose metadata match the
+// schema. It does not report a missing name or namespace: a kustomization may set the namespace,
+// and without a name nothing can be built.
 func (s *Schema) metadataProblems(original, clean map[string]any, o Options) []Problem {
 	describe := describer{object: original, at: []any{"metadata"}, literal: o.Literal}
 	var found []Problem
@@ -101,7 +130,7 @@ func ownersAndFinalizers(clean map[string]any) field.ErrorList {
 		validation.ValidateFinalizers(meta.Finalizers, field.NewPath("finalizers"))...)
 }
 
-// quickMetadata says whether metadata that fits the schema surely has no
+// quickMetadata reports whether metadata that match the schema certainly have no
 // problems.
 func (s *Schema) quickMetadata(meta map[string]any) bool {
 	for k, v := range meta {
@@ -134,11 +163,11 @@ func (s *Schema) quickMetadata(meta map[string]any) bool {
 	return true
 }
 
-// plainAnnotation is how long an annotation may be in metadata that is passed
-// quickly: a hundred of them are within the API server's limit.
+// plainAnnotation is the maximum length of an annotation that quickMetadata accepts: a hundred of these
+// are within the API server's limit.
 const plainAnnotation = 2000
 
-// isPlainName recognises most DNS labels of up to 63 bytes.
+// isPlainName reports whether a name is certainly a DNS label of up to 63 bytes; it accepts most of them.
 func isPlainName(name string) bool {
 	if len(name) > 63 || name[0] == '-' || name[len(name)-1] == '-' {
 		return false
@@ -151,7 +180,7 @@ func isPlainName(name string) bool {
 	return true
 }
 
-// isPlainLabel recognises most values of labels.
+// isPlainLabel reports whether a string is certainly a label value; it accepts most of them.
 func isPlainLabel(text string) bool {
 	if text == "" {
 		return true
@@ -159,7 +188,7 @@ func isPlainLabel(text string) bool {
 	return len(text) <= 63 && isAlphanumeric(text[0]) && isAlphanumeric(text[len(text)-1]) && isPlainText(text, "-_.")
 }
 
-// isPlainKey recognises most keys of labels and annotations.
+// isPlainKey reports whether a string is certainly a key of labels and annotations; it accepts most of them.
 func isPlainKey(key string) bool {
 	prefix, name, found := strings.Cut(key, "/")
 	if !found {

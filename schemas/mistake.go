@@ -15,21 +15,21 @@ import (
 	"github.com/fleetwright/fleetwright/internal/nearest"
 )
 
-// Mistake is what is wrong about an object's kind, where all there is is known: a group, a version
-// or a kind of Kubernetes' or Flux's that no release has.
+// Mistake is an error in an object's apiVersion or kind: a group, version or kind of Kubernetes or
+// Flux that exists in no release. All of them are known.
 type Mistake struct {
-	// Field is the one to mend: apiVersion or kind.
+	// Field is the field to fix: apiVersion or kind.
 	Field string
-	// Message says what is wrong, Hint what was meant.
+	// Message says what is wrong, and Hint what was probably meant.
 	Message, Hint string
-	// Meant is the kind that was; empty where none comes near.
+	// Meant is the kind that was probably meant; empty if none is similar.
 	Meant schema.GroupVersionKind
-	// Newer says that a newer release than the known ones may have it: the version comes right after
-	// those that are known, or the kind is like none of its group.
+	// Newer is set if a release newer than the known ones may have the kind: its version follows
+	// the known ones, or the kind is similar to none of its group.
 	Newer bool
 }
 
-// MistakeOf is what is wrong about a kind, wherever it stands; nil for nothing.
+// MistakeOf returns what is wrong with a kind, nil if nothing is.
 func MistakeOf(gvk schema.GroupVersionKind) *Mistake {
 	_, err := NewSet().Lookup(gvk)
 	if missing := (*MissingError)(nil); errors.As(err, &missing) {
@@ -38,8 +38,8 @@ func MistakeOf(gvk schema.GroupVersionKind) *Mistake {
 	return nil
 }
 
-// mistake is what is wrong with a kind that neither the set nor a release has a schema of; nil
-// where a CustomResourceDefinition that is not at hand may serve it.
+// mistake returns what is wrong with a kind for which neither the set nor a release has a schema; nil
+// if an unavailable CustomResourceDefinition may define it.
 func (s *Set) mistake(gvk schema.GroupVersionKind) *Mistake {
 	if all := Versions(gvk.GroupKind()); len(all) > 0 {
 		return wrongVersion(gvk, all)
@@ -66,7 +66,7 @@ func (s *Set) mistake(gvk schema.GroupVersionKind) *Mistake {
 	return nil
 }
 
-// noKind is the mistake of a kind that comes near none of a group of Flux's.
+// noKind returns the mistake of a kind that is similar to none in a group of Flux.
 func noKind(gvk schema.GroupVersionKind) *Mistake {
 	var kinds []string
 	for of := range versions() {
@@ -81,14 +81,14 @@ func noKind(gvk schema.GroupVersionKind) *Mistake {
 	}
 }
 
-// isComplete says whether all kinds of a group are known, and all versions: it is Flux's, the Flux
-// Operator's, or one of Kubernetes itself.
+// isComplete reports whether all kinds and versions of a group are known: it belongs to Flux, the Flux
+// Operator, or Kubernetes itself.
 func isComplete(group string) bool {
 	return hasGroup(versions(), group) &&
 		(Product(group) != kubernetes || !strings.Contains(group, ".") || strings.HasSuffix(group, ".k8s.io"))
 }
 
-// hasGroup says whether the set has definitions of a group's kinds.
+// hasGroup reports whether the set has definitions of kinds in a group.
 func (s *Set) hasGroup(group string) bool {
 	return hasGroup(s.definitions, group) ||
 		slices.ContainsFunc(s.folders, func(f *Folder) bool { return hasGroup(f.index().definitions, group) })
@@ -103,11 +103,11 @@ func hasGroup[T any](kinds map[schema.GroupKind]T, group string) bool {
 	return false
 }
 
-// alpha are versions that come and go with the releases of Kubernetes.
+// alpha matches versions that appear and disappear with the releases of Kubernetes.
 var alpha = regexp.MustCompile(`^v\d+alpha\d+$`)
 
-// wrongVersion is the mistake of a version that no release has of a kind that is known; nil for
-// one that a release has or had, or may have had.
+// wrongVersion returns the mistake of a version that no release has of a known kind; nil for
+// a version that a release has, had, or may have had.
 func wrongVersion(gvk schema.GroupVersionKind, all []Version) *Mistake {
 	if slices.ContainsFunc(all, func(v Version) bool { return v.Name == gvk.Version }) || !isComplete(gvk.Group) ||
 		Product(gvk.Group) == kubernetes && alpha.MatchString(gvk.Version) {
@@ -127,7 +127,7 @@ func wrongVersion(gvk schema.GroupVersionKind, all []Version) *Mistake {
 
 var versionName = regexp.MustCompile(`^v([1-9]\d?)(?:(alpha|beta)([1-9]\d?))?$`)
 
-// comesAfter says whether a release may serve a version next, after the newest of those before it:
+// comesAfter reports whether a version may be the next one after the newest known version:
 // v2, v2alpha1 and v2beta1 after v1; v1beta3 and v1 after v1beta2.
 func comesAfter(name, newest string) bool {
 	next, last := versionName.FindStringSubmatch(name), versionName.FindStringSubmatch(newest)
@@ -150,7 +150,7 @@ func comesAfter(name, newest string) bool {
 	return stage == "" || stage == "beta"
 }
 
-// current is the kind to write for one that some versions are known of, the newest first.
+// current returns the kind with the version to write; all are its known versions, the newest first.
 func current(of schema.GroupKind, all []Version) schema.GroupVersionKind {
 	served := slices.IndexFunc(all, func(v Version) bool { return v.Served && !v.Deprecated() })
 	if served < 0 {
@@ -159,10 +159,10 @@ func current(of schema.GroupKind, all []Version) schema.GroupVersionKind {
 	return of.WithVersion(all[served].Name)
 }
 
-// misspelt is the kind that one of a group whose kinds are all known must be, misspelt or cut
-// short; "" where none is near enough.
+// misspelt returns the kind of a group with known kinds of which another kind is a typo or
+// an abbreviation; "" if none is similar enough.
 func misspelt(gvk schema.GroupVersionKind) string {
-	const most = 2 // letters
+	const most = 2 // maximum number of wrong letters
 	for _, known := range embedded() {
 		if known.Group != gvk.Group || len(known.Kind) <= 3*most {
 			continue
@@ -175,9 +175,9 @@ func misspelt(gvk schema.GroupVersionKind) string {
 	return ""
 }
 
-// otherGroup is the kind of the same name that was meant where its group is none: a letter or two
-// of the group's name are wrong, it has no dot, as no CustomResourceDefinition's, or the group is
-// one of the same product (ours), which has no such kind.
+// otherGroup returns the kind of the same name in another group that was probably meant: the group differs in one or two
+// letters, the group has no dot, unlike that of a CustomResourceDefinition, or the group
+// belongs to the same product (ours) but has no such kind.
 func otherGroup(gvk schema.GroupVersionKind, ours bool) (meant schema.GroupVersionKind, ok bool) {
 	least := math.MaxInt
 	for of, all := range versions() {
@@ -199,7 +199,7 @@ func otherGroup(gvk schema.GroupVersionKind, ours bool) (meant schema.GroupVersi
 				continue
 			}
 		case distance > 2 || Product(of.Group) == kubernetes && distance > 1 && !swapped(gvk.Group, of.Group):
-			continue // scheduling.x-k8s.io is another one
+			continue // scheduling.x-k8s.io is a different group
 		}
 		if distance < least || distance == least && there.Group < meant.Group {
 			least, meant, ok = distance, there, true
@@ -208,7 +208,7 @@ func otherGroup(gvk schema.GroupVersionKind, ours bool) (meant schema.GroupVersi
 	return meant, ok
 }
 
-// swapped says whether two names of the same length differ in two letters that have changed places.
+// swapped reports whether two names of the same length differ only in two swapped neighbours.
 func swapped(a, b string) bool {
 	if len(a) != len(b) {
 		return false

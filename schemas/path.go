@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// pathOf turns a path as the API server's code spells it (spec.list[0].field)
-// into steps. Field names may hold dots and brackets, so that the object
-// decides where a name ends; what is not in the object is one last name.
+// pathOf converts a path in the notation of the API server's code (spec.list[0].field) to steps.
+// Field names may contain dots and brackets, so the object determines where a name ends. A part
+// that is not in the object becomes one last name.
 func pathOf(object any, text string) []any {
 	text = strings.TrimPrefix(text, ".")
 	if text == "" {
@@ -21,8 +21,8 @@ func pathOf(object any, text string) []any {
 	return steps
 }
 
-// follow goes as far as the object does, preferring the way that leaves the
-// least of the text, and returns what is left.
+// follow follows a path as far as the object has it. If there are several ways, it returns the one that leaves the
+// shortest rest, with the rest.
 func follow(value any, text string) ([]any, string) {
 	text = strings.TrimPrefix(text, ".")
 	if text == "" {
@@ -57,7 +57,7 @@ func follow(value any, text string) ([]any, string) {
 	return best, left
 }
 
-// prefixes are the keys that the text starts with, the longest first.
+// prefixes returns the keys with which a string starts, the longest first.
 func prefixes(m map[string]any, text string) []string {
 	var names []string
 	for end := range len(text) + 1 {
@@ -72,8 +72,8 @@ func prefixes(m map[string]any, text string) []string {
 	return names
 }
 
-// bracketed are the keys that the text starts with in brackets, the longest
-// first: the API server's code spells a map's keys so.
+// bracketed returns the keys in brackets with which a string starts, the longest first: the API
+// server's code writes the keys of maps like this.
 func bracketed(m map[string]any, text string) []string {
 	if !strings.HasPrefix(text, "[") {
 		return nil
@@ -88,7 +88,7 @@ func bracketed(m map[string]any, text string) []string {
 	return names
 }
 
-// index reads [n], or n. as the validator spells it at times.
+// index parses [n], or n. as the validator sometimes writes it.
 func index(text string) (int, string, bool) {
 	rest, bracket := strings.CutPrefix(text, "[")
 	end := strings.IndexAny(rest, "].[")

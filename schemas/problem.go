@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 )
 
-// ProblemKind says what sort of problem it is.
+// ProblemKind is the category of a problem.
 type ProblemKind string
 
 // The kinds of problems.
@@ -16,45 +16,43 @@ const (
 	UnknownField ProblemKind = "unknown field"
 	// Invalid is a value that the kind doesn't allow.
 	Invalid ProblemKind = "invalid"
-	// Violation is a breach of one of the kind's rules in CEL
-	// (x-kubernetes-validations).
+	// Violation is a violation of one of the kind's CEL rules (x-kubernetes-validations).
 	Violation ProblemKind = "violation"
-	// Unresolved is what only the cluster knows: a value that Flux substitutes
-	// before it is applied, a rule that cannot be evaluated here.
+	// Unresolved is a question that only the cluster can answer: about a value that Flux substitutes
+	// before it applies it, or about a rule that cannot be evaluated here.
 	Unresolved ProblemKind = "unresolved"
-	// Exceeded is what is not judged, since it goes beyond a fixed limit of Fleetwright's. The
+	// Exceeded is a check that was skipped because a fixed limit of Fleetwright is exceeded. The
 	// message says why.
 	Exceeded ProblemKind = "exceeded"
 )
 
-// Problem is one thing that the API server would refuse.
+// Problem is one reason for which the API server would refuse an object.
 type Problem struct {
 	Kind ProblemKind
-	// Path from the object's root: field names (string) and list indexes (int).
-	// Its last step may be missing in the object, where a field is required.
+	// Path from the object's root: field names (string) and list indexes (int). The last step may
+	// not exist in the object, if a field is required.
 	Path []any
-	// Message says what is wrong and what is allowed, the field named.
+	// Message says what is wrong and what is allowed, and names the field.
 	Message string
-	// Hint says how to fix it, "" where that isn't known.
+	// Hint says how to fix it, "" if that is unknown.
 	Hint string
-	// Required says that the field at Path is missing.
+	// Required is set if the field at Path is missing.
 	Required bool
-	// Misspelt says of such a field that an unknown one, which is another problem of the object,
-	// was meant to be it.
+	// Misspelt is set if the missing field was probably written as an unknown field, which is another problem of the object.
 	Misspelt bool
-	// Rule says that the problem is about one of the kind's rules in CEL: a
-	// violation, or one that is unresolved.
+	// Rule is set if the problem is about one of the kind's CEL rules: a violation, or an
+	// unresolved rule.
 	Rule bool
-	// OnlyApply says that a server-side apply, which is how Flux applies, refuses
-	// what a create or an update takes: an entry of a list given twice.
+	// OnlyApply is set if only a server-side apply, which Flux uses, refuses the object, and not a
+	// create or an update: a list has a duplicate entry.
 	OnlyApply bool
-	// blocking says that the API server looks no further.
+	// blocking is set if the API server checks no further.
 	blocking bool
-	// meant is the field that an unknown one was meant to be, "" where none comes near.
+	// meant is the field that was probably meant by an unknown one, "" if none is similar.
 	meant string
 }
 
-// Field spells a path as kubectl does: spec.containers[0].image.
+// Field returns a path in the notation of kubectl: spec.containers[0].image.
 func Field(path []any) string {
 	var b strings.Builder
 	for _, step := range path {
@@ -77,31 +75,31 @@ func Field(path []any) string {
 
 // Options of a validation.
 type Options struct {
-	// Hints are those that many objects share; nil bounds none.
+	// Hints limits the hints of many objects together; nil means no limit.
 	Hints *Hints
-	// Literal says that Flux substitutes nothing in the object any more: ${VAR}
-	// is a value like others.
+	// Literal is set if Flux substitutes nothing in the object any more: ${VAR} is an ordinary
+	// value.
 	Literal bool
-	// Misspelt keeps a missing field among the problems where an unknown one was meant to be it.
+	// Misspelt keeps a missing field among the problems if an unknown field was probably meant to be it.
 	Misspelt bool
 }
 
-// isSubstituted says whether Flux's postBuild would change a text.
+// isSubstituted reports whether Flux's postBuild would change a string.
 func isSubstituted(text string) bool { return strings.Contains(text, "${") }
 
-// isEncrypted says whether SOPS encrypted a value.
+// isEncrypted reports whether SOPS encrypted a value.
 func isEncrypted(text string) bool { return strings.HasPrefix(text, "ENC[") }
 
-// mostNames are the names that are compared with misspelt ones in a run, after which
+// mostNames is the maximum number of names that are compared with misspelt ones in a run; after that,
 // findings have no such hint.
 const mostNames = 200_000
 
-// Hints counts the names that the hints about all objects of a run are chosen from. It is safe for
+// Hints counts the compared names for the hints about all objects of a run. It is safe for
 // concurrent use.
 type Hints struct{ names atomic.Int64 }
 
-// suggest names the field that was meant, or those that there are, as a hint; meant is "" where
-// none comes near.
+// suggest returns a hint with the field that was probably meant, or with the existing fields; meant is "" if
+// none is similar.
 func (h *Hints) suggest(name string, fields func() []string) (hint, meant string) {
 	if h != nil && h.names.Load() > mostNames {
 		return "", ""
@@ -113,8 +111,8 @@ func (h *Hints) suggest(name string, fields func() []string) (hint, meant string
 	return suggest(name, names)
 }
 
-// blocking says whether the API server would look no further, or cannot be
-// followed further.
+// blocking reports whether the API server would check no further, or whether the following checks cannot be
+// decided.
 func blocking(problems []Problem) bool {
 	return slices.ContainsFunc(problems, func(p Problem) bool { return p.blocking || p.Kind == Unresolved || p.Kind == "" })
 }

@@ -12,15 +12,14 @@ import (
 	"github.com/fleetwright/fleetwright/internal/count"
 )
 
-// quickNode accepts, in one walk and without a copy, most values that the API
-// server's code accepts. It only ever says yes: what it doesn't accept, and what
-// it isn't sure of, is for the API server's code to judge. A test holds every
-// yes against that code.
+// quickNode accepts, in one walk and without a copy, most values that the API server's code
+// accepts. It never refuses a value: if it does not accept one, or is unsure, the API server's code
+// decides. A test compares every accepted value with that code.
 type quickNode struct {
-	// unsure is a schema with something that is not judged here.
+	// unsure is set if the schema contains something that is not checked here.
 	unsure bool
 
-	kind                    string // of the JSON types, "" for any
+	kind                    string // the JSON type, "" for any
 	anything                bool   // unknown fields are preserved
 	intOrString, isQuantity bool
 
@@ -28,7 +27,7 @@ type quickNode struct {
 	additional *quickNode
 	items      *quickNode
 	required   []string
-	// hasDefault says that the value may be left out, whatever is required.
+	// hasDefault is set if the value may be missing even if it is required.
 	hasDefault   bool
 	defaultValue any
 
@@ -93,7 +92,7 @@ func (n *quickNode) addValidation(v *structural.ValueValidation) {
 	n.unsure = n.unsure || v.UniqueItems || v.ExclusiveMinimum || v.ExclusiveMaximum || v.MultipleOf != nil ||
 		v.Not != nil || len(v.AllOf) > 0 || len(v.OneOf) > 0 || len(v.AnyOf) > 0 && !n.intOrString
 	for _, alternative := range v.AnyOf {
-		// Those that an int-or-string must have: an integer, a string.
+		// The alternatives of an int-or-string: an integer and a string.
 		n.unsure = n.unsure || alternative.ForbiddenGenerics.Type == ""
 	}
 	if v.Pattern != "" {
@@ -109,7 +108,7 @@ func (n *quickNode) addValidation(v *structural.ValueValidation) {
 	}
 }
 
-// accepts says whether a value is surely valid.
+// accepts reports whether a value is certainly valid.
 func (n *quickNode) accepts(value any) bool {
 	if n.unsure {
 		return false
@@ -131,7 +130,7 @@ func (n *quickNode) accepts(value any) bool {
 	return false
 }
 
-// is says whether the schema is of a type, or of any.
+// is reports whether the schema has a type, or allows any.
 func (n *quickNode) is(kind string) bool {
 	return !n.isQuantity && !n.intOrString && (n.kind == kind || n.kind == "" && n.anything)
 }
@@ -186,8 +185,8 @@ func (n *quickNode) acceptsList(list []any) bool {
 	return len(list) < 2 || !n.isSet && n.keys == nil || n.differ(list)
 }
 
-// differ says whether the entries of a set, or the keys of a map in a list, are
-// surely different.
+// differ reports whether the entries of a set, or the keys of a map-type list, are
+// certainly different.
 func (n *quickNode) differ(list []any) bool {
 	seen := make(map[string]bool, len(list))
 	for _, item := range list {
@@ -276,7 +275,7 @@ func (n *quickNode) acceptsNumber(v int64) bool {
 	default:
 		return false
 	}
-	const exact = 1 << 53 // a float64 holds every integer up to here
+	const exact = 1 << 53 // a float64 represents every integer up to here
 	if n.minimum != nil || n.maximum != nil {
 		f := float64(v)
 		return v > -exact && v < exact && (n.minimum == nil || f >= *n.minimum) && (n.maximum == nil || f <= *n.maximum)
@@ -284,8 +283,8 @@ func (n *quickNode) acceptsNumber(v int64) bool {
 	return true
 }
 
-// copyRoot copies an object that was accepted, without what an apply drops, as
-// far as defaults may be set in it; what may be anything is shared.
+// copyRoot copies an accepted object without the fields that an apply drops. It copies only
+// parts in which defaults may be set; other parts are shared.
 func (n *quickNode) copyRoot(object map[string]any) map[string]any {
 	clean := make(map[string]any, len(object)+1)
 	for k, v := range object {
@@ -296,7 +295,7 @@ func (n *quickNode) copyRoot(object map[string]any) map[string]any {
 	return clean
 }
 
-// field is the schema of a field, nil where it may be anything.
+// field returns the schema of a field, nil if anything is allowed.
 func (n *quickNode) field(name string) *quickNode {
 	if p, ok := n.properties[name]; ok {
 		return p
@@ -328,12 +327,12 @@ func (n *quickNode) copy(value any) any {
 	return value
 }
 
-// within says whether a number of things is within bounds.
+// within reports whether a count is within optional bounds.
 func within(count int, least, most *int64) bool {
 	return (least == nil || int64(count) >= *least) && (most == nil || int64(count) <= *most)
 }
 
-// copyValue copies a value, with the numbers as the API server decodes them.
+// copyValue returns a copy of a value, with numbers as the API server decodes them.
 func copyValue(value any) any {
 	switch v := value.(type) {
 	case map[string]any:

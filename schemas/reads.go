@@ -7,9 +7,8 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 )
 
-// unknown says whether some of the rules read a part of a value that Flux
-// substitutes or decrypts; literal says that it substitutes nothing. Without
-// rules it is the whole value that counts.
+// unknown reports whether one of the rules reads a part of a value that Flux substitutes or
+// decrypts; literal is set if it substitutes nothing. Without rules, the whole value counts.
 func unknown(value any, rules []apiextensionsv1.ValidationRule, literal bool) bool {
 	if !hasUnknown(value, literal) {
 		return false
@@ -27,7 +26,7 @@ func unknown(value any, rules []apiextensionsv1.ValidationRule, literal bool) bo
 	return false
 }
 
-// hasUnknown says whether there is substituted or encrypted text in a value.
+// hasUnknown reports whether a value contains a substituted or encrypted string.
 func hasUnknown(value any, literal bool) bool {
 	switch v := value.(type) {
 	case string:
@@ -48,7 +47,7 @@ func hasUnknown(value any, literal bool) bool {
 	return false
 }
 
-// reads lists the paths from self that a rule reads; has(self.a) alone reads
+// reads returns the paths, starting at self, that a rule reads. has(self.a) alone reads
 // nothing. A rule that cannot be parsed reads everything.
 func reads(rule string) [][]any {
 	env := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).StoredExpressionsEnv()
@@ -99,7 +98,7 @@ func (r *reader) walk(e ast.Expr) {
 	}
 }
 
-// chain reads self.a.b; tested says that it only asks whether b is there.
+// chain returns the path of an expression such as self.a.b; tested is set if it only checks whether b exists.
 func chain(e ast.Expr) (path []any, tested, ok bool) {
 	if e.Kind() == ast.IdentKind {
 		return nil, false, e.AsIdent() == "self"

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
+	"slices"
 	"strings"
+	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
@@ -16,15 +19,15 @@ import (
 	"github.com/fleetwright/fleetwright/internal/count/calls"
 )
 
-// objectCost is what the rules in CEL may cost for one object, in the API server's cost units: it
-// reckons a million of them to take 0.1 s, and allows 10,000,000
-// (k8s.io/apiserver, pkg/apis/cel/config.go). Flux's own rules cost 4 for a HelmRelease.
+// objectCost is the maximum cost of the CEL rules for one object, in the API server's cost units: it
+// estimates 0.1 s for a million of them, and allows 10,000,000 (k8s.io/apiserver,
+// pkg/apis/cel/config.go). Flux's own rules cost 4 for a HelmRelease.
 const objectCost = 300_000
 
-// Foreign says whether the schema is none of the embedded ones.
+// Foreign reports whether the schema is not one of the embedded ones.
 func (s *Schema) Foreign() bool { return s.foreign }
 
-// countRules counts the rules in a schema.
+// countRules returns the number of rules in a schema.
 func countRules(s *structural.Structural) int {
 	count := 0
 	visitor := structural.Visitor{
@@ -41,12 +44,59 @@ func countRules(s *structural.Structural) int {
 	return count
 }
 
-// Prepare compiles the rules of the schema. Those of a foreign one are a unit of work: it must not
-// be called within another unit, nor must an object be judged there by a schema that is not prepared.
+// Prepare compiles the rules of the schema. For a foreign schema this is a unit of work: Prepare must not
+// be called within another unit, nor may an object be validated there by a schema that is not prepared.
 func (s *Schema) Prepare() {
 	if s.ruleCount > 0 {
 		s.rules()
 	}
+}
+
+// recentRules are the compiled rules of foreign schemas. A compiled rule takes some 50 kB, and a repository may
+// define any number of kinds: only the most recently used rules are kept.
+var recentRules struct {
+	sync.Mutex
+	compiled map[*Schema]func() rules
+	order    []*Schema // the most recently used one is last
+	count    int       // number of rules
+}
+
+// mostRules is the maximum number of compiled rules of foreign schemas that are kept. It may be exceeded by the schemas
+// that all goroutines use at the same time.
+const mostRules = 300
+
+// rules returns the compiled rules of a schema.
+func (s *Schema) rules() rules {
+	if !s.foreign {
+		return s.ownRules()
+	}
+	return s.recent()()
+}
+
+// recent returns the function that compiles the rules of a foreign schema once. It drops the rules of the least recently used
+// schemas.
+func (s *Schema) recent() func() rules {
+	r := &recentRules
+	r.Lock()
+	defer r.Unlock()
+	compiled := r.compiled[s]
+	if compiled != nil {
+		r.order = slices.DeleteFunc(r.order, func(other *Schema) bool { return other == s })
+	} else {
+		if r.compiled == nil {
+			r.compiled = map[*Schema]func() rules{}
+		}
+		compiled = sync.OnceValue(s.compileRules)
+		r.compiled[s] = compiled
+		r.count += s.ruleCount
+	}
+	r.order = append(r.order, s)
+	for r.count > mostRules && len(r.order) > 2*runtime.GOMAXPROCS(0) {
+		r.count -= r.order[0].ruleCount
+		delete(r.compiled, r.order[0])
+		r.order = r.order[1:]
+	}
+	return compiled
 }
 
 // compileRules compiles the rules of a schema.
@@ -69,7 +119,7 @@ func (s *Schema) compileRules() (r rules) {
 	return r
 }
 
-// violations evaluates the rules of a kind on an object that has its defaults.
+// violations evaluates the rules of a kind for an object with its defaults.
 func (s *Schema) violations(object, clean map[string]any, opts Options) []Problem {
 	if s.ruleCount == 0 {
 		return nil
@@ -85,7 +135,7 @@ func (s *Schema) violations(object, clean map[string]any, opts Options) []Proble
 	var measured *bounds.Error
 	switch {
 	case errors.As(compiled.err, &measured):
-		return nil // bounds.Exceeded names the schema
+		return nil // bounds.Exceeded contains the schema
 	case compiled.err != nil:
 		return s.unchecked(compiled.err.Error())
 	}
@@ -97,12 +147,12 @@ func (s *Schema) violations(object, clean map[string]any, opts Options) []Proble
 	return found
 }
 
-// unchecked says that none of the rules is checked.
+// unchecked returns the problem that none of the rules is checked.
 func (s *Schema) unchecked(why string) []Problem {
 	return []Problem{{Kind: Unresolved, Rule: true, Message: "the rules of " + s.GVK.Kind + " are not checked: " + why}}
 }
 
-// violation describes the failure of a rule.
+// violation converts the failure of a rule to a problem.
 func (s *Schema) violation(object, clean map[string]any, err *field.Error, opts Options) Problem {
 	path := pathOf(object, fieldName(err))
 	name := Field(path)
@@ -150,9 +200,8 @@ func shorten(text string) string {
 	return text
 }
 
-// broken finds the rules that may have given an error's detail: those of the
-// value at the error's path, or of one that it is in, where the rule names the
-// field itself (fieldPath).
+// broken returns the CEL rules that may have caused an error, by the error's path and detail (its message): rules of the value
+// at the path, or rules of a value around it that name the field with fieldPath.
 func (s *Schema) broken(path []any, detail string) (at []any, found []apiextensionsv1.ValidationRule) {
 	for end := len(path); end >= 0; end-- {
 		node := nodeAt(s.structure, path[:end])
@@ -160,7 +209,7 @@ func (s *Schema) broken(path []any, detail string) (at []any, found []apiextensi
 			continue
 		}
 		for _, r := range node.XValidations {
-			if gives(r, detail) && (end == len(path) || r.FieldPath != "") {
+			if mayReport(r, detail) && (end == len(path) || r.FieldPath != "") {
 				found = append(found, r)
 			}
 		}
@@ -171,8 +220,8 @@ func (s *Schema) broken(path []any, detail string) (at []any, found []apiextensi
 	return path, nil
 }
 
-// gives says whether a rule's failure may be told in these words.
-func gives(r apiextensionsv1.ValidationRule, detail string) bool {
+// mayReport reports whether the error of a violated rule may have this detail: the rule's message, or the rule itself.
+func mayReport(r apiextensionsv1.ValidationRule, detail string) bool {
 	message, rule := strings.TrimSpace(r.Message), strings.TrimSpace(r.Rule)
 	return r.MessageExpression != "" || message != "" && strings.HasSuffix(detail, message) ||
 		message == "" && strings.HasSuffix(detail, rule)

@@ -1,7 +1,10 @@
 package schemas
 
 import (
+	"fmt"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -146,6 +149,33 @@ func TestRulesThatCannotBeEvaluated(t *testing.T) {
 		found := s.Validate(o)
 		if len(found) != 1 || found[0].Kind != c.kind || found[0].Rule != (c.kind == Unresolved) || found[0].Message != c.want {
 			t.Errorf("%s: got %v, want %q", name, found, c.want)
+		}
+	}
+}
+
+// TestRecentRules: the rules of many definitions are not all kept, and each object is judged by its own.
+func TestRecentRules(t *testing.T) {
+	var all []*Schema
+	for i := range 10 {
+		fields := "a: {type: integer, x-kubernetes-validations: [{rule: 'self < " + strconv.Itoa(i) + "'}]}"
+		for n := range 80 {
+			fields += fmt.Sprintf(", f%d: {type: string, x-kubernetes-validations: [{rule: 'true'}]}", n)
+		}
+		s, err := FromDefinition(gvk("example.com/v1", fmt.Sprint("Foo", i)), true, object(t, "{type: object, properties: {"+fields+"}}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, s)
+	}
+	for range 2 {
+		for i, s := range all {
+			found := s.Validate(map[string]any{"apiVersion": "example.com/v1", "kind": s.GVK.Kind, "a": int64(i)})
+			if len(found) != 1 || !strings.Contains(found[0].Hint+found[0].Message, fmt.Sprint("self < ", i)) {
+				t.Errorf("%s: %v", s.GVK.Kind, found)
+			}
+			if r := &recentRules; len(r.order) != len(r.compiled) || r.count > mostRules && len(r.order) > 2*runtime.GOMAXPROCS(0) {
+				t.Errorf("after %s, %d rules of %d schemas are kept", s.GVK.Kind, r.count, len(r.order))
+			}
 		}
 	}
 }

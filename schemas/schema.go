@@ -14,31 +14,32 @@ import (
 type Schema struct {
 	// GVK is the kind that the schema is for.
 	GVK schema.GroupVersionKind
-	// Namespaced says whether objects of the kind stand in a namespace.
+	// Namespaced reports whether objects of the kind are namespaced.
 	Namespaced bool
 
 	structure *structural.Structural
 	validator *validate.SchemaValidator
 	// quickly accepts most of the objects that the validator would accept.
 	quickly *quickNode
-	// rules in CEL, compiled when the first object comes, and their number.
-	rules     func() rules
+	// ownRules are the CEL rules of an embedded schema, compiled for the first object; ruleCount is
+	// the number of rules.
+	ownRules  func() rules
 	ruleCount int
-	// calls are what the rules pass to functions that no cost bounds, and the error why they are not
+	// calls returns the arguments that the rules pass to functions whose cost CEL does not bound, and the error why they are not
 	// evaluated; pattern is the size of the largest pattern.
 	calls   func() (*calls.Calls, error)
 	pattern int
-	// meta validates the object's metadata; nil in the schema of metadata.
+	// meta validates the object's metadata; nil in the schema of metadata itself.
 	meta *Schema
-	// builtIn is a kind that the API server decodes into a Go type.
+	// builtIn is set for a kind that the API server decodes into a Go type.
 	builtIn bool
-	// embedded says that whole objects stand in the objects.
+	// embedded is set if the objects contain whole objects.
 	embedded bool
-	// foreign is a schema that isn't one of ours, and origin where it is from: to compile its
-	// rules, and to judge an object by it, is a unit of work.
+	// foreign is set for a schema that is not one of ours, and origin is its source. Compiling its
+	// rules, and validating an object with it, are units of work.
 	foreign bool
 	origin  origin
-	// partial is a kind that may have more fields than are known.
+	// partial is set for a kind that may have more fields than are known.
 	partial bool
 	// kustomize is set for kustomize's files, which no API server reads.
 	kustomize bool
@@ -57,11 +58,11 @@ type plainSchema struct {
 	validator *validate.SchemaValidator
 	kind      string
 	meta      *Schema
-	// rules says that it has rules in CEL, which need a structural schema.
+	// rules is set if it has CEL rules, which need a structural schema.
 	rules bool
 }
 
-// origin is what a schema that is none of ours is made for, and the place of its definition.
+// origin is the kind and scope of a schema that is not ours, and the place of its definition.
 type origin struct {
 	gvk        schema.GroupVersionKind
 	namespaced bool

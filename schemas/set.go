@@ -19,40 +19,38 @@ import (
 // definitionKind is the kind of a CustomResourceDefinition.
 const definitionKind = "CustomResourceDefinition"
 
-// Set finds the schemas of kinds. The first source that has one is taken:
-//
+// Set finds the schemas of kinds. The first source that has one is used:
 //  1. the embedded schemas, of the kinds of Kubernetes, Flux and the Flux
-//     Operator: what a repository or a folder holds of these is often a copy of
-//     another age than the cluster's; and those of k0rdent, unless the
+//     Operator: definitions of these in a repository or a folder are often copies of
+//     another version than the cluster's; and those of k0rdent, unless the
 //     repository defines the kind itself;
 //  2. the definitions that were added, those of the repository itself;
-//  3. the folders, in the order in which they were given.
+//  3. the folders, in their order.
 //
 // It is safe for concurrent use once all definitions are added.
 type Set struct {
 	folders     []*Folder
 	definitions map[schema.GroupKind][]*Definition
-	// copies are the schemas of definitions by what they are made of: a
-	// repository often holds the same definition more than once.
+	// copies maps sources to the schemas of definitions: a repository often contains the same
+	// definition more than once.
 	copies sync.Map
 }
 
-// source is what a schema is made of: the kind, its scope and the hash of the
-// JSON text.
+// source identifies a schema: the kind, its scope and the hash of the JSON.
 type source struct {
 	gvk        schema.GroupVersionKind
 	namespaced bool
 	text       [sha256.Size]byte
 }
 
-// schema gives definitions with the same text the same schema, that of the first.
+// schema returns the schema of a definition. Definitions with the same JSON share the schema of the first.
 func (s *Set) schema(from origin, props map[string]any) (*Schema, error) {
 	text, err := json.Marshal(props)
 	if err != nil {
 		return nil, err
 	}
 	made, _ := s.copies.LoadOrStore(source{from.gvk, from.namespaced, sha256.Sum256(text)}, sync.OnceValues(func() (*Schema, error) {
-		return fromText(from, text)
+		return compileJSON(from, text)
 	}))
 	return made.(func() (*Schema, error))()
 }
@@ -61,30 +59,33 @@ func (s *Set) schema(from origin, props map[string]any) (*Schema, error) {
 type Definition struct {
 	Group, Kind string
 	Namespaced  bool
-	// File and Line of the definition; Line is 0 where it is not known.
+	// File and Line of the definition; Line is 0 if it is unknown.
 	File string
 	Line int
-	// Versions that are served. Each function gives the version's
-	// openAPIV3Schema as plain values; it is called once, when the first object
-	// of the version comes.
+	// Clusters are the names of the clusters that apply the definition, none if no build reads its file.
+	Clusters []string
+	// HelmRelease whose chart contains the definition, as NAMESPACE/NAME, and the chart's name and version; "" for others.
+	HelmRelease, Chart string
+	// Versions that are served. Each function returns the version's openAPIV3Schema as plain
+	// values; it is called once, for the first object of the version.
 	Versions map[string]func() (map[string]any, error)
 
 	compiled map[string]func() (*Schema, error)
 }
 
-// NewSet returns a set of the embedded schemas and those of some folders.
+// NewSet returns a set of the embedded schemas and those of folders.
 func NewSet(folders ...*Folder) *Set {
 	return &Set{folders: folders, definitions: map[schema.GroupKind][]*Definition{}}
 }
 
-// Add adds a definition. A kind may be defined more than once, for clusters of
-// different age.
+// Add adds a definition. A kind may be defined more than once, for clusters with
+// different versions.
 func (s *Set) Add(d Definition) {
 	of := schema.GroupKind{Group: d.Group, Kind: d.Kind}
 	s.definitions[of] = append(s.definitions[of], d.compilable(s.schema))
 }
 
-// place of the definition, in messages.
+// place returns the place of the definition for messages.
 func (d Definition) place() string {
 	if d.Line == 0 {
 		return d.File
@@ -92,7 +93,7 @@ func (d Definition) place() string {
 	return fmt.Sprintf("%s:%d", d.File, d.Line)
 }
 
-// compilable gives each version its schema on first use, made by a function.
+// compilable returns the definition with a function for each version that compiles its schema once, by calling make.
 func (d Definition) compilable(make func(origin, map[string]any) (*Schema, error)) *Definition {
 	d.compiled = map[string]func() (*Schema, error){}
 	for name, read := range d.Versions {
@@ -108,8 +109,8 @@ func (d Definition) compilable(make func(origin, map[string]any) (*Schema, error
 	return &d
 }
 
-// DefinitionOf reads a CustomResourceDefinition that is given as plain values,
-// such as one that was built. The object must not be changed afterwards.
+// DefinitionOf reads a CustomResourceDefinition from plain values, such as one that was built. The
+// object must not be changed afterwards.
 func DefinitionOf(object map[string]any, file string, line int) (Definition, bool) {
 	apiVersion, _ := object["apiVersion"].(string)
 	if !strings.HasPrefix(apiVersion, "apiextensions.k8s.io/") || object["kind"] != definitionKind {
@@ -136,15 +137,15 @@ func DefinitionOf(object map[string]any, file string, line int) (Definition, boo
 	return d, d.Group != "" && d.Kind != ""
 }
 
-// MissingError says why there is no schema of a kind.
+// MissingError is why there is no schema of a kind.
 type MissingError struct {
 	GVK schema.GroupVersionKind
 	// Reason follows "no schema for KIND: " and says what to do about it.
 	Reason string
-	// Limit is the counter that the schema exceeds, nil where none: the object is not judged.
+	// Limit is the counter that the schema exceeds, nil if none: the object is not checked.
 	Limit *count.Error
-	// Mistake is what is wrong, where that is certain; nil where a CustomResourceDefinition that
-	// is not at hand may serve the kind.
+	// Mistake is what is wrong, if that is certain; nil if an unavailable CustomResourceDefinition
+	// may define the kind.
 	Mistake *Mistake
 }
 
@@ -152,9 +153,8 @@ func (e *MissingError) Error() string {
 	return fmt.Sprintf("no schema for %s %s: %s", e.GVK.GroupVersion(), e.GVK.Kind, e.Reason)
 }
 
-// varies says that the kinds of a group are those of a product of which releases of
-// different age are in use, so that definitions which a repository brings say more than
-// the embedded ones.
+// varies reports whether a group belongs to a product of which different releases are in use, so
+// that definitions in a repository are more accurate than the embedded ones.
 func varies(group string) bool {
 	return slices.Contains([]string{
 		K0rdentGroup, KommanderGroup, KommanderAppsGroup, KommanderDispatchGroup, KommanderWorkspacesGroup, ConstraintsGroup, certManagerGroup,
@@ -164,8 +164,8 @@ func varies(group string) bool {
 // certManagerGroup is the group of cert-manager's kinds.
 const certManagerGroup = "cert-manager.io"
 
-// Lookup returns the schemas of a kind: one, or those of all definitions where
-// the kind is defined more than once. Where there is none the error is a
+// Lookup returns the schemas of a kind: one, or those of all definitions if
+// the kind is defined more than once. If there is none, the error is a
 // *MissingError.
 func (s *Set) Lookup(gvk schema.GroupVersionKind) ([]*Schema, error) {
 	own := func() ([]*Schema, error) { return compiled(s.definitions[gvk.GroupKind()], gvk) }
@@ -190,7 +190,30 @@ func (s *Set) Lookup(gvk schema.GroupVersionKind) ([]*Schema, error) {
 	return nil, &MissingError{GVK: gvk, Reason: s.advice(gvk) + s.skipped(), Mistake: s.mistake(gvk)}
 }
 
-// skipped says which files of the folders cannot be read: the kind may be there.
+// LookupIn returns the schemas of a kind in a cluster: those of the definitions that the cluster applies, if
+// there are any. Otherwise it returns those of Lookup, and the embedded ones in addition to the repository's own; doubtful is
+// set if only other clusters apply these definitions, which are often from another release.
+func (s *Set) LookupIn(cluster string, gvk schema.GroupVersionKind) (found []*Schema, doubtful bool, err error) {
+	embedded, isEmbedded := Lookup(gvk)
+	if isEmbedded && !varies(gvk.Group) {
+		return []*Schema{embedded}, false, nil
+	}
+	all := s.definitions[gvk.GroupKind()]
+	applied := slices.DeleteFunc(slices.Clone(all), func(d *Definition) bool { return !slices.Contains(d.Clusters, cluster) })
+	if found, err := compiled(applied, gvk); err != nil || len(found) > 0 {
+		return found, false, err
+	}
+	if found, err = s.Lookup(gvk); err != nil {
+		return nil, false, err
+	}
+	if isEmbedded && !slices.Contains(found, embedded) {
+		return append(found, embedded), false, nil
+	}
+	serves := slices.DeleteFunc(slices.Clone(all), func(d *Definition) bool { return d.compiled[gvk.Version] == nil })
+	return found, len(serves) > 0 && !slices.ContainsFunc(serves, func(d *Definition) bool { return len(d.Clusters) == 0 }), nil
+}
+
+// skipped returns which files of the folders cannot be read: one of them may define the kind.
 func (s *Set) skipped() string {
 	var text strings.Builder
 	for _, f := range s.folders {
@@ -204,7 +227,7 @@ func (s *Set) skipped() string {
 	return text.String()
 }
 
-// compiled are the schemas of the definitions that serve a version.
+// compiled returns the schemas of the definitions that serve a version.
 func compiled(definitions []*Definition, gvk schema.GroupVersionKind) ([]*Schema, error) {
 	var found []*Schema
 	for _, d := range definitions {
@@ -225,7 +248,7 @@ func compiled(definitions []*Definition, gvk schema.GroupVersionKind) ([]*Schema
 	return found, nil
 }
 
-// advice says what to do about a kind without a schema.
+// advice returns what to do about a kind without a schema.
 func (s *Set) advice(gvk schema.GroupVersionKind) string {
 	if v, ok := VersionOf(gvk); ok && !v.Served && v.Replacement.Kind != "" {
 		return fmt.Sprintf("it was removed in %s %s; move to %s %s", Product(gvk.Group), v.RemovedIn, v.Replacement.GroupVersion(), v.Replacement.Kind)
@@ -242,7 +265,7 @@ func (s *Set) advice(gvk schema.GroupVersionKind) string {
 	return "add " + definition + " to the repository or to --schemas to have it checked"
 }
 
-// Versions of a kind with a schema that are served, sorted.
+// Versions returns the served versions of a kind that have a schema, sorted.
 func (s *Set) Versions(of schema.GroupKind) []string {
 	known := map[string]bool{}
 	for _, v := range Versions(of) {
@@ -264,7 +287,7 @@ func (s *Set) Versions(of schema.GroupKind) []string {
 
 const kubernetes = "Kubernetes"
 
-// Product is whose releases the versions of a group's kinds are told in.
+// Product returns the product whose releases determine the versions of a group's kinds.
 func Product(group string) string {
 	switch {
 	case strings.HasSuffix(group, ".toolkit.fluxcd.io") || strings.HasSuffix(group, ".extensions.fluxcd.io"):
@@ -275,7 +298,24 @@ func Product(group string) string {
 	return kubernetes
 }
 
-// Reason is a MissingError's, or the error's own words.
+// builtInProduct returns the product of the kinds in a group of the embedded schemas.
+func builtInProduct(group string) string {
+	switch group {
+	case K0rdentGroup:
+		return "k0rdent"
+	case KommanderGroup, KommanderAppsGroup, KommanderDispatchGroup, KommanderWorkspacesGroup, ConstraintsGroup:
+		return "Kommander"
+	case certManagerGroup:
+		return "cert-manager"
+	case fluxapi.OperatorGroup:
+		return "Flux Operator"
+	case "kustomize.config.k8s.io":
+		return "kustomize"
+	}
+	return Product(group)
+}
+
+// Reason returns the Reason of a MissingError, or the message of any other error.
 func Reason(err error) string {
 	var missing *MissingError
 	if errors.As(err, &missing) {

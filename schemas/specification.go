@@ -1,38 +1,40 @@
 package schemas
 
 import (
-	"embed"
+	_ "embed" // the schemas
+	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
+	"sync"
 )
 
-//go:embed *_v1alpha1.json
-var specification embed.FS
+// packedSpecification contains the schemas of all kinds of a specification, which tools/specschema writes next to the files
+// that editors read.
+//
+//go:embed specification.json.gz
+var packedSpecification []byte
 
-// SpecificationKinds are the kinds of a specification that have a JSON Schema,
-// sorted, in lower case.
-func SpecificationKinds() []string {
-	entries, err := specification.ReadDir(".")
-	if err != nil { // embedded when the command was built
+// specification returns the JSON Schemas by kind in lower case.
+var specification = sync.OnceValue(func() map[string]string {
+	text, err := unpack(packedSpecification)
+	var all map[string]string
+	if err == nil {
+		err = json.Unmarshal(text, &all)
+	}
+	if err != nil { // embedded at build time
 		panic(err)
 	}
-	var kinds []string
-	for _, e := range entries {
-		if kind, ok := strings.CutSuffix(e.Name(), "_v1alpha1.json"); ok && !strings.Contains(kind, ".") {
-			kinds = append(kinds, kind)
-		}
-	}
-	slices.Sort(kinds)
-	return kinds
-}
+	return all
+})
 
-// Specification returns the JSON Schema of a kind of a specification, whatever
-// the kind's case, and whether there is one.
+// SpecificationKinds returns the kinds of a specification that have a JSON Schema,
+// sorted, in lower case.
+func SpecificationKinds() []string { return slices.Sorted(maps.Keys(specification())) }
+
+// Specification returns the JSON Schema of a kind of a specification, in any case, and whether
+// there is one.
 func Specification(kind string) ([]byte, bool) {
-	kind = strings.ToLower(kind)
-	if !slices.Contains(SpecificationKinds(), kind) {
-		return nil, false
-	}
-	content, err := specification.ReadFile(kind + "_v1alpha1.json")
-	return content, err == nil
+	content, known := specification()[strings.ToLower(kind)]
+	return []byte(content), known
 }

@@ -10,25 +10,24 @@ import (
 
 // SpecificationField is a field of a kind of the specification, as its JSON Schema describes it.
 type SpecificationField struct {
-	// Path from the kind on, such as Addon.spec.chart.
+	// Path starting with the kind, such as Addon.spec.chart.
 	Path string
 	// Name is the last part of the path.
 	Name string
 	// Type in words, such as "list of string".
 	Type     string
 	Required bool
-	// Meaning of the field, in a sentence or more.
+	// Meaning describes the field in one or more sentences.
 	Meaning string
-	// Wants says what a pattern of the value wants, and what its default and examples are; "" for
-	// nothing.
+	// Wants describes the pattern, default and examples of the value; "" if it has none.
 	Wants string
-	// Fields of an object, or of a list's or map's items: required ones first, then by name.
+	// Fields of an object, or of the items of a list or map: required ones first, then by name.
 	Fields []SpecificationField
 }
 
-// NoSpecificationField is the error of a field, or a kind, that there isn't.
+// NoSpecificationField is the error for a field, or a kind, that doesn't exist.
 type NoSpecificationField struct {
-	// Path as far as there is one, "" where there is not even the kind, and the name that is not in it.
+	// Path is the existing part of the path, "" if not even the kind exists, and Name the name that is not in it.
 	Path, Name string
 	fields     []string
 }
@@ -40,21 +39,21 @@ func (e *NoSpecificationField) Error() string {
 	return fmt.Sprintf("%s has no field %q", e.Path, e.Name)
 }
 
-// Hint names the field that was meant, or those that there are.
+// Hint returns the field that was probably meant, or the existing ones.
 func (e *NoSpecificationField) Hint() string {
 	hint, _ := suggest(e.Name, e.fields)
 	return hint
 }
 
-// IsSpecificationPath says whether a path begins with a kind of the specification, in any case.
+// IsSpecificationPath reports whether a path begins with a kind of the specification, in any case.
 func IsSpecificationPath(path string) bool {
 	kind, _, _ := strings.Cut(path, ".")
 	return slices.Contains(SpecificationKinds(), strings.ToLower(kind))
 }
 
-// SpecificationFieldAt describes the field at a path such as Tenant.spec.access.rules.verbs. Items
-// of lists and maps are passed through: rules[].verbs and rules[0].verbs are the same.
-// The error is a [NoSpecificationField].
+// SpecificationFieldAt returns the field at a path such as Tenant.spec.access.rules.verbs. Indexes
+// of lists and maps are ignored: rules[].verbs and rules[0].verbs are the same. The error is a
+// [NoSpecificationField].
 func SpecificationFieldAt(path string) (SpecificationField, error) {
 	names := strings.Split(path, ".")
 	content, ok := Specification(names[0])
@@ -81,7 +80,7 @@ func SpecificationFieldAt(path string) (SpecificationField, error) {
 	return f, nil
 }
 
-// fieldSchema is what the JSON Schemas of the specification say of a field.
+// fieldSchema is the schema of a field in the specification's JSON Schemas.
 type fieldSchema struct {
 	Description string
 	Type        string
@@ -97,7 +96,7 @@ type fieldSchema struct {
 	Others json.RawMessage `json:"additionalProperties"`
 }
 
-// values are the schema of a map's values; nil where there are none.
+// values returns the schema of a map's values; nil if there is none.
 func (s fieldSchema) values() *fieldSchema {
 	var values *fieldSchema
 	if json.Unmarshal(s.Others, &values) != nil {
@@ -106,7 +105,7 @@ func (s fieldSchema) values() *fieldSchema {
 	return values
 }
 
-// field fills in a field, and those below it.
+// field completes a field and the fields below it.
 func (s fieldSchema) field(f SpecificationField) SpecificationField {
 	f.Meaning, f.Type, f.Wants = s.Description, s.words(), s.wants()
 	inner := s
@@ -124,7 +123,7 @@ func (s fieldSchema) field(f SpecificationField) SpecificationField {
 	return f
 }
 
-// words are the type of a field.
+// words returns the type of a field in words.
 func (s fieldSchema) words() string {
 	switch {
 	case s.Items != nil:
@@ -137,7 +136,7 @@ func (s fieldSchema) words() string {
 	return s.Type
 }
 
-// wants says what a value has to be beside its type.
+// wants returns the default, pattern and examples of a value in words.
 func (s fieldSchema) wants() string {
 	var parts []string
 	if s.Default != nil {

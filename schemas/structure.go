@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// nodeAt is the schema of the value at a path.
+// nodeAt returns the schema of the value at a path.
 func nodeAt(s *structural.Structural, path []any) *structural.Structural {
 	for _, step := range path {
 		if s == nil {
@@ -31,7 +31,7 @@ func nodeAt(s *structural.Structural, path []any) *structural.Structural {
 	return s
 }
 
-// fieldName is the field that an error names, "" for the object itself.
+// fieldName returns the field of an error, "" for the object itself.
 func fieldName(err *field.Error) string {
 	if err.Field == "<nil>" {
 		return ""
@@ -48,7 +48,7 @@ func isJSONType(name string) bool {
 	return true
 }
 
-// typeNames says types as YAML's users do.
+// typeNames returns types by their names in YAML.
 func typeNames(types string) string {
 	var names []string
 	for t := range strings.SplitSeq(types, ",") {

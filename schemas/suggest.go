@@ -7,8 +7,8 @@ import (
 	"github.com/fleetwright/fleetwright/internal/nearest"
 )
 
-// suggest names the field that was meant, or those that there are, as a hint; meant is "" where
-// none comes near.
+// suggest returns a hint with the field that was probably meant, or with the existing fields; meant is "" if
+// none is similar.
 func suggest(name string, fields []string) (hint, meant string) {
 	if len(fields) == 0 {
 		return "", ""
@@ -23,19 +23,24 @@ func suggest(name string, fields []string) (hint, meant string) {
 	return "fields there are " + strings.Join(fields, ", "), ""
 }
 
-// Misspelt is the one of some names that another one is a slip of the pen for: a letter that is
-// left out, added, replaced or swapped with the next, in a word of at least five. Names that differ
-// in a digit or in a short word ("app-1", "prod-eu") are siblings.
-func Misspelt(name string, names []string) (string, bool) {
+// Misspelt returns the one of the names of which name is a typo: a letter that is
+// missing, added, replaced or swapped with the next, in a word of at least five letters. Names that differ
+// in a digit or in a short word ("app-1", "prod-eu") are not typos of each other.
+func Misspelt(name string, names []string) (string, bool) { return typoOf(name, names, 5) }
+
+// NearlySame is Misspelt for words of at least three letters.
+func NearlySame(name string, names []string) (string, bool) { return typoOf(name, names, 3) }
+
+func typoOf(name string, names []string, shortest int) (string, bool) {
 	for _, n := range names {
-		if n != name && isSlip(strings.ToLower(name), strings.ToLower(n)) {
+		if n != name && isTypo(strings.ToLower(name), strings.ToLower(n), shortest) {
 			return n, true
 		}
 	}
 	return "", false
 }
 
-func isSlip(a, b string) bool {
+func isTypo(a, b string, shortest int) bool {
 	if len(a) > len(b) {
 		a, b = b, a
 	}
@@ -55,7 +60,6 @@ func isSlip(a, b string) bool {
 	if !swapped && (len(x) > 1 || len(y) != 1) || strings.ContainsAny(x+y, "0123456789") {
 		return false
 	}
-	const shortest = 5
 	word := func(s string) int {
 		start := strings.LastIndexAny(s[:from], "-._/") + 1
 		rest := s[from:]

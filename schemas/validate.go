@@ -12,16 +12,15 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
+
+	"github.com/fleetwright/fleetwright/internal/sorting"
 )
 
-// Validate checks an object as the API server does when Flux applies it, and
-// returns the problems sorted by field. It doesn't change the object: what Flux
-// applied is given as plain values (map[string]any, []any, string, bool, int64,
-// float64, nil).
-//
-// Left out are what an apply drops or sets (the status), what SOPS adds (the
-// field sops) and the values that it encrypts. Values with ${VAR} are unresolved
-// instead of invalid. No message holds a value of a Secret.
+// Validate checks an object as the API server does when Flux applies it, and returns the problems
+// sorted by field. It doesn't change the object, which consists of plain values (map[string]any,
+// []any, string, bool, int64, float64, nil). It ignores fields that an apply drops or sets (the
+// status), the metadata of SOPS (the field sops) and encrypted values. Values with ${VAR} are
+// unresolved instead of invalid. No message contains a value of a Secret.
 func (s *Schema) Validate(object map[string]any) []Problem {
 	return s.ValidateWith(object, Options{})
 }
@@ -38,12 +37,12 @@ func (s *Schema) ValidateWith(object map[string]any, opts Options) []Problem {
 		return problems
 	}
 	if s.partial {
-		return sorted(append(s.byServer(object, opts), s.slips(object, opts)...), opts)
+		return sorted(append(s.byServer(object, opts), s.typos(object, opts)...), opts)
 	}
 	return s.byServer(object, opts)
 }
 
-// byServer judges an object as the API server would by the fields that are known.
+// byServer checks an object as the API server would with the known fields.
 func (s *Schema) byServer(object map[string]any, opts Options) []Problem {
 	if s.quick(object) {
 		if s.ruleCount == 0 {
@@ -56,26 +55,18 @@ func (s *Schema) byServer(object map[string]any, opts Options) []Problem {
 	return s.thorough(object, opts)
 }
 
-// thorough judges an object by the API server's code alone.
+// thorough checks an object only with the API server's code.
 func (s *Schema) thorough(object map[string]any, opts Options) []Problem {
 	clean := s.copy(object)
 	problems := s.problems(object, clean, nil, opts)
-	if meta, isMap := clean["metadata"].(map[string]any); isMap && s.meta != nil {
-		original, _ := object["metadata"].(map[string]any)
-		at := []any{"metadata"}
-		found := s.meta.problems(original, meta, at, opts)
-		if len(found) == 0 {
-			found = s.metadataProblems(original, meta, opts)
-		}
-		problems = append(problems, found...)
-	}
+	problems = append(problems, s.ofMetadata(object, clean, opts)...)
 	if !blocking(problems) {
 		problems = append(problems, s.violations(object, clean, opts)...)
 	}
 	return sorted(problems, opts)
 }
 
-// copy is an object without what an apply drops or sets.
+// copy returns an object without the fields that an apply drops or sets.
 func (s *Schema) copy(object map[string]any) map[string]any {
 	clean := make(map[string]any, len(object))
 	for k, v := range object {
@@ -86,8 +77,8 @@ func (s *Schema) copy(object map[string]any) map[string]any {
 	return clean
 }
 
-// sorted sorts problems by field and leaves out repetitions. Required fields that are misspelt, of
-// which the unknown field tells, it leaves out or marks.
+// sorted returns problems sorted by field, without duplicates. It removes or marks required fields that are reported as
+// missing although an unknown field is a typo of them.
 func sorted(problems []Problem, o Options) []Problem {
 	misspelt := map[string]bool{}
 	for _, p := range problems {
@@ -99,7 +90,7 @@ func sorted(problems []Problem, o Options) []Problem {
 		problems[i].Misspelt = p.Required && len(misspelt) > 0 && misspelt[Field(p.Path)]
 	}
 	problems = slices.DeleteFunc(problems, func(p Problem) bool { return p.Kind == "" || p.Misspelt && !o.Misspelt })
-	slices.SortStableFunc(problems, func(a, b Problem) int {
+	sorting.StableFunc(problems, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(Field(a.Path), Field(b.Path)), cmp.Compare(a.Message, b.Message))
 	})
 	return slices.CompactFunc(problems, func(a, b Problem) bool {
@@ -107,9 +98,9 @@ func sorted(problems []Problem, o Options) []Problem {
 	})
 }
 
-// problems of a part of an object, at a path from its root. Clean is pruned and
-// given the defaults, in the order of the API server
-// (apiextensions-apiserver, customresource_handler.go and strategy.go).
+// problems returns the problems of a part of an object, at a path from its root. It prunes clean and
+// sets its defaults, in the order of the API server (apiextensions-apiserver,
+// customresource_handler.go and strategy.go).
 func (s *Schema) problems(object, clean map[string]any, at []any, o Options) []Problem {
 	root := s.meta != nil
 	opts := structural.UnknownFieldPathOptions{TrackUnknownFieldPaths: true}
@@ -148,15 +139,15 @@ func (s *Schema) problems(object, clean map[string]any, at []any, o Options) []P
 	return found
 }
 
-// isPartial recognises what is said of an int-or-string that is neither besides
-// that: it is no integer, and it is none of both.
+// isPartial reports whether a problem only repeats another one. The validator returns several problems for a value of an
+// int-or-string field that is neither an integer nor a string; one of them is enough.
 func (s *Schema) isPartial(p Problem, depth int) bool {
 	node := nodeAt(s.structure, p.Path[depth:])
 	return node != nil && node.XIntOrString &&
 		(strings.Contains(p.Message, "(anyOf)") || strings.Contains(p.Message, " must be an integer, not "))
 }
 
-// unknown describes a field that the schema doesn't have.
+// unknown returns the problem for a field that the schema doesn't have.
 func (s *Schema) unknown(at, path []any, o Options) Problem {
 	full := slices.Concat(at, path)
 	name, _ := path[len(path)-1].(string)
@@ -176,8 +167,8 @@ func (s *Schema) unknown(at, path []any, o Options) Problem {
 	return p
 }
 
-// mistyped says whether a path leads through a list where the schema has a map, or the other way
-// round: then the type is what is wrong.
+// mistyped reports whether a path leads through a list where the schema has a map, or the other way
+// round: then the type is wrong.
 func mistyped(s *structural.Structural, path []any) bool {
 	for _, step := range path {
 		if s == nil {
@@ -199,7 +190,7 @@ func mistyped(s *structural.Structural, path []any) bool {
 	return false
 }
 
-// fieldAt is the schema of a field, nil where there is none.
+// fieldAt returns the schema of a field, nil if there is none.
 func fieldAt(s *structural.Structural, name string) *structural.Structural {
 	if p, ok := s.Properties[name]; ok {
 		return &p
@@ -210,7 +201,7 @@ func fieldAt(s *structural.Structural, name string) *structural.Structural {
 	return nil
 }
 
-// fieldsAt lists the fields that a schema has at a path, sorted.
+// fieldsAt returns the fields of a schema at a path, sorted.
 func fieldsAt(s *structural.Structural, path []any, root bool) []string {
 	for _, step := range path {
 		if s == nil {
@@ -237,7 +228,7 @@ func fieldsAt(s *structural.Structural, path []any, root bool) []string {
 	return slices.Compact(names)
 }
 
-// quick says whether an object surely has no problems but violations of rules.
+// quick reports whether an object certainly has no problems except for violations of rules.
 func (s *Schema) quick(object map[string]any) bool {
 	root := s.quickly
 	if root.unsure || s.embedded || s.meta == nil || !root.is("object") || root.minProps != nil || root.maxProps != nil {
@@ -251,7 +242,7 @@ func (s *Schema) quick(object map[string]any) bool {
 			if !ok || !s.meta.quickly.accepts(meta) || !s.quickMetadata(meta) {
 				return false
 			}
-			// A definition may restrict the name and nothing else.
+			// A definition may restrict only the name.
 			if p, ok := root.properties[k]; ok && (p.properties != nil || p.unsure || !p.is("object")) {
 				return false
 			}

@@ -77,8 +77,8 @@ func TestValidate(t *testing.T) {
 		{"type", release + "spec:\n  interval: 1h\n  suspend: \"yes\"\n" + ref, []string{
 			"invalid: spec.suspend: spec.suspend must be true or false, not a string (write true)"}},
 		{"substituted", release + "spec:\n  interval: ${INTERVAL}\n  suspend: ${OFF:=false}\n" + ref, []string{
-			"unresolved: spec.interval: spec.interval is substituted by Flux: its value isn't known here",
-			"unresolved: spec.suspend: spec.suspend is substituted by Flux: its value isn't known here"}},
+			"unresolved: spec.interval: spec.interval holds a variable: its value isn't known here",
+			"unresolved: spec.suspend: spec.suspend holds a variable: its value isn't known here"}},
 		{"annotation that is no text", "apiVersion: v1\nkind: Namespace\nmetadata: {name: a, annotations: {example.com/a.b: true}}\n", []string{
 			`invalid: metadata.annotations["example.com/a.b"]: metadata.annotations["example.com/a.b"] must be a string, not true (quote it: "true")`}},
 		{"unknown metadata", "apiVersion: v1\nkind: Namespace\nmetadata: {name: a, label: {a: b}}\n", []string{

@@ -11,36 +11,37 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/version"
+
+	"github.com/fleetwright/fleetwright/internal/sorting"
 )
 
-// Version is what is known of one version of a kind of Kubernetes, Flux or the
-// Flux Operator.
+// Version describes one version of a kind of Kubernetes, Flux or the Flux Operator.
 type Version struct {
 	// Name of the version, such as v1beta2.
 	Name string
-	// Served says that the newest release that is known (Flux 2.9, Kubernetes
-	// 1.36) serves it; Storage that Flux stores it.
+	// Served is set if the newest known release (Flux 2.9, Kubernetes
+	// 1.36) serves it; Storage is set if Flux stores it.
 	Served, Storage bool
-	// DeprecatedIn and RemovedIn are the releases that deprecated and removed the
-	// version ("2.7" of Flux, "1.22" of Kubernetes), "" where they didn't. They
-	// may be releases to come. The oldest release of Flux that is known is 2.2:
-	// what is deprecated in it was deprecated in it or before.
+	// DeprecatedIn and RemovedIn are the releases that deprecated and removed the version ("2.7" of
+	// Flux, "1.22" of Kubernetes), "" if none did. They may be future releases. The oldest known
+	// release of Flux is 2.2: a version that is deprecated in it may have been deprecated before.
 	DeprecatedIn, RemovedIn string
-	// Replacement is the kind to move to; it is empty where there is none, as for
-	// the version that is stored.
+	// Replacement is the kind to move to; empty if there is none, as for the version that is
+	// stored.
 	Replacement schema.GroupVersionKind
 }
 
-// Deprecated says whether a release that is known deprecates or removed the
-// version.
+// Deprecated reports whether a known release deprecated or removed the version.
 func (v Version) Deprecated() bool {
 	return !v.Served || v.DeprecatedIn != "" && v.Replacement != schema.GroupVersionKind{}
 }
 
-//go:embed versions.json
-var versionsText []byte
+// packedVersions is versions.json, which tools/schemas writes together with it.
+//
+//go:embed versions.json.gz
+var packedVersions []byte
 
-// histories are the versions that are no longer as they were, by GROUP/KIND.
+// histories returns the versions that were deprecated or removed, by GROUP/KIND.
 var histories = sync.OnceValue(func() map[string][]Version {
 	var raw map[string][]struct {
 		Version                 string
@@ -48,7 +49,11 @@ var histories = sync.OnceValue(func() map[string][]Version {
 		DeprecatedIn, RemovedIn string
 		Replacement             struct{ APIVersion, Kind string }
 	}
-	if err := json.Unmarshal(versionsText, &raw); err != nil {
+	text, err := unpack(packedVersions)
+	if err == nil {
+		err = json.Unmarshal(text, &raw)
+	}
+	if err != nil {
 		panic(fmt.Sprintf("schemas: versions.json: %v", err)) // generated, and a test reads it
 	}
 	all := map[string][]Version{}
@@ -64,12 +69,11 @@ var histories = sync.OnceValue(func() map[string][]Version {
 	return all
 })
 
-// Versions lists the versions that are known of a kind, the newest first as
-// Kubernetes orders them (v2, v1, v1beta2, v1beta1); none of a kind that is not
-// one of Kubernetes', Flux's or the Flux Operator's.
+// Versions returns the known versions of a kind, the newest first as Kubernetes sorts them (v2, v1,
+// v1beta2, v1beta1); none for a kind that does not belong to Kubernetes, Flux or the Flux Operator.
 func Versions(of schema.GroupKind) []Version { return slices.Clone(versions()[of]) }
 
-// VersionOf is what is known of one version of a kind, and whether anything is.
+// VersionOf returns a version of a kind, and whether it is known.
 func VersionOf(gvk schema.GroupVersionKind) (Version, bool) {
 	for _, v := range versions()[gvk.GroupKind()] {
 		if v.Name == gvk.Version {
@@ -79,7 +83,7 @@ func VersionOf(gvk schema.GroupVersionKind) (Version, bool) {
 	return Version{}, false
 }
 
-// versions are those of every kind that is known.
+// versions returns the versions of every known kind.
 var versions = sync.OnceValue(func() map[schema.GroupKind][]Version {
 	all := map[schema.GroupKind][]Version{}
 	for key, history := range histories() {
@@ -93,7 +97,7 @@ var versions = sync.OnceValue(func() map[schema.GroupKind][]Version {
 		}
 	}
 	for _, found := range all {
-		slices.SortFunc(found, func(a, b Version) int {
+		sorting.Func(found, func(a, b Version) int {
 			return cmp.Or(version.CompareKubeAwareVersionStrings(b.Name, a.Name), cmp.Compare(a.Name, b.Name))
 		})
 	}

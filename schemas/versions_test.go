@@ -34,6 +34,9 @@ v2beta2 served=false storage=false deprecated 1.23 removed 1.26 for autoscaling/
 v2beta1 served=false storage=false deprecated 1.22 removed 1.25 for autoscaling/v2, Kind=HorizontalPodAutoscaler`,
 		{Group: "extensions", Kind: "Ingress"}: `
 v1beta1 served=false storage=false deprecated 1.14 removed 1.22 for networking.k8s.io/v1, Kind=Ingress`,
+		{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}: `
+v1 served=true storage=false
+v1beta1 served=false storage=false deprecated 1.16 removed 1.22 for apiextensions.k8s.io/v1, Kind=CustomResourceDefinition`,
 		{Kind: "ConfigMap"}:                             "\nv1 served=true storage=false",
 		{Group: "example.com", Kind: "HorizontalThing"}: "",
 	} {

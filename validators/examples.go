@@ -1,13 +1,24 @@
 package validators
 
 import (
-	"embed"
+	_ "embed" // the examples
+	"sync"
 
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-//go:embed */examples/*.txtar
-var examples embed.FS
+// packed is the archive of all */examples/*.txtar files. `make golden` writes it.
+//
+//go:embed examples.tar.gz
+var packed []byte
 
-// Examples returns the examples of a rule.
-func Examples(r rule.Rule) (rule.Examples, error) { return rule.ReadExamples(examples, r.ID) }
+var library = sync.OnceValues(func() (rule.Library, error) { return rule.Unpack(packed) })
+
+// Examples returns the bad, good and unresolved examples of a rule.
+func Examples(r rule.Rule) (rule.Examples, error) {
+	all, err := library()
+	if err != nil {
+		return rule.Examples{}, err
+	}
+	return rule.ReadExamples(all, r.ID)
+}

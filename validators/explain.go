@@ -10,7 +10,7 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// Find returns the rule of an id.
+// Find returns the rule with an ID, and whether there is one.
 func Find(id string) (rule.Rule, bool) {
 	for _, r := range All() {
 		if r.ID == id {
@@ -20,7 +20,7 @@ func Find(id string) (rule.Rule, bool) {
 	return rule.Rule{}, false
 }
 
-// List writes a line for each rule, with its severity and what is wrong.
+// List writes one line per rule: its ID, its severity and its title.
 func List(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, r := range All() {
@@ -52,8 +52,8 @@ func Explain(w io.Writer, r rule.Rule) error {
 	return err
 }
 
-// profileOf says in a format how a rule is switched on that is off; "" for one
-// that is always on.
+// profileOf returns a sentence, in a format, that says which --profile turns the rule on. It returns "" for a
+// rule that is on by default.
 func profileOf(r rule.Rule, format string) string {
 	if r.Profile == "" {
 		return ""
@@ -61,7 +61,8 @@ func profileOf(r rule.Rule, format string) string {
 	return fmt.Sprintf(format, "It is off by default; --profile "+r.Profile+" turns it on.")
 }
 
-// inProfile names the profile of a rule in a list; "" for one that is always on.
+// inProfile returns the profile of a rule for a list, such as " (profile audit)". It returns "" for a rule that
+// is on by default.
 func inProfile(r rule.Rule) string {
 	if r.Profile == "" {
 		return ""
@@ -69,10 +70,10 @@ func inProfile(r rule.Rule) string {
 	return " (profile " + r.Profile + ")"
 }
 
-// pages is where the rules' pages are published.
+// pages is the URL of the folder in which the pages of the rules are published.
 const pages = "https://github.com/fleetwright/fleetwright/blob/main/docs/rules/"
 
-// Describe describes rules to those who read a report.
+// Describe returns the descriptions of rules that a report includes: title, reason, fix, severity and URL.
 func Describe(rules []rule.Rule) []finding.Rule {
 	out := make([]finding.Rule, 0, len(rules))
 	for _, r := range rules {
@@ -81,10 +82,10 @@ func Describe(rules []rule.Rule) []finding.Rule {
 	return out
 }
 
-// part is what an example shows under a title.
+// part is a group of files in an example, with the title that is printed above it.
 type part struct{ title, files string }
 
-// partsOf are the files of an example, and those before where it is about a change.
+// partsOf returns the files of an example. For a rule about changes, the files before the change come first.
 func partsOf(title string, e rule.Example) []part {
 	if e.Before == "" {
 		return []part{{title, e.Files}}

@@ -69,7 +69,7 @@ func TestPagesAreCurrent(t *testing.T) {
 // them are.
 func page(t *testing.T, r rule.Rule, most int) string {
 	t.Helper()
-	e, err := Examples(r)
+	e, err := rule.ReadExamples(written(t), r.ID)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,8 +31,10 @@ import (
 	"github.com/fleetwright/fleetwright/validators/tenant"
 )
 
-// rules is the list of all rules.
+// rules are all rules.
 var rules = []rule.Rule{
+	flux.RootUnreached,
+	flux.CoverageLow,
 	audit.AlertMissing,
 	audit.AutomationBranch,
 	audit.AutomationKey,
@@ -49,6 +51,8 @@ var rules = []rule.Rule{
 	bootstrap.HelmReleaseMissing,
 	bootstrap.IdentityDrift,
 	bootstrap.IntendedStale,
+	bootstrap.ObjectMissing,
+	bootstrap.OperatorMissing,
 	bootstrap.Order,
 	bootstrap.Overlay,
 	bootstrap.Refused,
@@ -66,10 +70,16 @@ var rules = []rule.Rule{
 	flux.DependsOnNoWait,
 	flux.HealthCheckMissing,
 	flux.NamespaceMissing,
+	flux.ObjectReferenceMissing,
+	flux.SelectorUnmatched,
 	flux.PatchTargetMissing,
 	flux.PathMissing,
 	flux.PathOverlap,
+	flux.PodSecurity,
+	flux.ReferenceMissing,
 	flux.RemoteBase,
+	flux.SecretMissing,
+	flux.ServiceAccountMissing,
 	flux.SourceMissing,
 	flux.StorageNamespace,
 	flux.SubstitutionUndefined,
@@ -78,13 +88,16 @@ var rules = []rule.Rule{
 	flux.WatchLabelMissing,
 	helm.Failed,
 	helm.Values,
+	helm.Unused,
 	ignore.Invalid,
 	ignore.Unused,
+	k0rdent.APIVersion,
 	k0rdent.AccessVersion,
 	k0rdent.ApplyOrder,
 	k0rdent.ChainMissing,
 	k0rdent.ClusterUnfit,
 	k0rdent.CredentialMissing,
+	k0rdent.ResourceTemplateMissing,
 	k0rdent.PlacementEmpty,
 	k0rdent.PolicyInvalid,
 	k0rdent.PrerequisiteMissing,
@@ -103,6 +116,7 @@ var rules = []rule.Rule{
 	kommander.BindingRole,
 	kommander.CatalogLabel,
 	kommander.GroupMissing,
+	kommander.Handover,
 	kommander.NameTaken,
 	kommander.NamespaceChanged,
 	kommander.OverrideMissing,
@@ -116,6 +130,7 @@ var rules = []rule.Rule{
 	limit.Exceeded,
 	ownership.Duplicate,
 	ownership.OrphanFile,
+	schema.APIRemoved,
 	schema.Invalid,
 	schema.Missing,
 	schema.UnknownField,
@@ -138,12 +153,14 @@ var rules = []rule.Rule{
 	source.Unverified,
 	tenant.AdmissionBypass,
 	tenant.AdmissionMissing,
+	tenant.Boundary,
 	tenant.ClusterAdmin,
 	tenant.ClusterScoped,
 	tenant.CrossNamespaceRef,
 	tenant.LockdownMissing,
 	tenant.NamespaceUnlabelled,
 	tenant.NetworkPolicyMissing,
+	tenant.ObjectRefused,
 	tenant.QuotaMissing,
 	tenant.RBACEscalation,
 	tenant.RBACExcess,
@@ -156,10 +173,9 @@ func All() []rule.Rule {
 	return slices.SortedFunc(slices.Values(rules), func(a, b rule.Rule) int { return cmp.Compare(a.ID, b.ID) })
 }
 
-// Select returns the rules of some ids, sorted; a "*" at an id's end stands for
-// any end. No ids select all rules that belong to no profile. Those of the
-// profiles come on top. An id that selects nothing is an *UnknownRule, a profile
-// without rules an *UnknownProfile.
+// Select returns the rules with the given IDs, sorted. An ID may end in "*", which matches any ending. Without
+// IDs it returns all rules that belong to no profile. The rules of the given profiles are added. It returns an
+// *UnknownRule if an ID matches no rule, and an *UnknownProfile if a profile has no rules.
 func Select(ids []string, profiles ...string) ([]rule.Rule, error) {
 	all := All()
 	chosen := map[string]bool{}
@@ -190,7 +206,7 @@ func Select(ids []string, profiles ...string) ([]rule.Rule, error) {
 	return slices.DeleteFunc(all, func(r rule.Rule) bool { return !chosen[r.ID] }), nil
 }
 
-// Profiles are the names of the profiles that rules belong to, sorted.
+// Profiles returns the sorted names of the profiles that rules belong to.
 func Profiles() []string {
 	var names []string
 	for _, r := range All() {
@@ -202,20 +218,20 @@ func Profiles() []string {
 	return slices.Compact(names)
 }
 
-// UnknownProfile is the error of a profile that no rule belongs to.
+// UnknownProfile is the error for a profile that no rule belongs to.
 type UnknownProfile struct{ Name string }
 
 func (e *UnknownProfile) Error() string { return fmt.Sprintf("%q is not a profile", e.Name) }
 
-// Hint names the profiles that there are.
+// Hint lists the existing profiles.
 func (e *UnknownProfile) Hint() string { return "the profiles are " + strings.Join(Profiles(), ", ") }
 
-// UnknownRule is the error of an id that no rule has.
+// UnknownRule is the error for an ID that no rule has.
 type UnknownRule struct{ ID string }
 
 func (e *UnknownRule) Error() string { return fmt.Sprintf("%q is not a rule", e.ID) }
 
-// Hint names the rule that was meant, or the rules that there are.
+// Hint suggests the rule with a similar ID, or else lists all rules.
 func (e *UnknownRule) Hint() string {
 	ids := idsOf(All())
 	if near, ok := nearest.To(e.ID, ids); ok {
@@ -232,49 +248,47 @@ func idsOf(all []rule.Rule) []string {
 	return ids
 }
 
-// ConfigurationFile is the file at a repository's root with the configuration of
-// its validation.
+// ConfigurationFile is the name of the configuration file at the root of a repository.
 const ConfigurationFile = ".fleetwright.yaml"
 
-// Options of a run.
+// Options are the options of a validation.
 type Options struct {
-	// Rules to run; none is all that belong to no profile.
+	// Rules to run. If empty, all rules run that belong to no profile.
 	Rules []rule.Rule
-	// Cluster to validate, "" for all.
+	// Cluster is the name of the cluster to validate; "" validates all clusters.
 	Cluster string
-	// Schemas are folders of schemas beside those that are known.
+	// Kubernetes is the version of Kubernetes that the clusters run; "" if it is unknown.
+	Kubernetes string
+	// Schemas are folders with additional schemas.
 	Schemas []*schemas.Folder
-	// Before is the repository at the revision that rules about changes compare
-	// with; nil for none.
+	// Before is the repository at the revision that rules about changes compare with; nil if there is none.
 	Before *repository.Repository
-	// Reconcile says what the graph of clusters starts from.
+	// Reconcile are the options for the evaluation of the clusters.
 	Reconcile reconcile.Options
-	// Whole reads the repository that the one to validate is a part of, where only
-	// that part is to be judged; nil where it is none. It is called where a rule has
-	// to know what clusters make of it.
+	// Whole reads the whole repository if only a part of it is validated; nil otherwise. It is called when a
+	// rule needs to know how the clusters use that part.
 	Whole func() (*repository.Repository, error)
-	// Severities that findings of some rules, by id, have in place of their own.
+	// Severities override the severity of rules, by rule ID.
 	Severities map[string]finding.Severity
-	// Ignore is what a configuration ignores.
+	// Ignore selects the findings that the configuration ignores.
 	Ignore []finding.Selector
-	// Baseline holds findings that are not reported; it may be nil. BaselineFile
-	// is its path.
+	// Baseline holds known findings, which are not reported; it may be nil. BaselineFile is its path.
 	Baseline     *finding.Baseline
 	BaselineFile string
-	// ReportIgnored reports what is ignored too, whoever ignores it.
+	// ReportIgnored includes ignored findings in the report, whatever ignores them.
 	ReportIgnored bool
-	// Reconciled, if not nil, is given the clusters once the rules have run, unless none of
-	// them has looked at them. Its error is that of the run.
+	// Coverage asks for the coverage in the report even if no rule evaluates the clusters.
+	Coverage bool
+	// Reconciled, if not nil, is called with the clusters after the rules have run, if any rule has evaluated
+	// them. Its error becomes the error of the run.
 	Reconciled func(*reconcile.Fleet) error
-	// Progress, if not nil, is told how many rules will run, and each time that one has. It
-	// may be called at the same time from several goroutines.
+	// Progress, if not nil, is called with the total number of rules at the start and after each rule. It may
+	// be called concurrently.
 	Progress func(done, total int)
 }
 
-// Run runs rules over a repository, side by side, and returns what they found,
-// sorted, without what is ignored: the same repository gives the same report. An
-// error means that it could not be validated, because the context ended or a rule
-// failed.
+// Run runs rules over a repository in parallel and returns their findings, sorted and without ignored ones. The
+// same repository always gives the same report. It returns an error if the context ended or a rule failed.
 func Run(ctx context.Context, repo *repository.Repository, opts Options) (finding.Report, error) {
 	all := All()
 	always := slices.DeleteFunc(All(), func(r rule.Rule) bool { return r.Profile != "" })
@@ -283,19 +297,19 @@ func Run(ctx context.Context, repo *repository.Repository, opts Options) (findin
 		rules = always
 	}
 	out, err := rule.Run(ctx, repo, rules, rule.RunOptions{
-		Cluster: opts.Cluster, Before: opts.Before, Schemas: opts.Schemas, Reconcile: opts.Reconcile, Whole: opts.Whole, Known: idsOf(all), Severities: opts.Severities, Selectors: opts.Ignore,
-		Baseline: opts.Baseline, BaselineFile: opts.BaselineFile, ReportIgnored: opts.ReportIgnored, Reconciled: opts.Reconciled, Progress: opts.Progress,
+		Cluster: opts.Cluster, Before: opts.Before, Schemas: opts.Schemas, Kubernetes: opts.Kubernetes, Reconcile: opts.Reconcile, Whole: opts.Whole, Known: idsOf(all), Severities: opts.Severities, Selectors: opts.Ignore,
+		Baseline: opts.Baseline, BaselineFile: opts.BaselineFile, ReportIgnored: opts.ReportIgnored, Reconciled: opts.Reconciled, Progress: opts.Progress, Coverage: opts.Coverage,
 	})
 	if err != nil {
 		return finding.Report{}, err
 	}
 	checked := count(repo, out.Checked)
 	checked.RulesOff, checked.NotJudged = countOff(all, rules), len(out.NotJudged)
-	checked.Clusters, checked.Builds, checked.Objects = out.Clusters, out.Builds, out.Objects
+	checked.Clusters, checked.Builds, checked.Objects, checked.Coverage = out.Clusters, out.Builds, out.Objects, out.Coverage
 	return finding.NewReport(out.Findings, out.Unresolved, checked).WithIgnored(out.Ignored), nil
 }
 
-// countOff counts the rules that belong to no profile and do not run.
+// countOff returns the number of rules that belong to no profile and do not run.
 func countOff(all, rules []rule.Rule) int {
 	running := idsOf(rules)
 	n := 0
@@ -307,8 +321,8 @@ func countOff(all, rules []rule.Rule) int {
 	return n
 }
 
-// count counts what there is to check: files with objects or a kustomization,
-// and those that the rules read besides.
+// count counts what a validation checks: files with objects or a kustomization, and the other files that the
+// rules read.
 func count(repo *repository.Repository, read []string) finding.Summary {
 	s := finding.Summary{
 		Kustomizations: len(repo.ByKind(fluxapi.KustomizeGroup, "Kustomization")),

@@ -1,10 +1,14 @@
 package validators
 
 import (
+	"archive/tar"
 	"bytes"
+	"compress/gzip"
 	"context"
+	"errors"
 	"flag"
-	"io/fs"
+	"maps"
+	"os"
 	"path"
 	"regexp"
 	"slices"
@@ -18,10 +22,10 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule/ruletest"
 )
 
-var update = flag.Bool("update", false, "write docs/rules")
+var update = flag.Bool("update", false, "write docs/rules and examples.tar.gz")
 
 // domains are the first words that a rule's id may have.
-var domains = []string{"bootstrap", "flux", "schema", "ownership", "graph", "sops", "secret", "tenant", "source", "audit", "ignore", "k0rdent", "kommander", "limit"}
+var domains = []string{"bootstrap", "flux", "helm", "schema", "ownership", "graph", "sops", "secret", "tenant", "source", "audit", "ignore", "k0rdent", "kommander", "limit"}
 
 func TestRulesAreDocumented(t *testing.T) {
 	kebab := regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)+$`)
@@ -55,7 +59,7 @@ func TestExamples(t *testing.T) {
 		if r.Profile != "" {
 			rules = append(rules, r)
 		}
-		examples, err := Examples(r)
+		examples, err := rule.ReadExamples(written(t), r.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,22 +70,74 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// Every file of examples is of a rule, or other files extend it.
-func TestExamplesAreUsed(t *testing.T) {
-	var comments strings.Builder
-	files, err := fs.Glob(examples, "*/examples/*.txtar")
+// written are the files with examples, as they are in the folders of the rules.
+func written(t *testing.T) rule.Library {
+	t.Helper()
+	all, err := rule.ReadLibrary(os.DirFS("."))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range files {
-		data, err := fs.ReadFile(examples, f)
-		if err != nil {
-			t.Fatal(err)
+	return all
+}
+
+// pack returns the files as a compressed archive; the same files give the same bytes.
+func pack(l rule.Library) ([]byte, error) {
+	var packed bytes.Buffer
+	zipped, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	files := tar.NewWriter(zipped)
+	for _, name := range slices.Sorted(maps.Keys(l)) {
+		if err := files.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(l[name]))}); err != nil {
+			return nil, err
 		}
+		if _, err := files.Write(l[name]); err != nil {
+			return nil, err
+		}
+	}
+	if err := errors.Join(files.Close(), zipped.Close()); err != nil {
+		return nil, err
+	}
+	return packed.Bytes(), nil
+}
+
+// The executable has the examples of the folders.
+func TestExamplesArePacked(t *testing.T) {
+	same := func(a, b rule.Library) bool {
+		return maps.EqualFunc(a, b, bytes.Equal)
+	}
+	want := written(t)
+	if len(want) < len(All()) {
+		t.Fatalf("there are %d files for %d rules", len(want), len(All()))
+	}
+	if got, err := library(); err == nil && same(got, want) {
+		return
+	}
+	if !*update {
+		t.Fatal("examples.tar.gz differs from the examples; run make docs")
+	}
+	data, err := pack(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := rule.Unpack(data); err != nil || !same(got, want) {
+		t.Fatalf("the archive has other files: %v", err)
+	}
+	if err := os.WriteFile("examples.tar.gz", data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Every file of examples is of a rule, or other files extend it.
+func TestExamplesAreUsed(t *testing.T) {
+	var comments strings.Builder
+	files := written(t)
+	for _, data := range files {
 		comments.Write(txtar.Parse(data).Comment)
 	}
 	extended := strings.Fields(comments.String())
-	for _, f := range files {
+	for f := range files {
 		name := strings.TrimSuffix(path.Base(f), ".txtar")
 		if _, ok := Find(name); !ok && !slices.Contains(extended, name) {
 			t.Errorf("%s is of no rule, and no example extends it", f)
@@ -113,8 +169,8 @@ func TestSelect(t *testing.T) {
 		ids  []string
 		want string
 	}{
-		{[]string{"schema-*"}, "schema-cel-violation schema-invalid schema-missing schema-unknown-field"},
-		{[]string{"schema-unknown-field", "schema-invalid", "schema-*"}, "schema-cel-violation schema-invalid schema-missing schema-unknown-field"},
+		{[]string{"schema-*"}, "schema-api-removed schema-cel-violation schema-invalid schema-missing schema-unknown-field"},
+		{[]string{"schema-unknown-field", "schema-invalid", "schema-*"}, "schema-api-removed schema-cel-violation schema-invalid schema-missing schema-unknown-field"},
 		{[]string{"schema-invalid"}, "schema-invalid"},
 	} {
 		rules, err := Select(c.ids)
@@ -165,12 +221,15 @@ func TestRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := finding.Summary{Files: 1, Documents: 2, Clusters: 1, Kustomizations: 1, Errors: 3}
+	if c := first.Summary.Coverage; c == nil || c.Kustomizations.Found != 1 || c.Kustomizations.Built != 0 || len(c.Unreached) != 1 {
+		t.Errorf("the coverage is %+v, want 0 of 1 Kustomization", c)
+	}
+	want := finding.Summary{Files: 1, Documents: 2, Clusters: 1, Kustomizations: 1, Errors: 5, Warnings: 1, Coverage: first.Summary.Coverage}
 	if first.Summary != want {
 		t.Errorf("the summary is %+v, want %+v", first.Summary, want)
 	}
-	if len(first.Unresolved) != 1 || first.Unresolved[0].File != "a.yaml" {
-		t.Errorf("unresolved are %v, want one", first.Unresolved)
+	if len(first.Unresolved) != 3 || first.Unresolved[0].File != "a.yaml" {
+		t.Errorf("unresolved are %v, want three", first.Unresolved)
 	}
 	var text bytes.Buffer
 	if err := finding.WriteJSON(&text, first); err != nil {

@@ -8,9 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// What a field holds when a specification leaves it out. Defaults that need
-// more than a constant are in the apply functions below; there is no other
-// place that fills in a field.
+// Default values of fields. Defaults that need more than a constant are in the apply functions below; defaults
+// are set nowhere else.
 const (
 	defaultBranch           = "main"
 	defaultLayout           = LayoutFleet
@@ -18,6 +17,7 @@ const (
 	defaultOperatorVersion  = "2.9.x"
 	DefaultBootstrapVersion = "2.9.4"
 	defaultRegistry         = "ghcr.io/fluxcd"
+	defaultShardingKey      = "sharding.fluxcd.io/key"
 	defaultInterval         = Duration("10m")
 	defaultRetryInterval    = Duration("1m")
 	defaultTimeout          = Duration("5m")
@@ -28,6 +28,7 @@ const (
 	defaultSourcePath       = "./"
 	defaultProfile          = "restricted"
 	defaultTenantSecurity   = PodSecurityRestricted
+	defaultStarter          = StarterWeb
 	defaultState            = StateActive
 	defaultEncryptedRegex   = "^(data|stringData)$"
 	defaultSecretType       = "Opaque"
@@ -38,14 +39,13 @@ const (
 	clusterNameVariable     = "CLUSTER_NAME"
 )
 
-// DefaultAgeSecret is the Secret with the age key of a cluster or a tenant, where an Encryption
-// names none.
+// DefaultAgeSecret is the Secret with the age key of a cluster or a tenant, if an Encryption names none.
 const DefaultAgeSecret = "sops-age"
 
-// DefaultSyncNamespace is where a tenant's Flux objects stand, where the Tenant names no namespace.
+// DefaultSyncNamespace is the namespace of a tenant's Flux objects if the Tenant does not set one.
 func DefaultSyncNamespace(tenant string) string { return tenant + "-flux" }
 
-// FluxNamespace is the namespace of Flux's controllers, and of what the platform syncs.
+// FluxNamespace is the namespace of Flux's controllers and of the platform's Flux objects.
 const FluxNamespace = "flux-system"
 
 // Kinds of a tenant's source.
@@ -54,13 +54,13 @@ const (
 	SourceOCI = "OCIRepository"
 )
 
-// defaultComponents are the controllers that `flux install` brings.
+// defaultComponents returns the controllers that `flux install` installs.
 func defaultComponents() []string {
 	return []string{"source-controller", "kustomize-controller", "helm-controller", "notification-controller"}
 }
 
-// defaultQuota is enough for a few small services, and bounds the objects that
-// cost the control plane or the controllers most.
+// defaultQuota returns a quota for a few small services. It also limits the objects that load the control plane
+// or the controllers most.
 func defaultQuota() map[string]string {
 	return map[string]string{
 		"requests.cpu":           "4",
@@ -88,10 +88,9 @@ func defaultQuota() map[string]string {
 	}
 }
 
-// fittingQuota is the default quota, where a default never contradicts what the
-// specification gives: requests beyond the default limits raise these, and limits
-// below the default requests lower those. A namespace whose requests may exceed
-// its limits is one that the API server warns of.
+// fittingQuota returns the default quota, adapted so that it never contradicts the given values. Given requests
+// above the default limits raise these limits, and given limits below the default requests lower these
+// requests. The API server warns about a namespace whose requests may exceed its limits.
 func fittingQuota(given map[string]string, more func(a, b string) bool) map[string]string {
 	quota := defaultQuota()
 	for _, name := range []string{"cpu", "memory"} {
@@ -109,14 +108,14 @@ func fittingQuota(given map[string]string, more func(a, b string) bool) map[stri
 // Quantities parses a quantity of Kubernetes within bounds.
 type Quantities func(string) (resource.Quantity, error)
 
-// more compares two quantities; one that is none is neither more nor less.
+// more reports whether quantity a is larger than b; it returns false if one of them is invalid.
 func (parse Quantities) more(a, b string) bool {
 	x, err := parse(a)
 	y, otherErr := parse(b)
 	return err == nil && otherErr == nil && x.Cmp(y) > 0
 }
 
-// defaultLimits are those of a container that names none.
+// defaultLimits returns the limits of a container that sets none.
 func defaultLimits() Limits {
 	return Limits{
 		Default:        map[string]string{"cpu": "500m", "memory": "512Mi"},
@@ -125,7 +124,7 @@ func defaultLimits() Limits {
 	}
 }
 
-// set fills in a field that holds nothing.
+// set sets a field that has the zero value.
 func set[T comparable](field *T, value T) {
 	var nothing T
 	if *field == nothing {
@@ -133,13 +132,13 @@ func set[T comparable](field *T, value T) {
 	}
 }
 
-// over is a map with the defaults that it does not name itself.
+// over returns a map with the missing defaults added.
 func over(own, defaults map[string]string) map[string]string {
 	maps.Copy(defaults, own)
 	return defaults
 }
 
-// ApplyDefaults fills in what a specification leaves out.
+// ApplyDefaults sets the fields of a specification that are not set.
 func ApplyDefaults(s *Spec, quantities Quantities) {
 	if s.Fleet == nil {
 		s = &Spec{Fleet: &Fleet{}, Clusters: s.Clusters, Addons: s.Addons, Tenants: s.Tenants, Encryption: s.Encryption, Products: s.Products}
@@ -182,6 +181,9 @@ func defaultFleet(f *FleetSpec) {
 		f.Flux.Components = defaultComponents()
 	}
 	set(&f.Flux.Registry, defaultRegistry)
+	if f.Flux.Sharding != nil {
+		set(&f.Flux.Sharding.Key, defaultShardingKey)
+	}
 	if f.MultiTenancy.Lockdown == nil {
 		f.MultiTenancy.Lockdown = new(true)
 	}
@@ -196,9 +198,9 @@ func defaultCluster(c *Cluster, layout Layout) {
 		c.Spec.Path = "kubernetes/flux/cluster"
 	}
 	set(&c.Spec.Path, "clusters/"+c.Metadata.Name)
-	// Flux substitutes nothing, not even $${…}, where there is no variable.
+	// Without any variable, Flux would skip the substitution, and leave even $${…} as it is.
 	c.Spec.Variables = over(c.Spec.Variables, map[string]string{clusterNameVariable: c.Metadata.Name})
-	// One spelling, since others build on it.
+	// Use one spelling of the path, because other defaults are derived from it.
 	if PathProblem(c.Spec.Path) == "" {
 		c.Spec.Path = path.Clean(c.Spec.Path)
 	}
@@ -230,8 +232,8 @@ func defaultVerify(v *Verify) {
 	}
 }
 
-// environmentPaths are the environments of a tenant that names none: every
-// cluster, each with a path named after its environment or itself.
+// environmentPaths returns the environments of a tenant that names none: every cluster, each with a path named
+// after its environment, or after the cluster if it has no environment.
 func environmentPaths(clusters []*Cluster) map[string]string {
 	paths := map[string]string{}
 	for _, c := range clusters {
@@ -254,6 +256,7 @@ func defaultTenant(t *Tenant, platform Repository, everywhere map[string]string,
 	}
 	set(&t.Spec.Access.Profile, defaultProfile)
 	set(&t.Spec.PodSecurity, defaultTenantSecurity)
+	set(&t.Spec.Starter, defaultStarter)
 	t.Spec.Quota = over(t.Spec.Quota, fittingQuota(t.Spec.Quota, quantities.more))
 	limits := defaultLimits()
 	t.Spec.Limits.Default = over(t.Spec.Limits.Default, limits.Default)
@@ -289,7 +292,7 @@ func defaultEncryption(e *EncryptionSpec) {
 	}
 }
 
-// defaultSecret fills in a declared Secret; its tenant is nil where it has none.
+// defaultSecret sets the defaults of a declared Secret; t is its tenant, nil if it has none.
 func defaultSecret(d *DeclaredSecret, t *Tenant) {
 	set(&d.Type, defaultSecretType)
 	set(&d.Scope, defaultSecretScope)

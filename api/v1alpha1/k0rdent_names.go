@@ -1,66 +1,82 @@
 package v1alpha1
 
 import (
+	"slices"
 	"strings"
 )
 
-// ProductK0rdent is the name of the platform product k0rdent: of its folder, and
-// the prefix of its Kustomizations.
+// ProductK0rdent is the name of the platform product k0rdent. Its folder has this name, and the names
+// of its Kustomizations begin with it.
 const ProductK0rdent = "k0rdent"
 
-// ProductName is the name of the product's folder.
+// ProductName returns the name of the product's folder.
 func (k *K0rdent) ProductName() string { return ProductK0rdent }
 
-// ManagementCluster is the name of the cluster that manages k0rdent.
+// ManagementCluster returns the name of the cluster that manages k0rdent.
 func (k *K0rdent) ManagementCluster() string { return k.Spec.Cluster }
 
-// OwnNamespaces is kcm's: the clusters of k0rdent may be in namespaces of tenants.
+// OwnNamespaces returns the namespace of kcm; the namespaces of k0rdent's clusters may also be
+// tenants' namespaces.
 func (k *K0rdent) OwnNamespaces() []string { return []string{K0rdentNamespaceName} }
 
-// FluxNamespaces are none: k0rdent brings no Flux of its own.
+// FluxNamespaces returns none, because k0rdent does not install Flux.
 func (k *K0rdent) FluxNamespaces() []string { return nil }
 
-// AddNamespace says how the object gets another namespace.
+// AddNamespace describes how to add a namespace to the object.
 func (k *K0rdent) AddNamespace() string { return "add it to spec.namespaces of the K0rdent" }
 
-// Folders are k0rdent's own folders in the platform repository.
+// Folders returns k0rdent's own folders in the platform repository.
 func (k *K0rdent) Folders() []string { return []string{"kubernetes/k0rdent", "k0rdent"} }
 
-// CopiesClusterKey is false: k0rdent has no copy of the cluster's key.
+// CopiesClusterKey returns false, because k0rdent has no copy of the cluster's key.
 func (k *K0rdent) CopiesClusterKey(_, _ string) bool { return false }
 
-// K0rdentNamespaceName is the system namespace of k0rdent: kcm runs in it, and
-// templates, chains and credentials stand in it before they are handed on.
+// K0rdentNamespaceName is the system namespace of k0rdent: kcm runs in it, and it contains templates,
+// chains and credentials before they are distributed.
 const K0rdentNamespaceName = "kcm-system"
 
-// Names of kcm's own charts, and of its components in the Management (kcm v1.11,
-// CoreKCMName and its kin).
+// Names of kcm's own charts, and of its components in the Management (kcm v1.11, CoreKCMName and similar
+// constants).
 const (
 	K0rdentKCM        = "kcm"
 	K0rdentRegional   = "kcm-regional"
 	K0rdentClusterAPI = "cluster-api"
 )
 
-// K0rdentCharts is where kcm's charts are published.
+// K0rdentCharts is the registry folder in which kcm's charts are published.
 const K0rdentCharts = "oci://ghcr.io/k0rdent/kcm/charts"
 
-// K0rdentTemplates is the source of kcm's own charts, which kcm keeps too.
+// K0rdentTemplates is the HelmRepository of kcm's own charts, which kcm itself also creates.
 const K0rdentTemplates = "kcm-templates"
 
-// K0rdentObjectName is the name of the object for a version of something: both,
-// with dashes for what no name may hold (kcm v1.11, ReleaseNameFromVersion).
+// K0rdentObjectName returns the object name for a version of a template: name and version, with dashes instead
+// of characters that names cannot contain (kcm v1.11, ReleaseNameFromVersion).
 func K0rdentObjectName(name, version string) string {
 	return name + "-" + strings.ToLower(strings.NewReplacer(".", "-", "+", "-").Replace(strings.TrimPrefix(version, "v")))
 }
 
-// ObjectName is the name of the template that a reference names.
+// ObjectName returns the object name of the referenced template.
 func (r K0rdentTemplateRef) ObjectName() string { return K0rdentObjectName(r.Name, r.Version) }
 
-// HasResourceRules says whether AccessManagement has accessRules[].resources, of
-// which 1.12's webhook makes what older versions have as lists of their own.
+// HasResourceRules reports whether AccessManagement has accessRules[].resources. The webhook of 1.12 converts
+// the separate lists of older versions to it.
 func (s *K0rdentSpec) HasResourceRules() bool { return AtLeast(s.Version, 1, 12) }
 
-// Matches says whether a selector selects an object with some labels.
+// Names of values of kcm's chart, below controller, that say which objects kcm creates when it is installed
+// first.
+const (
+	K0rdentCreateManagement = "createManagement"
+	K0rdentCreateRelease    = "createRelease"
+	K0rdentCreateTemplates  = "createTemplates"
+)
+
+// Creates reports whether the values let kcm create the objects of one of these toggles itself.
+func (s *K0rdentSpec) Creates(toggle string) bool {
+	controller, _ := s.Values["controller"].(map[string]any)
+	return controller[toggle] == true
+}
+
+// Matches reports whether a selector selects an object with the labels.
 func (s *LabelSelector) Matches(labels map[string]string) bool {
 	for key, value := range s.MatchLabels {
 		if has, ok := labels[key]; !ok || has != value {
@@ -92,14 +108,15 @@ func (r LabelRequirement) matches(labels map[string]string) bool {
 	return !has
 }
 
-// Steps that others refer to.
+// Names of steps that other packages use.
 const (
 	K0rdentStepKCM         = "kcm"
 	K0rdentStepCredentials = "credentials"
 	K0rdentStepAccess      = "access"
+	K0rdentStepClusters    = "clusters"
 )
 
-// NamespaceSteps are the namespaces that a K0rdent names, and the steps that create them.
+// NamespaceSteps returns the namespaces of a K0rdent, each with the step that creates it.
 func (k *K0rdent) NamespaceSteps() map[string]string {
 	out := map[string]string{}
 	for name := range k.Spec.K0rdentNamespaceLabels() {
@@ -109,8 +126,8 @@ func (k *K0rdent) NamespaceSteps() map[string]string {
 	return out
 }
 
-// K0rdentNamespaceLabels are the namespaces that a K0rdent names, its own among
-// them, with the labels that it gives them.
+// K0rdentNamespaceLabels returns the namespaces of a K0rdent, including its system namespace, with
+// their labels.
 func (s *K0rdentSpec) K0rdentNamespaceLabels() map[string]map[string]string {
 	out := map[string]map[string]string{K0rdentNamespaceName: nil}
 	for _, rule := range s.Access {
@@ -127,8 +144,8 @@ func (s *K0rdentSpec) K0rdentNamespaceLabels() map[string]map[string]string {
 	return out
 }
 
-// Reach says whether a rule of access is for a namespace, and whether that is
-// known: the labels of namespaces that others make are not.
+// Reach reports whether an access rule selects a namespace, and whether that is known. The labels of namespaces
+// that are created elsewhere are unknown.
 func (n K0rdentNamespaces) Reach(namespace string, labels map[string]string) (reaches, known bool) {
 	switch {
 	case n.List != nil:
@@ -137,7 +154,7 @@ func (n K0rdentNamespaces) Reach(namespace string, labels map[string]string) (re
 		}
 		return reaches, true
 	case n.Selector != nil:
-		// A namespace may have more labels than the specification gives it.
+		// A namespace may have more labels than those in the specification.
 		return n.Selector.Matches(labels), n.Selector.Matches(labels)
 	case n.StringSelector != "":
 		return false, false
@@ -145,7 +162,7 @@ func (n K0rdentNamespaces) Reach(namespace string, labels map[string]string) (re
 	return n.All, true
 }
 
-// ApplyDefaults fills in what a K0rdent leaves out.
+// ApplyDefaults sets the defaults of a K0rdent.
 func (k *K0rdent) ApplyDefaults(*Spec) {
 	s := &k.Spec
 	set(&s.ChartsURL, K0rdentCharts)
@@ -153,6 +170,11 @@ func (k *K0rdent) ApplyDefaults(*Spec) {
 	for i := range s.Sources {
 		set(&s.Sources[i].Kind, "HelmRepository")
 		set(&s.Sources[i].Interval, defaultInterval)
+	}
+	for i := range s.Providers {
+		if p := &s.Providers[i]; p.Helm != nil {
+			defaultHelm(p.Helm, p.Name)
+		}
 	}
 	for i := range s.ClusterTemplates {
 		t := &s.ClusterTemplates[i]
@@ -191,4 +213,51 @@ func defaultHelm(h *K0rdentHelm, name string) {
 	if h.SourceRef == nil {
 		h.SourceRef = &NameRef{Name: K0rdentTemplates}
 	}
+}
+
+// Holds returns the clusters that k0rdent deploys, as NAME.NAMESPACE. k0rdent deletes the machines of a removed
+// cluster.
+func (k *K0rdent) Holds() []Held {
+	var out []Held
+	for _, c := range k.Spec.ClusterDeployments {
+		out = append(out, Held{"clusterDeployment", c.Name + "." + c.Namespace})
+	}
+	return out
+}
+
+// HasResourceTemplate reports whether Sveltos renders anything from the credential.
+func (c K0rdentCredential) HasResourceTemplate() bool {
+	if c.ResourceTemplate != nil {
+		return len(c.ResourceTemplate) > 0
+	}
+	return c.Azure != nil || c.GCP != nil || c.OpenStack != nil || c.VSphere != nil
+}
+
+// gkeTemplate is the template of clusters whose cloud controller Google runs. k0rdent's documentation turns the
+// propagation of credentials off for it (docs/quickstarts/quickstart-2-gcp.md).
+const gkeTemplate = "gcp-gke"
+
+// Propagates reports whether Sveltos renders the resource template of a cluster's credential in the cluster. If
+// it does, the ConfigMap must exist in the cluster's namespace even if it is empty, because Sveltos otherwise
+// deploys nothing at all (kcm v1.11, serviceset_controller.go).
+func (s *K0rdentSpec) Propagates(d K0rdentCluster) bool {
+	if d.PropagateCredentials != nil {
+		return *d.PropagateCredentials
+	}
+	i := slices.IndexFunc(s.Credentials, func(c K0rdentCredential) bool { return c.Name == d.Credential })
+	return i >= 0 && s.Credentials[i].HasResourceTemplate() && d.Template.Name != gkeTemplate
+}
+
+// PropagatedTo returns the namespaces of the clusters in which Sveltos renders a credential's resource
+// template, without the system namespace. It returns none for a credential with a region, whose clusters are
+// managed in another Kubernetes cluster.
+func (s *K0rdentSpec) PropagatedTo(c K0rdentCredential) []string {
+	var out []string
+	for _, d := range s.ClusterDeployments {
+		if d.Credential == c.Name && c.Region == "" && d.Namespace != K0rdentNamespaceName && s.Propagates(d) {
+			out = append(out, d.Namespace)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }

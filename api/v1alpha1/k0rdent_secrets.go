@@ -5,20 +5,44 @@ import (
 	"unicode"
 )
 
-// LabelK0rdentComponent set to kcm marks what kcm backs up and looks for: the
-// identities and their Secrets (kcm api/v1beta1, GenericComponentNameLabel).
+// LabelK0rdentComponent is the label, set to kcm, of the objects that kcm backs up and looks up: the identities
+// and their Secrets (kcm api/v1beta1, GenericComponentNameLabel).
 const LabelK0rdentComponent = "k0rdent.mirantis.com/component"
 
-// SecretName is the name of the Secret that a credential needs in k0rdent's system
-// namespace.
-func (c K0rdentCredential) SecretName() string {
-	if c.OpenStack != nil || c.Adopted != nil {
-		return c.Name // it is the identity itself
+// Infrastructures returns the names of the infrastructure fields of a credential that are set.
+func (c K0rdentCredential) Infrastructures() []string {
+	var set []string
+	for _, field := range []struct {
+		name string
+		set  bool
+	}{
+		{"aws", c.AWS != nil}, {"azure", c.Azure != nil}, {"aks", c.AKS != nil}, {"gcp", c.GCP != nil},
+		{"openstack", c.OpenStack != nil}, {"vsphere", c.VSphere != nil}, {"kubevirt", c.KubeVirt != nil}, {"docker", c.Docker != nil},
+		{"remote", c.Remote != nil}, {"adopted", c.Adopted != nil}, {"hetzner", c.Hetzner != nil}, {"other", c.Other != nil},
+	} {
+		if field.set {
+			set = append(set, field.name)
+		}
 	}
-	return c.Name + "-secret"
+	return set
 }
 
-// SecretKeys are the names of the keys that the Secret must have.
+// HasIdentity reports whether the identity is a separate object that names the Secret. Otherwise the Secret
+// itself is the identity.
+func (c K0rdentCredential) HasIdentity() bool {
+	return c.AWS != nil || c.Azure != nil || c.VSphere != nil || c.Other != nil && c.Other.Identity != nil
+}
+
+// SecretName returns the name of the Secret that a credential needs in k0rdent's system namespace.
+func (c K0rdentCredential) SecretName() string {
+	if c.HasIdentity() {
+		return c.Name + "-secret"
+	}
+	return c.Name
+}
+
+// SecretKeys returns the names of the keys that the Secret must have. For other infrastructures these are the
+// declared keys.
 func (c K0rdentCredential) SecretKeys() []string {
 	switch {
 	case c.AWS != nil && c.AWS.SessionToken:
@@ -27,27 +51,50 @@ func (c K0rdentCredential) SecretKeys() []string {
 		return []string{"AccessKeyID", "SecretAccessKey"}
 	case c.Azure != nil:
 		return []string{"clientSecret"}
+	case c.AKS != nil:
+		return []string{"AZURE_CLIENT_ID", "AZURE_CLIENT_SECRET", "AZURE_SUBSCRIPTION_ID", "AZURE_TENANT_ID"}
+	case c.GCP != nil:
+		return []string{"credentials"}
+	case c.OpenStack != nil && c.OpenStack.CACert:
+		return []string{"clouds.yaml", "cacert"}
 	case c.OpenStack != nil:
 		return []string{"clouds.yaml"}
 	case c.VSphere != nil:
 		return []string{"username", "password"}
-	case c.Adopted != nil:
+	case c.KubeVirt != nil:
+		return []string{"kubeconfig"}
+	case c.Remote != nil, c.Adopted != nil:
 		return []string{"value"}
+	case c.Hetzner != nil && c.Hetzner.Robot:
+		return []string{"hcloud", "robot-user", "robot-password"}
+	case c.Hetzner != nil:
+		return []string{"hcloud"}
+	case c.Other != nil:
+		var names []string
+		for _, key := range c.Keys {
+			names = append(names, key.Name)
+		}
+		return names
 	}
 	return nil
 }
 
-// defaultKeys take the values from environment variables: the credential's name
-// and the key's, in the form of such variables.
+// defaultKeys returns keys with values from environment variables. The name of a variable consists of the
+// credential's name and the key's name.
 func (c K0rdentCredential) defaultKeys() []SecretKey {
-	if c.Adopted != nil {
-		return []SecretKey{{Name: "value", From: SecretSource{Env: variableOf(c.Name) + "_KUBECONFIG"}}}
+	named := func(key, variable string) []SecretKey {
+		return []SecretKey{{Name: key, From: SecretSource{Env: variableOf(c.Name) + variable}}}
+	}
+	switch {
+	case c.Adopted != nil:
+		return named("value", "_KUBECONFIG")
+	case c.Remote != nil:
+		return named("value", "_SSH_KEY")
 	}
 	return fromEnvironment(c.Name, c.SecretKeys()...)
 }
 
-// variableOf spells a name as environment variables are: AccessKeyID is
-// ACCESS_KEY_ID.
+// variableOf converts a name to the form of environment variables: AccessKeyID becomes ACCESS_KEY_ID.
 func variableOf(name string) string {
 	var out strings.Builder
 	var before rune
@@ -64,21 +111,37 @@ func variableOf(name string) string {
 	return out.String()
 }
 
-// NeededSecrets are the Secrets that the credentials of the K0rdent need.
+// NeededSecrets returns the Secrets that the credentials of the K0rdent need. Sveltos looks for the Secret of
+// an identity in the namespace of the cluster, but kcm copies only that of Azure there.
 func (k *K0rdent) NeededSecrets() []*DeclaredSecret {
 	var out []*DeclaredSecret
 	for _, c := range k.Spec.Credentials {
-		out = append(out, &DeclaredSecret{
-			Name: c.SecretName(), Namespace: K0rdentNamespaceName, Type: defaultSecretType,
-			Scope: ScopeClusters, Clusters: ClusterSelector{Names: []string{k.Spec.Cluster}},
-			Labels: map[string]string{LabelK0rdentComponent: "kcm"}, Keys: c.Keys,
-			Product: ProductK0rdent, Step: K0rdentStepCredentials,
-		})
+		if len(c.SecretKeys()) == 0 {
+			continue // it holds nothing secret
+		}
+		out = append(out, k.needed(c, K0rdentNamespaceName, K0rdentStepCredentials))
+		if !c.HasIdentity() || c.Azure != nil {
+			continue
+		}
+		for _, namespace := range k.Spec.PropagatedTo(c) {
+			out = append(out, k.needed(c, namespace, K0rdentStepClusters))
+		}
 	}
 	return out
 }
 
-// IdentityKind is the kind of the identity that is made for a credential, "" where it says none.
+// needed returns the Secret of a credential in a namespace.
+func (k *K0rdent) needed(c K0rdentCredential, namespace, step string) *DeclaredSecret {
+	return &DeclaredSecret{
+		Name: c.SecretName(), Namespace: namespace, Type: defaultSecretType,
+		Scope: ScopeClusters, Clusters: ClusterSelector{Names: []string{k.Spec.Cluster}},
+		Labels: map[string]string{LabelK0rdentComponent: "kcm"}, Keys: c.Keys,
+		Product: ProductK0rdent, Step: step,
+	}
+}
+
+// IdentityKind returns the kind of the identity that is generated for a credential. It returns "" if the
+// credential has none, or if its cluster already exists.
 func (c K0rdentCredential) IdentityKind() string {
 	switch {
 	case c.AWS != nil:
@@ -87,8 +150,10 @@ func (c K0rdentCredential) IdentityKind() string {
 		return "AzureClusterIdentity"
 	case c.VSphere != nil:
 		return "VSphereClusterIdentity"
-	case c.OpenStack != nil:
-		return "Secret"
+	case c.Other != nil && c.Other.Identity != nil:
+		return c.Other.Identity.Kind
+	case c.Adopted != nil, len(c.Infrastructures()) == 0:
+		return ""
 	}
-	return ""
+	return "Secret"
 }

@@ -5,24 +5,24 @@ import (
 	"slices"
 )
 
-// Kinds are the input kinds, in the order in which a specification is usually
-// written: an empty object of each, whose Go type is named as the kind. This is
-// where a kind is registered; decoding, the schemas and the reference follow it.
+// Kinds returns an empty object of each input kind, in the order in which a specification is usually written.
+// The Go type has the name of the kind. A new kind is registered here; decoding, schemas and the reference
+// follow.
 func Kinds() []any {
 	return []any{&Fleet{}, &Cluster{}, &Addon{}, &Tenant{}, &Encryption{}, &K0rdent{}, &Kommander{}}
 }
 
-// IsKind says whether a kind is one of the input kinds.
+// IsKind reports whether a kind is one of the input kinds.
 func IsKind(name string) bool {
 	_, ours := KindTypes[name]
 	return ours
 }
 
-// otherKinds are the kinds of the group that are no part of a specification: the
-// functionConfigs, the carrier of a rendered file, and the inventory.
-var otherKinds = []string{"RenderFleet", "ValidateFleet", "VerifyBootstrap", "EncryptSecrets", "File", "Inventory"}
+// otherKinds are the kinds of the API group that do not belong to a specification: the functionConfigs, the
+// object that carries a rendered file, the inventory, and the boundary of a tenant.
+var otherKinds = []string{"RenderFleet", "ValidateFleet", "VerifyBootstrap", "EncryptSecrets", "File", "Inventory", TenantBoundaryKind}
 
-// IsOtherKind says whether a kind of the group is no part of a specification: only Fleetwright and
+// IsOtherKind reports whether a kind of the API group does not belong to a specification: only Fleetwright and
 // the tools that call it read it.
 func IsOtherKind(kind string) bool { return slices.Contains(otherKinds, kind) }
 

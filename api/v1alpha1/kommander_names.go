@@ -3,6 +3,7 @@ package v1alpha1
 import (
 	"cmp"
 	"maps"
+	"net/url"
 	"path"
 	"slices"
 	"strings"
@@ -10,25 +11,25 @@ import (
 	"github.com/Masterminds/semver/v3"
 )
 
-// ProductKommander is the name of the platform product Kommander: of its folder, and
-// the prefix of its Kustomizations.
+// ProductKommander is the name of the platform product Kommander. Its folder has this name, and the
+// names of its Kustomizations begin with it.
 const ProductKommander = "kommander"
 
-// ProductName is the name of the product's folder.
+// ProductName returns the name of the product's folder.
 func (k *Kommander) ProductName() string { return ProductKommander }
 
-// ManagementCluster is the name of the cluster that manages Kommander.
+// ManagementCluster returns the name of the cluster that manages Kommander.
 func (k *Kommander) ManagementCluster() string { return k.Spec.Cluster }
 
-// OwnNamespaces are all that Kommander has.
+// OwnNamespaces returns all namespaces of Kommander.
 func (k *Kommander) OwnNamespaces() []string {
 	return slices.Sorted(maps.Keys(k.NamespaceSteps()))
 }
 
-// FluxNamespaces is that of the Flux which Kommander brings.
+// FluxNamespaces returns the namespace of the Flux that Kommander installs.
 func (k *Kommander) FluxNamespaces() []string { return []string{KommanderFluxNamespace} }
 
-// AddNamespace says how the object gets another namespace.
+// AddNamespace describes how to add a namespace to the object.
 func (k *Kommander) AddNamespace() string {
 	return "give it to a workspace or project of the Kommander"
 }
@@ -38,8 +39,8 @@ func (k *Kommander) CopiesClusterKey(namespace, name string) bool {
 	return namespace == KommanderNamespace && name == KommanderAgeSecret
 }
 
-// Namespaces of Kommander: of itself and the management cluster's applications, and
-// of its sources.
+// Namespaces of Kommander: one for Kommander itself and the management cluster's applications, and one
+// for its sources.
 const (
 	KommanderNamespace     = "kommander"
 	KommanderFluxNamespace = "kommander-flux"
@@ -62,7 +63,10 @@ const (
 	KommanderGitSecret   = "kommander-git-credentials"
 	KommanderGiteaSecret = "gitea-admin-credentials"
 	KommanderCASecret    = "tls-root-ca"
-	// KommanderAgeSecret has the cluster's own key, key age.agekey, in Kommander's namespace.
+	// KommanderIngressSecret has the certificate of the management cluster's domain.
+	KommanderIngressSecret = "kommander-ingress-tls"
+	// KommanderAgeSecret is the Secret in Kommander's namespace with the cluster's own key, in the key
+	// age.agekey.
 	KommanderAgeSecret = "sops-age"
 	// KommanderGitFile is the file of KommanderGitSecret in the management repository.
 	KommanderGitFile = "shared/kommander-git-repository/git-credentials.yaml"
@@ -76,6 +80,7 @@ const (
 	KommanderStepHelmRepositories = "helm-repositories"
 	KommanderStepIngress          = "ingress"
 	KommanderStepGitea            = "gitea"
+	KommanderStepGitRepository    = "gitea-repository"
 	KommanderStepRepository       = "repository"
 	KommanderStepFlux             = "flux-configuration"
 	KommanderStepGatekeeper       = "gatekeeper"
@@ -97,25 +102,25 @@ const (
 // write into the management repository.
 const AppsKommander = "apps-kommander"
 
-// Folders are Kommander's own folders in the management repository.
+// Folders returns Kommander's own folders in the management repository.
 func (k *Kommander) Folders() []string {
 	return []string{
 		"kommander", "kubernetes/kommander", "services", "applications", "common", "workspaces", "projects", "shared", "clusters/kommander_host-cluster",
 	}
 }
 
-// AtLeast says whether the version of Kommander is a release or one after it.
+// AtLeast reports whether the version of Kommander is the given release or a later one.
 func (s *KommanderSpec) AtLeast(major, minor uint64) bool { return AtLeast(s.Version, major, minor) }
 
-// AtLeast says whether a version is of a release or of one after it; candidates of a
-// release are of that one.
+// AtLeast reports whether a version is the given release or a later one; release candidates count as their
+// release.
 func AtLeast(version string, major, minor uint64) bool {
 	v, err := semver.NewVersion(version)
 	return err == nil && (v.Major() > major || v.Major() == major && v.Minor() >= minor)
 }
 
-// CAKey is the key of KommanderCASecret that Flux reads: in the Secret of
-// spec.secretRef of a HelmRepository up to 2.7, of spec.certSecretRef from 2.8.
+// CAKey returns the key of KommanderCASecret that Flux reads: caFile up to 2.7, for spec.secretRef of a
+// HelmRepository, and ca.crt from 2.8, for spec.certSecretRef.
 func (s *KommanderSpec) CAKey() string {
 	if s.AtLeast(2, 8) {
 		return "ca.crt"
@@ -123,7 +128,7 @@ func (s *KommanderSpec) CAKey() string {
 	return "caFile"
 }
 
-// KommanderHelmRepository is the name of the HelmRepository at a URL: its host and path.
+// KommanderHelmRepository returns the name of the HelmRepository for a URL, derived from its host and path.
 func KommanderHelmRepository(url string) string {
 	_, rest, _ := strings.Cut(url, "://")
 	return strings.Trim(strings.Map(func(r rune) rune {
@@ -134,7 +139,7 @@ func KommanderHelmRepository(url string) string {
 	}, strings.ToLower(rest)), "-.")
 }
 
-// Definition is a version of an application, nil where there is none.
+// Definition returns a version of an application, or nil.
 func (s *KommanderSpec) Definition(name, version string) *KommanderDefinition {
 	i := slices.IndexFunc(s.Definitions, func(d KommanderDefinition) bool { return d.Name == name && d.Version == version })
 	if i < 0 {
@@ -143,7 +148,41 @@ func (s *KommanderSpec) Definition(name, version string) *KommanderDefinition {
 	return &s.Definitions[i]
 }
 
-// Workspace is the workspace of a name, nil where there is none.
+// HasExisting reports whether a version of an application is an existing definition.
+func (s *KommanderSpec) HasExisting(name, version string) bool {
+	return slices.Contains(s.ExistingDefinitions, KommanderExisting{name, version})
+}
+
+// Deploys reports whether an AppDeployment of the management cluster takes over the application that the
+// installation applies.
+func (s *KommanderSpec) Deploys(application string) bool {
+	return slices.ContainsFunc(s.Applications, func(a KommanderApplication) bool { return a.Adopts(application) })
+}
+
+// Adopts reports whether an AppDeployment of the management cluster installs an application as the
+// installation does, under its own name.
+func (a KommanderApplication) Adopts(application string) bool {
+	return a.Kind == "ClusterApp" && a.Name == application && a.Application == application
+}
+
+// KommanderGiteaHost is the host of the definition gitea inside of the cluster.
+const KommanderGiteaHost = "gitea-http." + KommanderNamespace + ".svc"
+
+// GiteaRepository returns the owner and the name of the management repository if Gitea of the
+// specification serves it, otherwise "".
+func (s *KommanderSpec) GiteaRepository() (owner, name string) {
+	u, err := url.Parse(s.Management.URL)
+	if s.Gitea == nil || err != nil || strings.TrimSuffix(u.Hostname(), ".cluster.local") != KommanderGiteaHost {
+		return "", ""
+	}
+	owner, name, _ = strings.Cut(strings.Trim(u.Path, "/"), "/")
+	if name = strings.TrimSuffix(name, ".git"); name == "" || strings.Contains(name, "/") {
+		return "", ""
+	}
+	return owner, name
+}
+
+// Workspace returns the workspace with a name, or nil.
 func (s *KommanderSpec) Workspace(name string) *KommanderWorkspace {
 	i := slices.IndexFunc(s.Workspaces, func(w KommanderWorkspace) bool { return w.Name == name })
 	if i < 0 {
@@ -152,16 +191,16 @@ func (s *KommanderSpec) Workspace(name string) *KommanderWorkspace {
 	return &s.Workspaces[i]
 }
 
-// ObjectName is the name of the ClusterApp or App that an AppDeployment names.
+// ObjectName returns the name of the ClusterApp or App that an AppDeployment references.
 func (a KommanderApplication) ObjectName() string { return a.Application + "-" + a.Version }
 
-// certManagerChart is the chart of cert-manager, and the namespace that it is mostly installed in.
+// certManagerChart is the name of cert-manager's chart, and of the namespace in which it is usually installed.
 const certManagerChart = "cert-manager"
 
-// CertManager is the add-on that brings cert-manager to a cluster, nil where none does, and the
-// namespace where it reads what ClusterIssuers need: that of its pods, unless its values name
-// another one (cert-manager's chart, templates/deployment.yaml). sure is false where
-// they may do so by arguments or variables.
+// CertManager returns the add-on that installs cert-manager on a cluster, nil if there is none, and the
+// namespace in which cert-manager reads the Secrets of ClusterIssuers. That is the namespace of its pods,
+// unless its values name another one (cert-manager's chart, templates/deployment.yaml). sure is false if
+// arguments or variables in the values may do so.
 func (s *Spec) CertManager(c *Cluster) (a *Addon, namespace string, sure bool) {
 	addons := s.AddonsOn(c)
 	i := slices.IndexFunc(addons, func(a *Addon) bool {
@@ -184,7 +223,7 @@ func (s *Spec) CertManager(c *Cluster) (a *Addon, namespace string, sure bool) {
 	return a, namespace, values["extraArgs"] == nil
 }
 
-// ApplyDefaults fills in what a Kommander leaves out.
+// ApplyDefaults sets the defaults of a Kommander.
 func (k *Kommander) ApplyDefaults(of *Spec) {
 	s, f := &k.Spec, of.Fleet.Spec
 	set(&s.Timeout, "15m")
@@ -199,15 +238,7 @@ func (k *Kommander) ApplyDefaults(of *Spec) {
 		set(&s.RootCA.Namespace, namespace)
 	}
 	set(&s.RootCA.Namespace, certManagerChart)
-	if a := s.AirGapped; a != nil && a.Keys == nil {
-		a.Keys = []SecretKey{{Name: s.CAKey(), From: SecretSource{Env: "KOMMANDER_ROOT_CA"}}}
-	}
-	if i := s.Ingress; i != nil && i.ACME != nil {
-		set(&i.ACME.Server, "https://acme-v02.api.letsencrypt.org/directory")
-	}
-	if g := s.Gitea; g != nil && g.Keys == nil {
-		g.Keys = fromEnvironment("gitea-admin", "username", "password")
-	}
+	s.defaultInstallation()
 	for i := range s.Definitions {
 		defaultDefinition(&s.Definitions[i])
 	}
@@ -243,6 +274,25 @@ func (k *Kommander) ApplyDefaults(of *Spec) {
 	}
 }
 
+// defaultInstallation sets the defaults of the optional parts of the installation.
+func (s *KommanderSpec) defaultInstallation() {
+	if a := s.AirGapped; a != nil && a.Keys == nil {
+		a.Keys = []SecretKey{{Name: s.CAKey(), From: SecretSource{Env: "KOMMANDER_ROOT_CA"}}}
+	}
+	if i := s.Ingress; i != nil && i.ACME != nil {
+		set(&i.ACME.Server, "https://acme-v02.api.letsencrypt.org/directory")
+	}
+	if i := s.Ingress; i != nil && i.Certificate != nil && i.Certificate.Keys == nil {
+		i.Certificate.Keys = fromEnvironment("kommander-ingress", "tls.crt", "tls.key")
+	}
+	if g := s.Gitea; g != nil {
+		set(&g.Image, "docker.io/curlimages/curl:8.16.0")
+		if g.Keys == nil {
+			g.Keys = fromEnvironment("gitea-admin", "username", "password")
+		}
+	}
+}
+
 func defaultDefinition(d *KommanderDefinition) {
 	set(&d.Version, strings.TrimPrefix(d.Chart.Version, "v"))
 	if !strings.HasPrefix(d.Chart.URL, "oci://") {
@@ -263,8 +313,8 @@ func defaultApplications(list []KommanderApplication) {
 	}
 }
 
-// fromEnvironment are keys whose values come from environment variables: that of a
-// name, and the key's.
+// fromEnvironment returns keys with values from environment variables. The name of a variable consists of a
+// common name and the key's name.
 func fromEnvironment(name string, keys ...string) []SecretKey {
 	var out []SecretKey
 	for _, key := range keys {
@@ -273,8 +323,8 @@ func fromEnvironment(name string, keys ...string) []SecretKey {
 	return out
 }
 
-// NamespaceSteps are the namespaces of a Kommander, and the steps that apply the objects
-// in them: its controllers create those of workspaces and projects.
+// NamespaceSteps returns the namespaces of a Kommander, each with the step that applies the objects in it.
+// Kommander's controllers create the namespaces of workspaces and projects.
 func (k *Kommander) NamespaceSteps() map[string]string {
 	out := map[string]string{KommanderNamespace: KommanderStepBase, KommanderFluxNamespace: KommanderStepBase}
 	for _, w := range k.Spec.Workspaces {
@@ -286,7 +336,22 @@ func (k *Kommander) NamespaceSteps() map[string]string {
 	return out
 }
 
-// NeededSecrets are the Secrets that Kommander needs.
+// Holds returns the workspaces and projects. If one is removed, Kommander deletes its namespace on all of its
+// clusters.
+func (k *Kommander) Holds() []Held {
+	var out []Held
+	for _, w := range k.Spec.Workspaces {
+		if !w.Existing {
+			out = append(out, Held{"workspace", w.Name})
+		}
+	}
+	for _, p := range k.Spec.Projects {
+		out = append(out, Held{"project", p.Name})
+	}
+	return out
+}
+
+// NeededSecrets returns the Secrets that Kommander needs.
 func (k *Kommander) NeededSecrets() []*DeclaredSecret {
 	s := &k.Spec
 	declare := func(namespace, name, step string, keys []SecretKey) *DeclaredSecret {
@@ -302,26 +367,30 @@ func (k *Kommander) NeededSecrets() []*DeclaredSecret {
 	if s.Gitea != nil {
 		out = append(out, declare(KommanderNamespace, KommanderGiteaSecret, KommanderStepGitea, s.Gitea.Keys))
 	}
+	if s.Ingress != nil && s.Ingress.Certificate != nil {
+		tls := declare(KommanderNamespace, KommanderIngressSecret, KommanderStepIngress, s.Ingress.Certificate.Keys)
+		tls.Type = "kubernetes.io/tls"
+		out = append(out, tls)
+	}
 	if s.AirGapped != nil {
 		out = append(out, declare(KommanderFluxNamespace, KommanderCASecret, KommanderStepHelmRepositories, s.AirGapped.Keys))
 	}
 	return out
 }
 
-// FluxVersion is the version of the Flux that Kommander installs in the clusters that
-// it attaches: the Fleet's.
+// FluxVersion returns the version of the Flux that Kommander installs on the clusters that it attaches: that of
+// the Fleet.
 func (s *Spec) FluxVersion() string {
 	return strings.TrimPrefix(cmp.Or(s.Fleet.Spec.Flux.Version, DefaultBootstrapVersion), "v")
 }
 
-// KommanderKustomization is the namespace and name of the Kustomization that Kommander
-// makes of an AppDeployment: its own. Source: kommander-applications v2.8 to v2.17, whose
-// velero waits for the Kustomization rook-ceph-cluster in ${releaseNamespace}, that of an
-// AppDeployment: no definition has one of this name.
+// KommanderKustomization returns the namespace and name of the Kustomization that Kommander creates for an
+// AppDeployment: those of the AppDeployment itself. Source: kommander-applications v2.8 to v2.17, where velero
+// waits for the Kustomization rook-ceph-cluster in ${releaseNamespace}. No definition contains a Kustomization
+// with this name, so it is that of an AppDeployment.
 func KommanderKustomization(namespace, name string) (string, string) { return namespace, name }
 
-// KommanderWorkspaces are the workspaces that Kommander makes itself, with their
-// namespaces.
+// KommanderWorkspaces returns the workspaces that Kommander itself creates, with their namespaces.
 func KommanderWorkspaces() map[string]string {
 	return map[string]string{KommanderOwnWorkspace: KommanderNamespace, "default-workspace": "kommander-default-workspace"}
 }

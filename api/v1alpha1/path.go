@@ -9,8 +9,7 @@ import (
 
 var plainPath = regexp.MustCompile(`^[A-Za-z0-9._/@+-]*$`)
 
-// PathProblem says why a path does not stay inside of a repository; empty when
-// it does.
+// PathProblem returns why a path does not stay inside a repository, "" if it does.
 func PathProblem(p string) string {
 	segments := strings.Split(p, "/")
 	switch {

@@ -2,30 +2,36 @@ package v1alpha1
 
 // Product is the object of a platform product that one of the clusters manages.
 type Product interface {
-	// ProductName is the name of the product's folder, and the prefix of its Kustomizations.
+	// ProductName returns the name of the product's folder, which is also the prefix of its Kustomizations.
 	ProductName() string
-	// ManagementCluster is the name of the cluster that manages the product.
+	// ManagementCluster returns the name of the cluster that manages the product.
 	ManagementCluster() string
-	// ApplyDefaults fills in what the object leaves out.
+	// ApplyDefaults sets the fields of the object that are not set.
 	ApplyDefaults(of *Spec)
-	// NamespaceSteps are the namespaces that the product has on its cluster, each with the step that
-	// applies the objects in it: the namespace exists by then, and nothing uses it before.
+	// NamespaceSteps returns the namespaces that the product has on its cluster, each with the step that
+	// applies the objects in it. The namespace exists before that step, and no earlier step uses it.
 	NamespaceSteps() map[string]string
-	// OwnNamespaces are those of them that no tenant may claim.
+	// OwnNamespaces returns those of these namespaces that no tenant may use.
 	OwnNamespaces() []string
-	// FluxNamespaces are the namespaces of Flux controllers that the product brings.
+	// FluxNamespaces returns the namespaces of Flux controllers that the product installs.
 	FluxNamespaces() []string
-	// AddNamespace says how the object gets another namespace.
+	// AddNamespace describes how to add a namespace to the object.
 	AddNamespace() string
-	// Folders are the product's own folders in the platform repository.
+	// Folders returns the product's own folders in the platform repository.
 	Folders() []string
-	// NeededSecrets are the Secrets that the product needs.
+	// Holds returns the parts of the object whose removal deletes workloads on clusters.
+	Holds() []Held
+	// NeededSecrets returns the Secrets that the product needs.
 	NeededSecrets() []*DeclaredSecret
-	// CopiesClusterKey reports whether a Secret holds a copy of the cluster's own key.
+	// CopiesClusterKey reports whether a Secret is a copy of the cluster's own key.
 	CopiesClusterKey(namespace, name string) bool
 }
 
-// ProductOf returns the object of a product, or nil where the specification has none.
+// Held is a part of a product whose removal deletes workloads on clusters, such as a project with its
+// namespaces.
+type Held struct{ Kind, Name string }
+
+// ProductOf returns the object of a product, or nil if the specification has none.
 func ProductOf[T Product](s *Spec) T {
 	for _, p := range s.Products {
 		if of, ok := p.(T); ok {
@@ -47,7 +53,7 @@ func (s *Spec) ProductsOn(c *Cluster) []Product {
 	return out
 }
 
-// ProductSecrets are the Secrets that the platform products need.
+// ProductSecrets returns the Secrets that the platform products need.
 func (s *Spec) ProductSecrets() []*DeclaredSecret {
 	var out []*DeclaredSecret
 	for _, p := range s.Products {

@@ -7,15 +7,14 @@ import (
 	"strings"
 )
 
-// Equal says whether two specifications are the same, wherever they were read
-// from.
+// Equal reports whether two specifications are equal, whatever files they come from.
 func (s *Spec) Equal(other *Spec) bool {
 	a, b := *s, *other
 	a.States, b.States = nil, nil
 	return reflect.DeepEqual(a, b)
 }
 
-// Cluster returns the cluster of a name, or nil.
+// Cluster returns the cluster with a name, or nil.
 func (s *Spec) Cluster(name string) *Cluster {
 	for _, c := range s.Clusters {
 		if c.Metadata.Name == name {
@@ -25,7 +24,7 @@ func (s *Spec) Cluster(name string) *Cluster {
 	return nil
 }
 
-// Addon returns the add-on of a name, or nil.
+// Addon returns the add-on with a name, or nil.
 func (s *Spec) Addon(name string) *Addon {
 	for _, a := range s.Addons {
 		if a.Metadata.Name == name {
@@ -35,7 +34,7 @@ func (s *Spec) Addon(name string) *Addon {
 	return nil
 }
 
-// Matches says whether a selector selects a cluster.
+// Matches reports whether a selector selects a cluster.
 func (sel ClusterSelector) Matches(c *Cluster) bool {
 	if len(sel.Names) > 0 && !slices.Contains(sel.Names, c.Metadata.Name) {
 		return false
@@ -62,7 +61,7 @@ func (s *Spec) Selected(sel ClusterSelector) []*Cluster {
 	return out
 }
 
-// AddonsOn returns the add-ons that a cluster gets, sorted by name.
+// AddonsOn returns the add-ons of a cluster, sorted by name.
 func (s *Spec) AddonsOn(c *Cluster) []*Addon {
 	var out []*Addon
 	for _, a := range s.Addons {
@@ -73,11 +72,9 @@ func (s *Spec) AddonsOn(c *Cluster) []*Addon {
 	return out
 }
 
-// EffectiveValues returns the values of an add-on on a cluster: its own with the
-// overrides for the cluster merged over them in order. Maps merge, lists
-// replace, null deletes (RFC 7386, as kustomize merges a patch into values). The
-// result is the caller's: it shares nothing with the specification. It is nil
-// when the add-on has no values there.
+// EffectiveValues returns the values of an add-on on a cluster, nil if there are none. It merges the overrides
+// for the cluster in order over the add-on's own values: maps merge, lists replace, null deletes (RFC 7386, as
+// kustomize merges a patch into values). The caller may modify the result.
 func (s *Spec) EffectiveValues(a *Addon, c *Cluster) map[string]any {
 	values, _ := clone(a.Spec.Values).(map[string]any)
 	for _, o := range a.Spec.Overrides {
@@ -86,6 +83,20 @@ func (s *Spec) EffectiveValues(a *Addon, c *Cluster) map[string]any {
 		}
 	}
 	return values
+}
+
+// EffectiveChart returns the chart of an add-on on a cluster, nil if there is none. Its version is that of the
+// last override for the cluster that has one.
+func (s *Spec) EffectiveChart(a *Addon, c *Cluster) *Chart {
+	chart := a.Spec.Chart
+	for _, o := range a.Spec.Overrides {
+		if chart != nil && o.Chart != nil && o.Clusters.Matches(c) {
+			other := *chart
+			other.Version = o.Chart.Version
+			chart = &other
+		}
+	}
+	return chart
 }
 
 func clone(v any) any {
@@ -109,7 +120,7 @@ func clone(v any) any {
 	return v
 }
 
-// mergeValues merges a patch into values that it may change.
+// mergeValues merges a patch into values, which it modifies.
 func mergeValues(values, patch map[string]any) map[string]any {
 	if values == nil {
 		values = make(map[string]any, len(patch))
@@ -129,19 +140,18 @@ func mergeValues(values, patch map[string]any) map[string]any {
 	return values
 }
 
-// TenantCluster is a cluster that a tenant is on.
+// TenantCluster is a cluster of a tenant.
 type TenantCluster struct {
 	// Cluster is the cluster's name.
 	Cluster string
-	// Path in the tenant's source that is applied there, from the source's
-	// root and beginning with ./ : spec.path of the tenant's Kustomization.
+	// Path is the path in the tenant's source that is applied to the cluster, relative to the source's root:
+	// spec.path of the tenant's Kustomization. It begins with ./
 	Path string
 }
 
-// TenantClusters returns the clusters that a tenant is on, whatever its state,
-// sorted by name. Where environments names both a cluster and the cluster's
-// environment, the cluster's entry wins; an entry that names a cluster and an
-// environment alike is the cluster's and the environment's.
+// TenantClusters returns the clusters of a tenant, whatever its state, sorted by name. If environments
+// names both a cluster and the cluster's environment, the cluster's entry is used. An entry whose name
+// is both a cluster and an environment applies to both.
 func (s *Spec) TenantClusters(t *Tenant) []TenantCluster {
 	var out []TenantCluster
 	for _, c := range s.Clusters {
@@ -165,21 +175,20 @@ func sourcePath(parts ...string) string {
 	return "./" + p
 }
 
-// OnPlatformRepository says whether a tenant deploys from a branch of the
-// platform repository.
+// OnPlatformRepository reports whether a tenant deploys from a branch of the platform repository.
 func (s *Spec) OnPlatformRepository(t *Tenant) bool {
 	return t.Spec.Source.Kind == SourceGit && sameRepository(t.Spec.Source.URL, s.Fleet.Spec.Repository.URL)
 }
 
-// sameRepository compares two URLs but for what Git hosts ignore.
+// sameRepository reports whether two URLs name the same repository, ignoring differences that Git hosts ignore.
 func sameRepository(a, b string) bool { return RepositoryID(a) == RepositoryID(b) }
 
-// RepositoryID returns what two URLs of one repository have in common.
+// RepositoryID returns a string that is equal for all URLs of one repository.
 func RepositoryID(url string) string {
 	return strings.ToLower(strings.TrimSuffix(strings.TrimRight(url, "/"), ".git"))
 }
 
-// RecipientsOf are the age recipients of a scope.
+// RecipientsOf returns the age recipients of a scope.
 func (s *Spec) RecipientsOf(scope, name string) []string {
 	r := s.Encryption.Spec.Recipients
 	switch scope {
@@ -189,4 +198,37 @@ func (s *Spec) RecipientsOf(scope, name string) []string {
 		return r.Clusters[name].Age
 	}
 	return r.Tenants[name].Age
+}
+
+// ShardLabels returns the label in an object's metadata that assigns its Flux objects to a shard, nil if there
+// is none.
+func (s *Spec) ShardLabels(of ObjectMeta) map[string]string {
+	sharding := s.Fleet.Spec.Flux.Sharding
+	if sharding == nil || of.Labels[sharding.Key] == "" {
+		return nil
+	}
+	return map[string]string{sharding.Key: of.Labels[sharding.Key]}
+}
+
+// Spec is a complete, valid specification with its defaults applied. Its lists are sorted by name. Nothing in
+// it depends on the files from which it was read.
+type Spec struct {
+	Fleet      *Fleet
+	Clusters   []*Cluster
+	Addons     []*Addon
+	Tenants    []*Tenant
+	Encryption *Encryption // nil when there is none
+	Products   []Product   // of platform products, one of each kind
+
+	// States are the positions of the tenants' states, by tenant name. They are not part of the
+	// specification itself.
+	States map[string]Place
+}
+
+// Place is the position of a field in the files of a specification.
+type Place struct {
+	File         string
+	Line, Column int
+	// Object and Field name the place, such as Tenant payments and spec.state.
+	Object, Field string
 }

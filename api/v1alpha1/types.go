@@ -1,14 +1,12 @@
-// Package v1alpha1 holds the input kinds of Fleetwright: Fleet, Cluster, Addon,
-// Tenant, Encryption, K0rdent and Kommander (API group fleetwright.dev/v1alpha1).
+// Package v1alpha1 holds the input kinds of Fleetwright: Fleet, Cluster, Addon, Tenant, Encryption, K0rdent and
+// Kommander (API group fleetwright.dev/v1alpha1).
 //
-// The package has the types, their defaults and their documentation. Package
-// internal/specs reads files: it decodes strictly, checks references and bounds,
-// applies the defaults and returns a [Spec]. Field names copy Flux's wherever Flux
-// has one (interval, sourceRef, dependsOn, path).
+// The package has the types, their defaults and their documentation. Package internal/specs reads files: it
+// decodes strictly, checks references and limits, applies the defaults and returns a [Spec]. Field names are
+// those of Flux if Flux has such a field (interval, sourceRef, dependsOn, path).
 //
-// The struct tags are the one source of the JSON Schemas in schemas/:
-// `json` names the field, `jsonschema` its bounds (enum, pattern, minLength,
-// default), the doc comment its description.
+// The struct tags are the only source of the JSON Schemas in schemas/: `json` sets the name of the field,
+// `jsonschema` its constraints (enum, pattern, minLength, default), and the doc comment its description.
 package v1alpha1
 
 // Group, Version and APIVersion name the API of the input kinds.
@@ -39,7 +37,7 @@ type TypeMeta struct {
 type ObjectMeta struct {
 	// Name is a DNS label, unique among the objects of its kind.
 	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$,example=production"`
-	// Labels of the object; those of a Cluster are matched by selectors.
+	// Labels of the object; selectors match the labels of a Cluster.
 	Labels map[string]string `json:"labels,omitempty"`
 	// Annotations of the object. config.kubernetes.io/local-config: "true"
 	// keeps kustomize and kpt from applying a specification to a cluster.
@@ -49,7 +47,7 @@ type ObjectMeta struct {
 // Duration is a Go duration such as 30s, 10m or 1h, as Flux writes them.
 type Duration string
 
-// SecretRef names a Secret in the namespace of the object that refers to it.
+// SecretRef names a Secret in the namespace of the object that references it.
 type SecretRef struct {
 	// Name of the Secret.
 	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=253,pattern=^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$,example=registry-credentials"`
@@ -61,8 +59,8 @@ type NameRef struct {
 	Name string `json:"name" jsonschema:"required,minLength=1,example=cert-manager"`
 }
 
-// Fleet is what all clusters share: the platform repository, the layout of its
-// folders and how Flux is installed. A specification has exactly one.
+// Fleet contains the settings that all clusters share: the platform repository, the layout of its
+// folders and the installation of Flux. A specification has exactly one.
 type Fleet struct {
 	TypeMeta `json:",inline"`
 	Metadata ObjectMeta `json:"metadata" jsonschema:"required"`
@@ -73,8 +71,8 @@ type Fleet struct {
 type FleetSpec struct {
 	// Repository is the platform repository, which the clusters sync from.
 	Repository Repository `json:"repository" jsonschema:"required"`
-	// Layout chooses where files stand: fleet (clusters/, infrastructure/,
-	// tenants/) for several clusters, or apps (kubernetes/apps/) for one.
+	// Layout of the repository: fleet (clusters/, infrastructure/, tenants/) for several clusters, or
+	// apps (kubernetes/apps/) for one.
 	Layout Layout `json:"layout,omitempty" jsonschema:"enum=fleet,enum=apps,default=fleet"`
 	// Flux says how Flux itself is installed.
 	Flux Flux `json:"flux,omitempty"`
@@ -105,7 +103,7 @@ const (
 	LayoutApps  Layout = "apps"
 )
 
-// Flux says which Flux runs on the clusters and how it gets there.
+// Flux says which Flux runs on the clusters and how it is installed.
 type Flux struct {
 	// Install is bootstrap (manifests in Git, as `flux bootstrap` writes them)
 	// or operator (the Flux Operator and a FluxInstance).
@@ -117,6 +115,12 @@ type Flux struct {
 	Components []string `json:"components,omitempty" jsonschema:"minItems=1,enum=source-controller,enum=kustomize-controller,enum=helm-controller,enum=notification-controller,enum=image-reflector-controller,enum=image-automation-controller,enum=source-watcher,default=source-controller,default=kustomize-controller,default=helm-controller,default=notification-controller"`
 	// Registry that the controllers' images are pulled from.
 	Registry string `json:"registry,omitempty" jsonschema:"default=ghcr.io/fluxcd"`
+	// Size of the clusters (FluxInstance spec.cluster.size), for which the operator sets the concurrency of the
+	// controllers and their CPU and memory limits. Only with install: operator.
+	Size string `json:"size,omitempty" jsonschema:"enum=small,enum=medium,enum=large"`
+	// Sharding starts a set of controllers for each shard (FluxInstance spec.sharding), which reconcile the
+	// objects that the shard's label is on. Only with install: operator.
+	Sharding *Sharding `json:"sharding,omitempty"`
 }
 
 // Install names a way of installing Flux.
@@ -130,13 +134,13 @@ const (
 
 // MultiTenancy hardens Flux for several tenants.
 type MultiTenancy struct {
-	// Lockdown forbids cross-namespace references and remote bases, and lets
-	// objects without a service account run as the powerless default one
-	// (Flux: multi-tenancy lockdown). On unless set to false.
+	// Lockdown forbids cross-namespace references and remote bases, and makes objects without a
+	// service account run as the default account, which has no permissions (Flux: multi-tenancy
+	// lockdown). On unless set to false.
 	Lockdown *bool `json:"lockdown,omitempty" jsonschema:"default=true"`
 }
 
-// Defaults for every generated Flux object; an object's own field wins.
+// Defaults for every generated Flux object; an object's own field overrides them.
 type Defaults struct {
 	// Interval between two reconciliations.
 	Interval Duration `json:"interval,omitempty" jsonschema:"default=10m"`
@@ -144,6 +148,12 @@ type Defaults struct {
 	RetryInterval Duration `json:"retryInterval,omitempty" jsonschema:"default=1m"`
 	// Timeout of one reconciliation.
 	Timeout Duration `json:"timeout,omitempty" jsonschema:"default=5m"`
+	// DriftDetection of every HelmRelease.
+	DriftDetection *DriftDetection `json:"driftDetection,omitempty"`
+	// Install contains fields of spec.install of every HelmRelease; each replaces the generated one.
+	Install *ReleaseInstall `json:"install,omitempty"`
+	// Upgrade contains fields of spec.upgrade of every HelmRelease; each replaces the generated one.
+	Upgrade *ReleaseUpgrade `json:"upgrade,omitempty"`
 }
 
 // Cluster is one cluster of the fleet.
@@ -168,20 +178,20 @@ type ClusterSpec struct {
 	Path string `json:"path,omitempty" jsonschema:"example=clusters/staging"`
 }
 
-// Sync sets the pace of a cluster's root Kustomization.
+// Sync sets the interval of a cluster's root Kustomization.
 type Sync struct {
 	// Interval between two pulls of the repository.
 	Interval Duration `json:"interval,omitempty" jsonschema:"default=1m"`
 }
 
-// ClusterSelector selects clusters; its parts are ANDed, and an empty one
+// ClusterSelector selects clusters; its conditions are combined with AND, and an empty selector
 // selects all.
 type ClusterSelector struct {
 	// Names of clusters.
 	Names []string `json:"names,omitempty" jsonschema:"minItems=1,example=production"`
 	// Environments of clusters.
 	Environments []string `json:"environments,omitempty" jsonschema:"minItems=1,example=production"`
-	// MatchLabels are labels that a cluster carries, each with its value.
+	// MatchLabels are labels of clusters, each with its value.
 	MatchLabels map[string]string `json:"matchLabels,omitempty"`
 }
 
@@ -196,35 +206,44 @@ type Addon struct {
 type AddonSpec struct {
 	// Namespace that the add-on is installed in.
 	Namespace string `json:"namespace" jsonschema:"required,minLength=1,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
-	// PodSecurity is the pod-security level that the namespace enforces;
-	// add-ons that share a namespace must agree.
+	// PodSecurity is the pod-security level that the namespace enforces; it must be the same in all
+	// add-ons of the namespace.
 	PodSecurity PodSecurity `json:"podSecurity,omitempty" jsonschema:"enum=privileged,enum=baseline,enum=restricted"`
 	// ReleaseName of the Helm release; the add-on's name by default.
 	ReleaseName string `json:"releaseName,omitempty" jsonschema:"maxLength=53,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
-	// Chart to install; an add-on without one has resources only.
+	// Chart to install; an add-on without a chart has only resources.
 	Chart *Chart `json:"chart,omitempty"`
 	// Values of the chart.
 	Values map[string]any `json:"values,omitempty"`
-	// Overrides of the values for some clusters, in order.
+	// Overrides of the values and the chart's version for some clusters, in order.
 	Overrides []AddonOverride `json:"overrides,omitempty"`
-	// Resources are plain objects of the add-on, a file each. They are applied
-	// after the chart, so they may use its custom resource definitions.
+	// Resources are plain objects of the add-on, one file each. They are applied after the chart, so
+	// they can use its custom resource definitions.
 	Resources []ResourceFile `json:"resources,omitempty"`
-	// DependsOn names add-ons that must be ready first.
+	// DependsOn names add-ons that must be ready first, on the clusters that have them.
 	DependsOn []NameRef `json:"dependsOn,omitempty"`
 	// Stage is controllers, or configs, which starts when all controllers are
 	// ready.
 	Stage Stage `json:"stage,omitempty" jsonschema:"enum=controllers,enum=configs,default=controllers"`
-	// Clusters that get the add-on; all by default.
+	// Clusters on which the add-on is installed; all by default.
 	Clusters ClusterSelector `json:"clusters,omitempty"`
-	// Bootstrap installs the add-on before Flux runs, with the chart, version
-	// and values that Flux then takes over.
+	// Bootstrap installs the add-on before Flux runs, with the same chart, version and values that
+	// Flux then uses.
 	Bootstrap *Bootstrap `json:"bootstrap,omitempty"`
+	// Stateful says whether more than files is lost with the add-on: a render then removes it only with
+	// --allow-removal. By default, whether its values or resources ask for volumes or load balancers.
+	Stateful *bool `json:"stateful,omitempty"`
 	// Interval between two reconciliations of the release; the Fleet's default
 	// one by default.
 	Interval Duration `json:"interval,omitempty"`
 	// Timeout of one Helm action; the Fleet's default one by default.
 	Timeout Duration `json:"timeout,omitempty"`
+	// DriftDetection of the release; the Fleet's default one by default.
+	DriftDetection *DriftDetection `json:"driftDetection,omitempty"`
+	// Install contains fields of the HelmRelease's spec.install; each replaces the Fleet's default or the generated one.
+	Install *ReleaseInstall `json:"install,omitempty"`
+	// Upgrade contains fields of the HelmRelease's spec.upgrade; each replaces the Fleet's default or the generated one.
+	Upgrade *ReleaseUpgrade `json:"upgrade,omitempty"`
 }
 
 // PodSecurity is a level of the Pod Security Standards.
@@ -246,10 +265,10 @@ const (
 	StageConfigs     Stage = "configs"
 )
 
-// Chart is where a Helm chart comes from.
+// Chart is the source of a Helm chart.
 type Chart struct {
-	// URL is the chart itself in an OCI registry (oci://host/path/chart), or
-	// an HTTP(S) Helm repository.
+	// URL of the chart itself in an OCI registry (oci://host/path/chart), or of an HTTP(S) Helm
+	// repository.
 	URL string `json:"url" jsonschema:"required,minLength=1,pattern=^(oci|https?)://,example=oci://quay.io/jetstack/charts/cert-manager"`
 	// Name of the chart in an HTTP(S) repository; the add-on's name by default.
 	Name string `json:"name,omitempty" jsonschema:"example=cert-manager"`
@@ -280,29 +299,12 @@ type OIDCIdentity struct {
 	Subject string `json:"subject" jsonschema:"required,minLength=1,example=^https://github.com/acme/.*$"`
 }
 
-// AddonOverride changes the values of an add-on on some clusters.
-type AddonOverride struct {
-	// Clusters that are changed.
-	Clusters ClusterSelector `json:"clusters" jsonschema:"required"`
-	// Values merged over the add-on's: maps merge, lists replace, null deletes.
-	Values map[string]any `json:"values" jsonschema:"required"`
-}
-
-// ResourceFile is a file of plain Kubernetes objects.
-type ResourceFile struct {
-	// Name of the file, without its ending.
-	Name string `json:"name" jsonschema:"required,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
-	// Manifests are the file's objects.
-	Manifests []map[string]any `json:"manifests" jsonschema:"required,minItems=1"`
-}
-
 // Bootstrap puts an add-on into the helmfile that prepares a cluster for Flux.
 type Bootstrap struct {
-	// Needs names bootstrapped add-ons that must be installed before; the
-	// bootstrapped ones of dependsOn by default.
+	// Needs names bootstrapped add-ons that must be installed first, on the clusters that have them; by
+	// default the bootstrapped add-ons of dependsOn.
 	Needs []string `json:"needs,omitempty"`
-	// CRDs installs the chart's custom resource definitions in a stage of
-	// their own, before any release.
+	// CRDs installs the chart's custom resource definitions in a separate stage, before any release.
 	CRDs bool `json:"crds,omitempty"`
 	// Hooks run when the release is installed, in order.
 	Hooks []BootstrapHook `json:"hooks,omitempty"`
@@ -316,7 +318,7 @@ type BootstrapHook struct {
 	Apply string `json:"apply,omitempty"`
 }
 
-// Tenant is a team that deploys to the fleet from a source of its own.
+// Tenant is a team that deploys to the fleet from its own source.
 type Tenant struct {
 	TypeMeta `json:",inline"`
 	Metadata ObjectMeta `json:"metadata" jsonschema:"required"`
@@ -325,41 +327,42 @@ type Tenant struct {
 
 // TenantSpec is the specification of a Tenant.
 type TenantSpec struct {
-	// Namespaces of the tenant's workloads; one named as the tenant by default.
+	// Namespaces of the tenant's workloads; by default one with the tenant's name.
 	Namespaces []string `json:"namespaces,omitempty" jsonschema:"minItems=1,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
-	// SyncNamespace holds the tenant's source, Kustomization and keys, where
-	// the tenant itself may write nothing; <name>-flux by default.
+	// SyncNamespace contains the tenant's source, Kustomization and keys; the tenant itself has no
+	// write access to it. <name>-flux by default.
 	SyncNamespace string `json:"syncNamespace,omitempty" jsonschema:"maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
 	// Source that the tenant deploys from; by default a branch of the platform
 	// repository.
 	Source TenantSource `json:"source,omitempty"`
-	// Environments maps a cluster's name, or an environment's, to the path below
-	// source.path which is applied there; the cluster's entry wins where both
-	// are named, and a name that is a cluster's and an environment's stands for
-	// both. By default the tenant is on every cluster, with the path
-	// ./<environment>, or ./<cluster> where the cluster has no environment.
+	// Environments maps the name of a cluster or an environment to the path below source.path that is
+	// applied there. If both are named, the cluster's entry is used; a name that is both a cluster and
+	// an environment applies to both. By default the tenant is on every cluster, with the path
+	// ./<environment>, or ./<cluster> if the cluster has no environment.
 	Environments map[string]string `json:"environments,omitempty"`
-	// Access of the tenant's accounts in its namespaces.
+	// Starter in the tenant's repository: web, a small web server as plain objects, which need no source but
+	// the tenant's own; podinfo, the same as a release of its chart, oci://ghcr.io/stefanprodan/charts/podinfo,
+	// which allowedSources has to allow; or none.
+	Starter string `json:"starter,omitempty" jsonschema:"enum=web,enum=podinfo,enum=none,default=web"`
+	// Access of the tenant's accounts to its namespaces.
 	Access Access `json:"access,omitempty"`
 	// PodSecurity is the level that the tenant's namespaces enforce.
 	PodSecurity PodSecurity `json:"podSecurity,omitempty" jsonschema:"enum=privileged,enum=baseline,enum=restricted,default=restricted"`
-	// Quota is the hard limit of each workload namespace's ResourceQuota,
-	// merged over the default one, which is listed below: requests beyond the
-	// default limits raise these, limits below the default requests lower those.
+	// Quota contains the hard limits of the ResourceQuota in each workload namespace, merged over the
+	// defaults, which are listed below. Requests above the default limits raise those limits, and
+	// limits below the default requests lower those requests.
 	Quota map[string]string `json:"quota,omitempty"`
-	// Limits are those of each container, merged over the default ones.
+	// Limits of each container, merged over the defaults.
 	Limits Limits `json:"limits,omitempty"`
-	// NetworkPolicy opens the namespaces, which are closed but for DNS and
-	// traffic inside the namespace.
+	// NetworkPolicy allows traffic of the namespaces. By default only DNS and traffic inside the
+	// namespace are allowed.
 	NetworkPolicy NetworkPolicy `json:"networkPolicy,omitempty"`
-	// AllowedSources are URL prefixes, beside its own source, that the
-	// tenant's GitRepositories, OCIRepositories, HelmRepositories and Buckets
-	// may use.
+	// AllowedSources are URL prefixes that the tenant's GitRepositories, OCIRepositories,
+	// HelmRepositories and Buckets may use, in addition to its own source.
 	AllowedSources []string `json:"allowedSources,omitempty" jsonschema:"pattern=^(https?|ssh|file|oci)://,example=oci://ghcr.io/acme/charts/"`
-	// Hosts that the tenant's Ingresses and routes may serve, and that its
-	// Certificates may name: a name, or *.NAME for NAME's whole subdomain. Without
-	// any, the tenant has no Ingress and no route. No two tenants of a cluster
-	// share a host.
+	// Hosts that the tenant's Ingresses and routes may serve, and that its Certificates may name: a
+	// name, or *.NAME for all subdomains of NAME. Without hosts, the tenant can have no Ingresses and
+	// routes. Two tenants of a cluster cannot share a host.
 	Hosts []string `json:"hosts,omitempty" jsonschema:"maxLength=253,pattern=^(\\*\\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$,example=*.shop.example.com"`
 	// State is Active; Draining removes the sync, so that Flux prunes the
 	// workloads; Removed then removes the rest.
@@ -370,8 +373,7 @@ type TenantSpec struct {
 type TenantSource struct {
 	// Kind of the source.
 	Kind string `json:"kind,omitempty" jsonschema:"enum=GitRepository,enum=OCIRepository,default=GitRepository"`
-	// URL of the source; the platform repository's by default, on a branch of
-	// the tenant's own.
+	// URL of the source; by default the platform repository, on the tenant's own branch.
 	URL string `json:"url,omitempty" jsonschema:"pattern=^(https?|ssh|file|oci)://"`
 	// Branch of a GitRepository: main by default, or tenant/<name> in the
 	// platform repository.
@@ -388,13 +390,13 @@ type TenantSource struct {
 	Verify *Verify `json:"verify,omitempty"`
 }
 
-// Access says what a tenant's accounts may do in the tenant's namespaces.
+// Access says what a tenant's accounts can do in the tenant's namespaces.
 type Access struct {
-	// Profile is restricted (workloads, services, configuration), edit (that,
-	// and Roles, RoleBindings and ServiceAccounts, which most charts make) or
-	// admin (Kubernetes' admin ClusterRole, bound in the namespaces only).
+	// Profile is restricted (workloads, services, configuration), edit (the same, and Roles,
+	// RoleBindings and ServiceAccounts, which most charts create) or admin (Kubernetes' admin
+	// ClusterRole, bound only in the tenant's namespaces).
 	Profile string `json:"profile,omitempty" jsonschema:"enum=restricted,enum=edit,enum=admin,default=restricted"`
-	// Rules are granted beside the profile's.
+	// Rules are granted in addition to those of the profile.
 	Rules []PolicyRule `json:"rules,omitempty"`
 }
 
@@ -408,7 +410,7 @@ type PolicyRule struct {
 	Verbs []string `json:"verbs" jsonschema:"required,minItems=1,example=get"`
 }
 
-// Limits are the LimitRange of each workload namespace, merged over the default.
+// Limits are the LimitRange of each workload namespace, merged over the defaults.
 type Limits struct {
 	// Default limits of a container.
 	Default map[string]string `json:"default,omitempty"`
@@ -418,7 +420,7 @@ type Limits struct {
 	Max map[string]string `json:"max,omitempty"`
 }
 
-// NetworkPolicy opens a tenant's namespaces.
+// NetworkPolicy allows traffic of a tenant's namespaces.
 type NetworkPolicy struct {
 	// IngressFrom are namespaces whose pods may call the tenant's.
 	IngressFrom []string `json:"ingressFrom,omitempty" jsonschema:"maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
@@ -431,6 +433,14 @@ type NetworkPolicy struct {
 // State of a tenant.
 type State string
 
+// The starters of a tenant's repository, and the chart that one of them releases.
+const (
+	StarterWeb     = "web"
+	StarterPodinfo = "podinfo"
+	StarterNone    = "none"
+	StarterChart   = "oci://ghcr.io/stefanprodan/charts/podinfo"
+)
+
 // The states of a tenant, in the order of its off-boarding.
 const (
 	StateActive   State = "Active"
@@ -438,28 +448,5 @@ const (
 	StateRemoved  State = "Removed"
 )
 
-// Spec is a whole, valid specification with its defaults applied. Its lists are
-// sorted by name and nothing of it depends on the files it was read from.
-type Spec struct {
-	Fleet      *Fleet
-	Clusters   []*Cluster
-	Addons     []*Addon
-	Tenants    []*Tenant
-	Encryption *Encryption // nil when there is none
-	Products   []Product   // of platform products, one of each kind
-
-	// States are the places of the tenants' states, by the tenants' names. They are no part of the
-	// specification itself.
-	States map[string]Place
-}
-
-// Place is where a field is in the files of a specification.
-type Place struct {
-	File         string
-	Line, Column int
-	// Object and Field name it, such as Tenant payments and spec.state.
-	Object, Field string
-}
-
-// DurationPattern is the pattern that Flux's own CRDs put on a duration.
+// DurationPattern is the pattern of a duration in Flux's own CustomResourceDefinitions.
 const DurationPattern = `^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`

@@ -1,7 +1,7 @@
 package v1alpha1
 
-// Encryption says who can decrypt what: SOPS recipients for each scope. It
-// holds public keys only.
+// Encryption says who can decrypt which secrets: SOPS recipients for each scope. It contains only
+// public keys.
 type Encryption struct {
 	TypeMeta `json:",inline"`
 	Metadata ObjectMeta     `json:"metadata" jsonschema:"required"`
@@ -13,15 +13,15 @@ type Encryption struct {
 type EncryptionSpec struct {
 	// Recipients for each scope.
 	Recipients ScopedRecipients `json:"recipients" jsonschema:"required"`
-	// Rules stand in the platform's .sops.yaml before the generated ones.
+	// Rules are inserted in the platform's .sops.yaml before the generated ones.
 	Rules []EncryptionRule `json:"rules,omitempty"`
-	// EncryptedRegex chooses the keys that are encrypted.
+	// EncryptedRegex selects the keys that are encrypted.
 	EncryptedRegex string `json:"encryptedRegex,omitempty" jsonschema:"default=^(data|stringData)$"`
-	// SecretRef names the Secret with the age key, key age.agekey, beside each
+	// SecretRef names the Secret with the age key, in the key age.agekey and in the namespace of each
 	// Kustomization that decrypts; sops-age by default.
 	SecretRef *SecretRef `json:"secretRef,omitempty"`
-	// Secrets that clusters get, declared without their values: `fleetwright
-	// secrets sync` makes them, encrypted.
+	// Secrets that clusters get, declared without their values: `fleetwright secrets sync` creates
+	// them, encrypted.
 	Secrets []DeclaredSecret `json:"secrets,omitempty"`
 }
 
@@ -38,17 +38,16 @@ type ScopedRecipients struct {
 
 // Recipients are public keys.
 type Recipients struct {
-	// Age recipients (age1…), or public keys of SSH (ssh-ed25519 …, ssh-rsa …).
-	// Clusters and tenants need one of age: kustomize-controller has no keys of SSH.
+	// Age recipients (age1…), or SSH public keys (ssh-ed25519 …, ssh-rsa …). Clusters and tenants need
+	// an age recipient, because kustomize-controller does not support SSH keys.
 	Age []string `json:"age,omitempty" jsonschema:"minItems=1,pattern=^(age1|ssh-ed25519 |ssh-rsa )"`
 }
 
 // EncryptionRule is a creation rule of SOPS.
 type EncryptionRule struct {
-	// PathRegex matches the file's path from the repository's root.
+	// PathRegex matches the path of a file, relative to the repository's root.
 	PathRegex string `json:"pathRegex" jsonschema:"required,minLength=1,example=^docs/.*$"`
-	// EncryptedRegex chooses the keys that are encrypted; the one of the
-	// Encryption by default.
+	// EncryptedRegex selects the keys that are encrypted; by default that of the Encryption.
 	EncryptedRegex string `json:"encryptedRegex,omitempty"`
 	// Recipients who can decrypt.
 	Recipients Recipients `json:"recipients" jsonschema:"required"`

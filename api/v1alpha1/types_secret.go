@@ -2,22 +2,21 @@ package v1alpha1
 
 import "slices"
 
-// DeclaredSecret is a Secret of Kubernetes whose values stand nowhere in the
-// specification: in Git they are encrypted, in a file that `fleetwright secrets
-// sync` makes and that is the user's from then on.
+// DeclaredSecret is a Kubernetes Secret whose values are not in the specification. Its values are in
+// Git encrypted, in a file that `fleetwright secrets sync` creates and that the user owns from then
+// on.
 type DeclaredSecret struct {
 	// Name of the Secret.
 	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=253,pattern=^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$"`
-	// Namespace of the Secret: flux-system, or one that add-ons or a platform
-	// product (kcm-system, a workspace's or a project's) have on each of its
-	// clusters; with scope tenant one of the tenant's, by default its sync namespace.
+	// Namespace of the Secret: flux-system, or a namespace that add-ons or a platform product
+	// (kcm-system, that of a workspace or project) have on each of its clusters; with scope tenant one
+	// of the tenant's namespaces, by default its sync namespace.
 	Namespace string `json:"namespace,omitempty" jsonschema:"maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
 	// Type of the Secret, as Kubernetes knows it.
 	Type string `json:"type,omitempty" jsonschema:"maxLength=253,default=Opaque,example=kubernetes.io/basic-auth"`
-	// Scope says whose the Secret is. platform: all clusters share one file and
-	// its values. clusters: each cluster has a file, and values, of its own.
-	// tenant: the clusters of a tenant share one file. A file is encrypted to the
-	// clusters that apply it and to the platform's recipients.
+	// Scope of the Secret. platform: all clusters share one file and its values. clusters: each
+	// cluster has a separate file with separate values. tenant: the clusters of a tenant share one
+	// file. A file is encrypted to the clusters that apply it and to the platform's recipients.
 	Scope SecretScope `json:"scope,omitempty" jsonschema:"enum=platform,enum=clusters,enum=tenant,default=platform"`
 	// Clusters that get the Secret, with scope clusters; all by default.
 	Clusters ClusterSelector `json:"clusters,omitempty"`
@@ -29,15 +28,15 @@ type DeclaredSecret struct {
 	Annotations map[string]string `json:"annotations,omitempty"`
 	// Keys of the Secret's data.
 	Keys []SecretKey `json:"keys" jsonschema:"required,minItems=1"`
-	// Product is the platform product that needs the Secret or has its namespace, and
-	// Step is the one of its steps that applies it, in its folder; "" for others.
+	// Product is the platform product that needs the Secret or owns its namespace, and Step is the
+	// product's step that applies the Secret, in the step's folder; both are "" for other Secrets.
 	Product string `json:"-"`
 	Step    string `json:"-"`
-	// File of the Secret in the platform repository; "" for the layout's own place.
+	// File of the Secret in the platform repository; "" for the default place of the layout.
 	File string `json:"-"`
 }
 
-// SecretScope says whose a declared Secret is.
+// SecretScope is the scope of a declared Secret.
 type SecretScope string
 
 // The scopes of a declared Secret.
@@ -51,52 +50,49 @@ const (
 type SecretKey struct {
 	// Name of the key in the Secret's data.
 	Name string `json:"name" jsonschema:"required,maxLength=253,pattern=^[-._a-zA-Z0-9]+$,example=password"`
-	// From says where the value comes from when the Secret is made: exactly one
-	// of its fields is set.
+	// From is the source of the value when the Secret is created: exactly one of its fields is set.
 	From SecretSource `json:"from" jsonschema:"required"`
 }
 
-// SecretSource is where a value comes from when its Secret is made. A value is
-// never taken anew: what stands in Git encrypted stays as it is.
+// SecretSource is the source of a value when its Secret is created. An existing encrypted value is
+// never read or generated again.
 type SecretSource struct {
-	// Env names the environment variable that holds the value.
+	// Env names the environment variable with the value.
 	Env string `json:"env,omitempty" jsonschema:"pattern=^[A-Za-z_][A-Za-z0-9_]*$,example=ADMIN_PASSWORD"`
-	// File holds the value, byte for byte: a path from the folder that fleet/
-	// stands in, or an absolute one.
+	// File contains the value, byte for byte: a path relative to the folder that contains fleet/, or
+	// an absolute path.
 	File string `json:"file,omitempty" jsonschema:"example=../keys/registry.json"`
-	// Generate a random text.
+	// Generate a random string.
 	Generate *Generate `json:"generate,omitempty"`
-	// AgeKey makes a private key of age (X25519). That of a tenant, the Secret of
-	// spec.secretRef in its sync namespace, gets its public key added to the
-	// tenant's recipients.
+	// AgeKey generates an age private key (X25519). If it is a tenant's own key, in the Secret of
+	// spec.secretRef in its sync namespace, its public key is added to the tenant's recipients.
 	AgeKey *AgeKey `json:"ageKey,omitempty"`
-	// SSHKeyPair makes a key pair: the private key under the key's name, the
-	// public one, a deploy key, beside it under NAME.pub. Flux reads identity
-	// and identity.pub, and known_hosts, which comes from a file.
+	// SSHKeyPair generates a key pair: the private key under the key's name, and the public key, for
+	// use as a deploy key, under NAME.pub. Flux reads identity and identity.pub, and known_hosts,
+	// which comes from a file.
 	SSHKeyPair *SSHKeyPair `json:"sshKeyPair,omitempty"`
 }
 
-// Generate is a random text, of which each character is drawn alike.
+// Generate is a random string with uniformly distributed characters.
 type Generate struct {
 	// Length in characters.
 	Length int `json:"length,omitempty" jsonschema:"minimum=8,maximum=4096,default=32"`
-	// Charset that the characters are drawn from: alphanumeric (A-Z, a-z, 0-9),
-	// lowercase (a-z, 0-9), letters (A-Z, a-z), digits, hex (0-9, a-f), base64url
-	// (A-Z, a-z, 0-9, - and _) or printable (all that ASCII shows, but spaces).
+	// Charset of the characters: alphanumeric (A-Z, a-z, 0-9), lowercase (a-z, 0-9), letters (A-Z,
+	// a-z), digits, hex (0-9, a-f), base64url (A-Z, a-z, 0-9, - and _) or printable (all printable
+	// ASCII characters except the space).
 	Charset string `json:"charset,omitempty" jsonschema:"enum=alphanumeric,enum=lowercase,enum=letters,enum=digits,enum=hex,enum=base64url,enum=printable,default=alphanumeric"`
 }
 
-// AgeKey is a private key of age; there is nothing to choose.
+// AgeKey is an age private key; it has no options.
 type AgeKey struct{}
 
-// SSHKeyPair is a key pair for SSH.
+// SSHKeyPair is an SSH key pair.
 type SSHKeyPair struct {
-	// Algorithm of the keys: ecdsa (with the curve P-384, which `flux bootstrap`
-	// takes) or ed25519.
+	// Algorithm of the keys: ecdsa (with the curve P-384, which `flux bootstrap` uses) or ed25519.
 	Algorithm string `json:"algorithm,omitempty" jsonschema:"enum=ecdsa,enum=ed25519,default=ecdsa"`
 }
 
-// Set are the fields of a source that are set.
+// Set returns the fields of a source that are set.
 func (s SecretSource) Set() []string {
 	var set []string
 	for _, field := range []struct {
@@ -112,11 +108,10 @@ func (s SecretSource) Set() []string {
 	return set
 }
 
-// PublicSuffix follows the name of an SSH key pair's private key in the name of
-// its public key.
+// PublicSuffix is the suffix that the public key of an SSH key pair has after the name of the private key.
 const PublicSuffix = ".pub"
 
-// DataKeys are the keys of the Secret's data, in the order of their declaration.
+// DataKeys returns the keys of the Secret's data, in the order of their declaration.
 func (s *DeclaredSecret) DataKeys() []string {
 	var names []string
 	for _, k := range s.Keys {
@@ -128,11 +123,11 @@ func (s *DeclaredSecret) DataKeys() []string {
 	return names
 }
 
-// String gives namespace/name, as messages name a Secret.
+// String returns namespace/name, as messages name a Secret.
 func (s *DeclaredSecret) String() string { return s.Namespace + "/" + s.Name }
 
-// Secrets are the declared Secrets, in the order of their declaration, and those
-// that platform products need; none without an Encryption.
+// Secrets returns the declared Secrets in the order of their declaration, and the Secrets that
+// platform products need; none without an Encryption.
 func (s *Spec) Secrets() []*DeclaredSecret {
 	if s.Encryption == nil {
 		return nil
@@ -140,7 +135,7 @@ func (s *Spec) Secrets() []*DeclaredSecret {
 	return slices.Concat(s.OwnSecrets(), s.ProductSecrets())
 }
 
-// OwnSecrets are those that the Encryption declares.
+// OwnSecrets returns the Secrets that the Encryption declares.
 func (s *Spec) OwnSecrets() []*DeclaredSecret {
 	var out []*DeclaredSecret
 	for i := range s.Encryption.Spec.Secrets {
@@ -149,7 +144,7 @@ func (s *Spec) OwnSecrets() []*DeclaredSecret {
 	return out
 }
 
-// SecretClusters are the clusters that apply a declared Secret, sorted by name.
+// SecretClusters returns the clusters that apply a declared Secret, sorted by name.
 func (s *Spec) SecretClusters(d *DeclaredSecret) []*Cluster {
 	switch d.Scope {
 	case ScopeClusters:
@@ -166,9 +161,9 @@ func (s *Spec) SecretClusters(d *DeclaredSecret) []*Cluster {
 	return s.Clusters
 }
 
-// SecretOn is a declared Secret as a cluster applies it: one in a namespace of a
-// platform product belongs to the product's step that applies what stands there.
-// Namespaces that add-ons make, before all products, need none.
+// SecretOn returns a declared Secret as a cluster applies it. If it is in a namespace of a platform product,
+// the product's step that applies the objects there also applies the Secret. In namespaces of add-ons, which
+// exist before all products, no step is needed.
 func (s *Spec) SecretOn(c *Cluster, d *DeclaredSecret) *DeclaredSecret {
 	if d.Product != "" || d.Scope == ScopeTenant || slices.ContainsFunc(s.AddonsOn(c), func(a *Addon) bool { return a.Spec.Namespace == d.Namespace }) {
 		return d
@@ -183,7 +178,7 @@ func (s *Spec) SecretOn(c *Cluster, d *DeclaredSecret) *DeclaredSecret {
 	return d
 }
 
-// Tenant returns the tenant of a name, or nil.
+// Tenant returns the tenant with a name, or nil.
 func (s *Spec) Tenant(name string) *Tenant {
 	for _, t := range s.Tenants {
 		if t.Metadata.Name == name {
@@ -193,9 +188,8 @@ func (s *Spec) Tenant(name string) *Tenant {
 	return nil
 }
 
-// TenantKey is the tenant whose own key a declared Secret holds: the one that
-// the tenant's Kustomization decrypts with, in its sync namespace. It is nil for
-// other Secrets.
+// TenantKey returns the tenant whose own key a declared Secret contains. The tenant's Kustomization decrypts
+// with this key in its sync namespace. It returns nil for other Secrets.
 func (s *Spec) TenantKey(d *DeclaredSecret) *Tenant {
 	t := s.Tenant(d.Tenant)
 	if d.Scope != ScopeTenant || t == nil || s.Encryption.Spec.SecretRef == nil ||

@@ -220,9 +220,10 @@ func TestAction(t *testing.T) {
 		{"clean", map[string]string{"path": good}, 0, "", false},
 		{"findings", map[string]string{"path": bad, "sarif-file": filepath.Join(temp, "out.sarif")}, 1, "::error file=a.yaml,line=4,", true},
 		{"other rules", map[string]string{"path": bad, "rules": "bootstrap-*"}, 0, "", false},
+		{"little is covered", map[string]string{"path": good, "min-coverage": "101"}, 2, "--min-coverage 101 is no percentage", false},
 		{"only installed", map[string]string{"path": bad, "install-only": "true"}, 0, "", false},
 		{"all inputs", map[string]string{
-			"path": good, "fail-on": "info", "fail-on-unresolved": "true", "rules": "schema-*", "profile": "audit", "config": "none",
+			"path": good, "fail-on": "info", "fail-on-unresolved": "true", "min-coverage": "0", "rules": "schema-*", "profile": "audit", "config": "none",
 			"root": ".", "schemas": filepath.Join(temp, "schemas") + "\n" + filepath.Join(temp, "more schemas") + "\n",
 			"charts": filepath.Join(temp, "charts"), "baseline": filepath.Join(temp, "baseline.json"),
 			"source": "flux-system/flux-system=" + good + "\n", "cluster": "nowhere",
@@ -243,7 +244,56 @@ func TestAction(t *testing.T) {
 			}
 		})
 	}
+	t.Run("wrong path", func(t *testing.T) { reportsWrongPath(t, a, place) })
 	refusesOthers(t, a, place, good)
+	t.Run("links of the repository", func(t *testing.T) { keepsOthers(t, a, place, bad) })
+}
+
+// reportsWrongPath holds that a validation that cannot begin is an annotation and in the summary, also where a report for
+// SARIF is asked for, and that nothing is left of that report.
+func reportsWrongPath(t *testing.T, a action, place actionPlace) {
+	report := filepath.Join(t.TempDir(), "out.sarif")
+	status, output, summary := place.run(t, a, map[string]string{"path": filepath.Join(place.temp, "nowhere"), "sarif-file": report})
+	if status != 2 || !strings.Contains(output, "::error") {
+		t.Errorf("the action ends with %d:\n%s", status, output)
+	}
+	if !strings.Contains(summary, "### Fleetwright") || !strings.Contains(summary, "nowhere") {
+		t.Errorf("the summary is\n%s", summary)
+	}
+	left, err := filepath.Glob(filepath.Join(place.temp, "fleetwright-*"))
+	if _, missing := os.Lstat(report); err != nil || len(left) > 0 || !os.IsNotExist(missing) {
+		t.Errorf("left are %q, %v, %v", left, missing, err)
+	}
+}
+
+// keepsOthers holds that a report for SARIF takes the place of a link, and never that of the file behind it.
+func keepsOthers(t *testing.T, a action, place actionPlace, bad string) {
+	outside := t.TempDir()
+	writeFiles(t, outside, "kept", "kept")
+	file := filepath.Join(place.temp, "out.sarif")
+	_ = os.Remove(file)
+	if err := os.Symlink(filepath.Join(outside, "kept"), file); err != nil {
+		t.Fatal(err)
+	}
+	if status, output, _ := place.run(t, a, map[string]string{"path": bad, "sarif-file": file}); status != 1 {
+		t.Errorf("the action ends with %d:\n%s", status, output)
+	}
+	if info, err := os.Lstat(file); err != nil || !info.Mode().IsRegular() {
+		t.Errorf("the report is no file: %v", err)
+	}
+	if text, err := os.ReadFile(filepath.Join(outside, "kept")); err != nil || string(text) != "kept" {
+		t.Errorf("the file behind the link is now %q, %v", text, err)
+	}
+	relative, err := filepath.Rel(t.TempDir(), filepath.Join(outside, "x.sarif")) // folders of tests stand beside each other
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status, output, _ := place.run(t, a, map[string]string{"path": bad, "sarif-file": relative}); status < 2 {
+		t.Errorf("a folder outside of the workspace: the action ends with %d:\n%s", status, output)
+	}
+	if _, err := os.Lstat(filepath.Join(outside, "x.sarif")); err == nil {
+		t.Error("the report is outside of the workspace")
+	}
 }
 
 // refusesOthers holds that nothing runs but what the Action's own revision pins.

@@ -13,26 +13,36 @@ import (
 	"github.com/fleetwright/fleetwright/render"
 )
 
-// sourceFlags are the flags that say what targets are rendered from.
+// sourceFlags are the flags for the source from which targets are rendered.
 type sourceFlags struct {
 	stream, fluxManifests string
 	overwrite             []string
+	allowRemoval          []string
 }
 
 func (f *sourceFlags) register(c *cobra.Command) {
-	c.Flags().StringVar(&f.stream, "from-stream", "", "take the rendered files from the File objects in this `FILE` (- for stdin), not from the specification")
-	c.Flags().StringVar(&f.fluxManifests, "flux-manifests", "", "make gotk-components.yaml from Flux's manifests in this `DIR` (manifests.tar.gz of a release, unpacked), where the specification installs Flux by bootstrap")
-	c.Flags().StringArrayVar(&f.overwrite, "overwrite", nil, "rewrite this `FILE` although it was edited, a path in the platform target or TARGET/path; may be repeated")
+	c.Flags().StringVar(&f.stream, "from-stream", "", "read the rendered files from the File objects in `FILE` (- for stdin) instead of rendering the specification")
+	c.Flags().StringVar(&f.fluxManifests, "flux-manifests", "", "generate gotk-components.yaml from the Flux manifests in `DIR` (the unpacked manifests.tar.gz of a Flux release), if the specification installs Flux by bootstrap")
+	c.Flags().StringArrayVar(&f.overwrite, "overwrite", nil, "overwrite `FILE` even if it was edited: a path in the platform target, or TARGET/path; repeatable")
+	c.Flags().StringArrayVar(&f.allowRemoval, "allow-removal", nil, "allow the removal of a cluster, of an add-on that stores data, of a platform product or a part of it, of a tenant from a cluster, or of a declared Secret: `cluster/NAME`, addon/NAME, product/NAME, product/NAME/KIND/NAME, tenant/NAME or secret/NAMESPACE/NAME; repeatable")
 }
 
-// source reads what targets are rendered from, and tells on stderr what of a
-// stream was left out.
+// source reads the source from which targets are rendered. It reports on stderr which objects of a stream it
+// ignored.
 func (f *sourceFlags) source(s streams, dir string) (*render.Source, error) {
+	source, err := f.read(s, dir)
+	if err == nil {
+		source.AllowRemoval = f.allowRemoval
+	}
+	return source, err
+}
+
+func (f *sourceFlags) read(s streams, dir string) (*render.Source, error) {
 	if f.stream == "" {
 		return render.FromFolder(dir, f.fluxManifests)
 	}
 	if f.fluxManifests != "" {
-		return nil, &render.BadInput{Err: errors.New("--from-stream and --flux-manifests exclude each other: a stream holds rendered files")}
+		return nil, &render.BadInput{Err: errors.New("--from-stream and --flux-manifests cannot be used together: a stream already contains rendered files")}
 	}
 	in, name := s.in, "stdin"
 	if f.stream != "-" {
@@ -45,12 +55,12 @@ func (f *sourceFlags) source(s streams, dir string) (*render.Source, error) {
 	}
 	source, others, err := render.FromStream(in, name, dir)
 	if err == nil && others > 0 {
-		_ = output.Printf(s.err, "%s: %d objects are not of kind File and were left out\n", name, others)
+		_ = output.Printf(s.err, "%s: ignored %d objects that are not of kind File\n", name, others)
 	}
 	return source, err
 }
 
-// folderArgument is the optional argument DIR.
+// folderArgument returns the optional argument DIR, "." if it is missing.
 func folderArgument(args []string) string {
 	if len(args) == 0 {
 		return "."
@@ -66,7 +76,8 @@ func formatFlag(c *cobra.Command, to *string) {
 
 func shownDir(dir string) string { return cmp.Or(filepath.ToSlash(dir), ".") }
 
-// withDir is the argument DIR of the next command.
+// withDir returns the argument DIR for a suggested command, with a space before it; "" for the working
+// directory.
 func withDir(dir string) string {
 	if filepath.Clean(dir) == "." {
 		return ""

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/internal/bootstrap"
+	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/builds"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/fluxapi"
@@ -19,6 +20,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/helmfile"
 	"github.com/fleetwright/fleetwright/internal/manifest"
 	"github.com/fleetwright/fleetwright/internal/output"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/render"
 	"github.com/fleetwright/fleetwright/validators"
 )
@@ -27,10 +29,10 @@ func newBootstrap(s streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "bootstrap",
 		Short: "Compare what a bootstrap installs with the HelmReleases in Git",
-		Long: `A bootstrap installs releases before Flux runs; then Flux takes them over. These
-commands read bootstrap definitions, wherever they stand in a repository, and
-compare them with its HelmReleases: helmfiles, kustomizations with helmCharts, and
-HelmCharts of K3s. Nothing is executed or fetched.`,
+		Long: `A bootstrap installs releases before Flux runs; Flux then takes them over. These
+commands find bootstrap definitions anywhere in a repository and compare them with its
+HelmReleases: helmfiles, kustomizations with helmCharts, and HelmCharts of K3s.
+Nothing is executed or fetched.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: group,
 	}
@@ -41,44 +43,65 @@ HelmCharts of K3s. Nothing is executed or fetched.`,
 // nothingFound makes the absence of a bootstrap wrong usage: nothing was checked.
 func nothingFound(err error) error {
 	if errors.Is(err, bootstrap.ErrNoBootstrap) {
-		return &render.BadInput{Err: err, Hint: "a repository without one has nothing to compare; where there is one, name the folder with it and the HelmReleases"}
+		return &render.BadInput{Err: err, Hint: "without a bootstrap there is nothing to compare; if there is one, name the folder that contains it and the HelmReleases"}
 	}
 	if broken := (*helmfile.UnreadableError)(nil); errors.As(err, &broken) {
-		return &render.BadInput{Err: err, Hint: "fix the file: helmfile stops there too"}
+		for _, e := range bounds.Exceeded() {
+			if e.Unit.File == broken.File {
+				return e // helmfile itself has no such limit
+			}
+		}
+		return &render.BadInput{Err: err, Hint: "fix the file: helmfile fails on it too"}
 	}
 	return err
 }
 
 func newBootstrapVerify(s streams) *cobra.Command {
 	f := &validateFlags{format: formatText}
+	var rendered bool
 	c := &cobra.Command{
 		Use:   "verify [DIR]",
 		Short: "Compare every bootstrapped release with its HelmRelease",
-		Long: `Compare chart, version, values and identity of every release of every bootstrap
-file in DIR (by default the repository that the working directory is in) with the
-HelmRelease that takes it over, and what installs Flux with what the cluster says of
-its Flux.
+		Long: `Compare every release of every bootstrap file with the HelmRelease that takes it over:
+chart, version, values and identity. Also compare the Flux that is installed with the
+Flux that the cluster's manifests declare. DIR is by default the repository that
+contains the working directory.
 
-Exit status 1 when a release drifts or is missing, when Flux drifts, when helmfile
-certainly stops at a file, or when the releases need each other in a circle or need
-what the file doesn't define; 2 when a bootstrap file can't be read. failOn,
+With --rendered, also render the charts of both sides and compare the objects, hooks
+included, as diff does: values that differ without changing any object are cosmetic and
+do not fail, and the objects that Flux would change are listed below each drift. Charts are
+taken from the repository, from --charts, and from what "fleetwright fetch" downloaded.
+What random functions and the clock return is the same on both sides.
+
+Exit status 1 when a release drifts or is missing, when Flux drifts, when helmfile is
+certain to fail on a file, or when releases need each other in a cycle or need a release
+that the file does not define; 2 when a bootstrap file cannot be read. failOn,
 failOnUnresolved, severities and ignore of the configuration (` + validators.ConfigurationFile + `)
-count as in validate.`,
+apply as in validate.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := fromEnvironment(c, s.env); err != nil {
 				return err
 			}
 			v := &validation{streams: s, flags: f, report: finding.NewReport(nil, nil, finding.Summary{})}
+			switch machine := f.format != formatText && f.format != formatJSON; {
+			case rendered && machine:
+				return usage(c, fmt.Errorf("--rendered has no report in the format %s: want text or json", f.format))
+			case len(f.graph.charts) > 0 && !rendered:
+				return usage(c, errors.New("--charts is for --rendered"))
+			}
 			v.folder = s.bootstrapFolder(args)
 			if f.format != formatText && f.format != formatJSON {
 				return v.bootstrapFindings(c.Context())
 			}
-			return v.bootstrapVerdicts(c.Context())
+			return v.bootstrapVerdicts(c.Context(), rendered)
 		},
 	}
 	c.Flags().Var(oneOf(&f.format, reportFormats...), "format", "print `FORMAT`: text, json for the verdicts, or the findings as sarif, junit, github or gitlab")
 	configFlag(c, &f.config)
+	c.Flags().BoolVar(&rendered, "rendered", false, "also compare the objects that both sides install, where their charts are available locally")
+	f.graph.useCache(s.env)
+	f.graph.registerCharts(c)
 	return c
 }
 
@@ -97,7 +120,7 @@ func (s streams) bootstrapFolder(args []string) folder {
 	}
 	top, below, _ := gitrepo.Within(at.dir)
 	up := upFrom(below)
-	_ = output.Printf(s.err, "note: the repository is %s (%s): this folder has no object of Flux's\n", up, top)
+	_ = output.Printf(s.err, "note: the repository is %s (%s): this folder contains no Flux object\n", up, top)
 	return folder{dir: filepath.FromSlash(up)}
 }
 
@@ -111,13 +134,13 @@ func (v *validation) open() error {
 }
 
 // bootstrapVerdicts prints the verdicts as text or JSON.
-func (v *validation) bootstrapVerdicts(ctx context.Context) error {
+func (v *validation) bootstrapVerdicts(ctx context.Context, rendered bool) error {
 	report := bootstrap.NewReport()
 	go builds.Warm()
 	err := v.open()
 	if err == nil {
 		var made *bootstrap.Report
-		if made, err = bootstrap.Verify(ctx, v.repo, nil, v.config.Ignore...); err == nil {
+		if made, err = v.verifyBootstrap(ctx, rendered); err == nil {
 			report = made
 		}
 	}
@@ -134,6 +157,18 @@ func (v *validation) bootstrapVerdicts(ctx context.Context) error {
 		return found()
 	}
 	return unreadable(report)
+}
+
+// verifyBootstrap compares the values, or the objects too.
+func (v *validation) verifyBootstrap(ctx context.Context, rendered bool) (*bootstrap.Report, error) {
+	if !rendered {
+		return bootstrap.VerifyFetched(ctx, v.repo, fetchedFor(v.env), v.config.Ignore...)
+	}
+	fleet, err := v.flags.graph.reconcileAll(ctx, v.dir, v.repo)
+	if err != nil {
+		return nil, err
+	}
+	return bootstrap.VerifyRendered(ctx, v.repo, fleet, v.config.Ignore...)
 }
 
 // told are the findings that the verdicts of a report come to: their rules and severities, as
@@ -168,17 +203,22 @@ func told(report *bootstrap.Report, severities map[string]finding.Severity) []fi
 	}
 	for _, o := range report.Order {
 		switch {
-		case o.Ignored:
+		case o.Ignored || o.Unresolved:
 		case o.Refused:
-			add(bootstrap.RuleOrder, finding.Error)
+			add(o.Rule, finding.Error)
 		default:
-			add(bootstrap.RuleOrder, finding.Warning)
+			add(o.Rule, finding.Warning)
 		}
 	}
 	for range report.Stale {
 		add(bootstrap.RuleIntendedStale, finding.Warning)
 	}
 	return all
+}
+
+// fetchedFor are the charts and sources in the cache that the environment names.
+func fetchedFor(env func(string) string) bootstrap.Fetched {
+	return bootstrap.Fetched{Charts: fetchedCharts(env), Sources: fetchedSources(env)}
 }
 
 // bootstrapFindings reports what the rules about bootstraps find, as validate does.
@@ -191,7 +231,8 @@ func (v *validation) bootstrapFindings(ctx context.Context) error {
 	if err := v.open(); err != nil {
 		return errors.Join(err, v.write(err))
 	}
-	if v.report, err = validators.Run(ctx, v.repo, validators.Options{Rules: rules, Severities: v.config.Severities, Ignore: v.config.Ignore}); err == nil && v.report.Empty() {
+	if v.report, err = validators.Run(ctx, v.repo, validators.Options{Rules: rules, Severities: v.config.Severities, Ignore: v.config.Ignore,
+		Reconcile: reconcile.Options{Fetched: fetchedCharts(v.env), FetchedSources: fetchedSources(v.env)}}); err == nil && v.report.Empty() {
 		err = nothingFound(bootstrap.ErrNoBootstrap)
 	}
 	if err = errors.Join(err, v.write(err)); err == nil &&
@@ -223,17 +264,17 @@ func newBootstrapPlan(s streams) *cobra.Command {
 	var format string
 	c := &cobra.Command{
 		Use:   "plan [DIR]",
-		Short: "List the bootstrapped releases in the order of their installation",
-		Long: `List the releases of each bootstrap file in the order of their installation, with what
-Flux will do when it takes each over: adopt it with an upgrade that changes nothing,
-upgrade it, or install a second release beside it.`,
+		Short: "List the bootstrapped releases in installation order",
+		Long: `List the releases of each bootstrap file in installation order, with what Flux will do
+when it takes each one over: adopt it with an upgrade that changes nothing, upgrade it,
+or install a second release beside it.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			plan := bootstrapPlan{APIVersion: v1alpha1.APIVersion, Kind: "BootstrapPlan", Releases: []bootstrap.Step{}}
 			repo, err := s.bootstrapFolder(args).load()
 			if err == nil {
 				var steps []bootstrap.Step
-				if steps, err = bootstrap.Plan(c.Context(), repo, nil); err == nil {
+				if steps, err = bootstrap.Plan(c.Context(), repo, fetchedFor(s.env)); err == nil {
 					plan.Releases = append(plan.Releases, steps...)
 				}
 			}
@@ -262,8 +303,11 @@ func printPlan(w io.Writer, steps []bootstrap.Step) error {
 		}
 		number++
 		line := fmt.Sprintf("  %2d  %s/%s  %s  %s", number, step.Namespace, step.Release, step.Chart, step.Version)
+		if step.Locked != "" {
+			line += fmt.Sprintf(" (%s in the lock)", step.Locked)
+		}
 		if step.CRDsOnly {
-			line += "  only custom resource definitions"
+			line += "  CustomResourceDefinitions only"
 		}
 		if len(step.Needs) > 0 {
 			line += "  after " + strings.Join(step.Needs, ", ")
@@ -282,8 +326,8 @@ func takeOver(step bootstrap.Step) string {
 		bootstrap.Upgrade:       "Flux upgrades it",
 		bootstrap.SecondRelease: "Flux installs a second release beside it",
 		bootstrap.Install:       "Flux installs the release",
-		bootstrap.NotTaken:      "Flux leaves it alone",
-		bootstrap.Undecided:     "what Flux does is unresolved",
+		bootstrap.NotTaken:      "Flux does not touch it",
+		bootstrap.Undecided:     "unresolved: cannot tell what Flux does",
 	}
 	if step.Reason == "" {
 		return words[step.TakeOver]
@@ -297,15 +341,15 @@ func newBootstrapValues(s streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "values NAMESPACE/NAME [DIR]",
 		Short: "Print the values that a bootstrapped release is installed with",
-		Long: `Print the effective values of a bootstrapped release: one YAML document for each
-bootstrap file that declares it. What cannot be decided offline is left out, told on
-stderr, and makes the exit status 1.`,
+		Long: `Print the effective values of a bootstrapped release, one YAML document for each
+bootstrap file that declares it. Values that cannot be decided offline are omitted and
+reported on stderr, and the exit status is 1.`,
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(c *cobra.Command, args []string) error {
 			return runValues(c.Context(), s, args[0], args[1:], cluster, format)
 		},
 	}
-	c.Flags().StringVar(&cluster, "cluster", "", "only the bootstrap of this `CLUSTER`")
+	c.Flags().StringVar(&cluster, "cluster", "", "only the bootstrap of `CLUSTER`")
 	c.Flags().Var(oneOf(&format, formatYAML, formatJSON), "format", "print `FORMAT`: yaml, or json for a list with each release's file and values")
 	return c
 }
@@ -367,10 +411,10 @@ func printValues(w io.Writer, all []helmfile.ReleaseValues) error {
 		}
 		content, err := manifest.YAML(fmt.Sprintf("%s:%d", v.File, v.Line), values)
 		if err != nil {
-			return fmt.Errorf("%s:%d: encoding the values: %w", v.File, v.Line, err)
+			return fmt.Errorf("%s:%d: encoding the values: %w", output.Line(v.File), v.Line, err)
 		}
 		if content, err = output.YAML(content); err != nil {
-			return fmt.Errorf("%s:%d: encoding the values: %w", v.File, v.Line, err)
+			return fmt.Errorf("%s:%d: encoding the values: %w", output.Line(v.File), v.Line, err)
 		}
 		if i > 0 {
 			content = append([]byte("---\n"), content...)

@@ -11,12 +11,12 @@ import (
 	"github.com/fleetwright/fleetwright/internal/bounds"
 )
 
-// limitFlags adds the flags that replace the bounds of a run.
+// limitFlags adds the flags that replace the limits of a run.
 func limitFlags(root *cobra.Command, s streams) {
 	limits := &bounds.Limits{}
 	flags := root.PersistentFlags()
-	flags.DurationVar(&limits.Time, "timeout", 0, "the time that a run may take, such as 2m; a unit of work may take a quarter of it (default: grows with the repository)")
-	flags.Var((*size)(&limits.Memory), "memory", "the memory that a run may keep, such as 2GiB (default: grows with the repository)")
+	flags.DurationVar(&limits.Time, "timeout", 0, "the longest time that a run may take, such as 2m; each unit of work may take a quarter of it (default: grows with the repository)")
+	flags.Var((*size)(&limits.Memory), "memory", "the most memory that a run may use, such as 2GiB (default: grows with the repository)")
 	root.PersistentPreRunE = func(c *cobra.Command, args []string) error {
 		if err := flagsFrom(root.PersistentFlags(), s.env); err != nil {
 			return usage(c, err)
@@ -30,10 +30,10 @@ func limitFlags(root *cobra.Command, s streams) {
 	}
 }
 
-// size is a number of bytes on the command line.
+// size is a number of bytes that the command line sets.
 type size int64
 
-// units are those of a size, the longer ones first.
+// units are the units of a size. Longer names come first.
 var units = []struct {
 	name  string
 	bytes int64

@@ -2,10 +2,15 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"io"
 	"maps"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 
@@ -22,29 +27,33 @@ func newBuild(s streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "build [DIR]",
 		Short: "Print the objects that Flux would apply",
-		Long: `Print what Flux would apply to a cluster from the repository in DIR (by default the
-working directory): each Kustomization is built, patched and substituted as
-kustomize-controller does, following the graph from the cluster's root. Nothing is
-executed or fetched; what SOPS encrypts stays encrypted, and what is in plaintext in Git
-is printed so.
+		Long: `Print the objects that Flux would apply to a cluster from the repository in DIR (by
+default the working directory). Each Kustomization is built, patched and substituted as
+kustomize-controller does it, starting at the cluster's root. Nothing is executed or
+fetched. SOPS-encrypted values stay encrypted; values that are in plaintext in Git are
+printed in plaintext.
 
-What Helm would install comes after them, for each HelmRelease whose chart is at hand: in
-the repository, in a --source, or in a folder of --charts. What a chart makes by chance or
-by the clock is the same in each run.
+Without --cluster all clusters are built, one after the other. Where there are several,
+a comment "# cluster: NAME" heads each object.
 
-With --format json each object is a line, with its origin in the field _origin.
+The objects that Helm would install follow, for each HelmRelease whose chart is
+available locally: in the repository, in a --source, in a folder of --charts, or fetched
+("fleetwright fetch"). Random
+values and the current time in a chart's templates are the same in each run.
 
-Exit status 1 when a Kustomization cannot be built, or a chart not rendered; the others
-are printed.`,
+With --format json each object is one line, with its cluster and its origin in the field _origin.
+
+Exit status 1 when a Kustomization cannot be built or a chart cannot be rendered; the
+other objects are printed.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return runBuild(c.Context(), s, s.repositoryFolder(args, graph.roots), cluster, format, graph)
 		},
 	}
 	format = formatYAML
-	c.Flags().StringVar(&cluster, "cluster", "", "the `CLUSTER` to build: its name or its path (may be left out when there is one)")
+	c.Flags().StringVar(&cluster, "cluster", "", "build only the `CLUSTER`: its name or its path")
 	c.Flags().Var(oneOf(&format, formatYAML, formatJSON), "format", "print `FORMAT`: yaml or json")
-	graph.register(c)
+	graph.register(c, s)
 	return c
 }
 
@@ -61,30 +70,78 @@ func runBuild(ctx context.Context, s streams, at folder, name, format string, gr
 	if err := badGraph(reconcile.CheckSources(fleet)); err != nil {
 		return err
 	}
-	cluster, err := oneCluster(fleet, name)
-	if err != nil {
-		return err
-	}
-	out := bufio.NewWriter(output.Raw(s.out))
-	write, to := writeObjectYAML, io.Writer(out)
-	if format == formatJSON {
-		write, to = writeObjectJSON, output.JSON(out)
-	}
-	for _, o := range cluster.Objects() {
-		if err := write(to, o); err != nil {
+	clusters := fleet.Clusters
+	if name != "" || len(clusters) == 0 {
+		one, err := oneCluster(fleet, name)
+		if err != nil {
 			return err
 		}
+		clusters = []*reconcile.Cluster{one}
 	}
-	if err := out.Flush(); err != nil {
+	if err := writeObjects(s, clusters, format); err != nil {
 		return err
 	}
-	if tellProblems(veiled{s.err, fleet.Hiding()}, cluster) {
+	failed := false
+	for _, cluster := range clusters {
+		failed = tellProblems(veiled{s.err, fleet.Hiding()}, cluster, len(clusters) > 1) || failed
+	}
+	if failed {
 		return found()
 	}
 	return nil
 }
 
-func writeObjectYAML(w io.Writer, o *reconcile.Object) error {
+// writeObjects prints the objects of clusters. With several clusters, it also prints the cluster of each
+// object.
+func writeObjects(s streams, clusters []*reconcile.Cluster, format string) error {
+	out := bufio.NewWriter(output.Raw(s.out))
+	write, to := writeObjectYAML, io.Writer(out)
+	if format == formatJSON {
+		write, to = writeObjectJSON, output.JSON(out)
+	}
+	for _, cluster := range clusters {
+		of := ""
+		if len(clusters) > 1 {
+			of = cluster.Name
+		}
+		for some := range slices.Chunk(cluster.Objects(), encodedAtOnce) {
+			if err := writeSome(to, some, of, write); err != nil {
+				return err
+			}
+		}
+	}
+	return out.Flush()
+}
+
+// encodedAtOnce is how many objects are encoded before they are written.
+const encodedAtOnce = 128
+
+// writeSome encodes objects side by side, and writes them in their order.
+func writeSome(to io.Writer, some []*reconcile.Object, cluster string, write func(io.Writer, *reconcile.Object, string) error) error {
+	texts, failures := make([]bytes.Buffer, len(some)), make([]error, len(some))
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(some)) {
+		wg.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(some)); i = next.Add(1) - 1 {
+				failures[i] = write(&texts[i], some[i], cluster)
+			}
+		})
+	}
+	wg.Wait()
+	for i := range texts {
+		if failures[i] != nil {
+			return failures[i]
+		}
+		if _, err := to.Write(texts[i].Bytes()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeObjectYAML prints an object with a comment that names its cluster, without one if the cluster is "".
+func writeObjectYAML(w io.Writer, o *reconcile.Object, cluster string) error {
 	text, err := manifest.Object(o.Value)
 	if err != nil {
 		return err
@@ -92,11 +149,15 @@ func writeObjectYAML(w io.Writer, o *reconcile.Object) error {
 	if text, err = output.YAML(text); err != nil {
 		return err
 	}
-	_, err = w.Write(append([]byte("---\n"), text...))
+	head := "---\n"
+	if cluster != "" {
+		head += "# cluster: " + output.Inert(output.Line(cluster)) + "\n"
+	}
+	_, err = w.Write(append([]byte(head), text...))
 	return err
 }
 
-func writeObjectJSON(w io.Writer, o *reconcile.Object) error {
+func writeObjectJSON(w io.Writer, o *reconcile.Object, _ string) error {
 	line := maps.Clone(o.Value)
 	line["_origin"] = originOf(o)
 	enc := json.NewEncoder(w)
@@ -104,7 +165,7 @@ func writeObjectJSON(w io.Writer, o *reconcile.Object) error {
 	return enc.Encode(line)
 }
 
-// veiled is a writer of lines, without texts that hide leaves out.
+// veiled is a writer that hides secret strings in each line.
 type veiled struct {
 	w    io.Writer
 	hide func(text string) string
@@ -117,32 +178,36 @@ func (v veiled) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// tellProblems prints what could not be built or rendered and what is not known, and says
-// whether anything failed.
-func tellProblems(w io.Writer, cluster *reconcile.Cluster) (failed bool) {
+// tellProblems prints what could not be built or rendered and what is unresolved, with the name of the cluster
+// if there are several. It returns whether anything failed.
+func tellProblems(w io.Writer, cluster *reconcile.Cluster, several bool) (failed bool) {
+	in := ""
+	if several {
+		in = " (cluster " + cluster.Name + ")"
+	}
 	for _, k := range cluster.Kustomizations {
 		if f := k.Failure; f != nil {
 			failed = true
-			_ = output.Printf(w, "%s: Kustomization %s: %s\n", position(f.File, f.Line, f.Column), k, f.Message)
+			_ = output.Printf(w, "%s: Kustomization %s: %s%s\n", position(f.File, f.Line, f.Column), k, f.Message, in)
 		}
 		for _, g := range k.Gaps {
 			if g.Kind == builds.Limit || g.Kind == builds.Exceeded {
 				continue // an error at the end
 			}
-			_ = output.Printf(w, "%s: unresolved: Kustomization %s: %s\n", position(g.File, g.Line, g.Column), k, g.Message)
+			_ = output.Printf(w, "%s: unresolved: Kustomization %s: %s%s\n", position(g.File, g.Line, g.Column), k, g.Message, in)
 		}
 	}
 	for _, r := range cluster.Releases {
 		if f := r.Failure; f != nil {
 			failed = true
-			_ = output.Printf(w, "%s: %s: %s\n", position(r.Object.File, r.Object.Line, r.Object.Column), r.Object, f)
+			_ = output.Printf(w, "%s: %s: %s%s\n", position(r.Object.File, r.Object.Line, r.Object.Column), r.Object, f, in)
 		}
 		for _, problem := range r.Problems {
 			failed = true
-			_ = output.Printf(w, "%s: %s: value %s: %s\n", position(r.ValuePosition(problem.Path...)), r.Object, schemas.Field(problem.Path), problem.Message)
+			_ = output.Printf(w, "%s: %s: value %s: %s%s\n", position(r.ValuePosition(problem.Path...)), r.Object, schemas.Field(problem.Path), problem.Message, in)
 		}
 		if r.Unknown != "" && r.Limit == nil {
-			_ = output.Printf(w, "%s: unresolved: %s: %s\n", position(r.Object.File, r.Object.Line, r.Object.Column), r.Object, r.Unknown)
+			_ = output.Printf(w, "%s: unresolved: %s: %s%s\n", position(r.Object.File, r.Object.Line, r.Object.Column), r.Object, r.Unknown, in)
 		}
 	}
 	return failed

@@ -31,7 +31,7 @@ func TestCanaryInBuilds(t *testing.T) {
 	c.putPlaces(canaryWord)
 
 	for _, args := range [][]string{
-		{"diff", "--from", "HEAD"}, {"diff", "--from", "HEAD", "--format", "json"}, {"graph"}, {"status"}, {"bootstrap", "verify"}, {"bootstrap", "verify", "--format", "json"},
+		{"diff", "--from", "HEAD"}, {"diff", "--from", "HEAD", "--format", "json"}, {"images"}, {"images", "--format", "json"}, {"images", "--from", "HEAD"}, {"schemas"}, {"schemas", "--format", "json"}, {"graph"}, {"status"}, {"bootstrap", "verify"}, {"bootstrap", "verify", "--format", "json"},
 		{"bootstrap", "plan"}, {"bootstrap", "plan", "--format", "json"}, {"validate", "--rules", "*"}, {"validate", "--rules", "*", "--format", "json"}, {"explain", "sops-plaintext-secret"},
 	} {
 		c.silent(args...)

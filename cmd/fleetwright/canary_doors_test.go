@@ -159,7 +159,7 @@ func (c *canaries) newcomer(files []string) {
 	c.must("fleetwright", "secrets", "updatekeys")
 	c.look("given to a newcomer")
 	out, err := c.runWith(asBob, "fleetwright", "secrets", "verify", "--decrypt")
-	if err != nil || strings.Contains(out, "no private key at hand") {
+	if err != nil || strings.Contains(out, "no private key that is available") {
 		c.t.Errorf("the newcomer can't read all: %v\n%s", err, out)
 	}
 	putFile(c.t, spec, without)

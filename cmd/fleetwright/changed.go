@@ -11,15 +11,15 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// keepChanged leaves of the report what a change since a revision is about: findings in files
-// that it changed, and findings anywhere that the revision doesn't have.
+// keepChanged removes the findings from the report that a change since a revision did not cause. It keeps
+// findings in changed files, and findings anywhere that the revision does not have.
 func (v *validation) keepChanged(ctx context.Context, o validators.Options) error {
 	old := o.Before
 	changed := changedFiles(old, v.repo)
 	o.Baseline, o.BaselineFile, o.Progress, o.Reconciled, o.Cluster, o.Before = nil, "", nil, nil, "", nil
 	before := finding.Report{}
 	if len(changed) > 0 {
-		// A root that the change adds isn't there before.
+		// A root that the change adds does not exist before.
 		o.Reconcile.Roots = slices.DeleteFunc(slices.Clone(o.Reconcile.Roots), func(root string) bool {
 			_, ok := old.ReadDir(root)
 			return !ok
@@ -43,8 +43,8 @@ func (v *validation) keepChanged(ctx context.Context, o validators.Options) erro
 	return nil
 }
 
-// exceededBefore are the findings about what goes beyond a bound at the revision only: what the change
-// does to it is not known.
+// exceededBefore returns the findings about what exceeds a limit only at the revision. The effect of the change
+// on it is unknown.
 func (v *validation) exceededBefore(before []finding.Finding) []finding.Finding {
 	var all []finding.Finding
 	for _, was := range before {
@@ -60,7 +60,8 @@ func (v *validation) exceededBefore(before []finding.Finding) []finding.Finding 
 	return all
 }
 
-// changedFiles are the paths of files that are not in both repositories with the same bytes.
+// changedFiles returns the paths of the files that differ between the repositories, or that only one of them
+// has.
 func changedFiles(old, now *repository.Repository) map[string]bool {
 	changed := map[string]bool{}
 	for _, path := range old.Paths() {

@@ -23,26 +23,26 @@ func newCommit(s streams) *cobra.Command {
 	var format string
 	c := &cobra.Command{
 		Use:   "commit [DIR]",
-		Short: "Render, and commit each target to its repository and branch",
-		Long: `Render the specification in DIR/fleet and commit each target, one commit for each,
-on top of the branch's head. Files that fleetwright did not write are kept, and no
-commit is made when nothing changed.
+		Short: "Render and commit each target to its repository and branch",
+		Long: `Render the specification in DIR/fleet and create one commit for each target, on top of
+the branch's head. Files that fleetwright did not write are kept. A target that did not
+change gets no commit.
 
-Without --target, the platform goes to the repository that DIR is the root of, on
-the branch that is checked out; tenants on a branch of the platform repository go
-there too; other tenants go to their own URL with --push, and are listed otherwise.
-With --target, only the targets that are named are committed (and the tenants on a
-branch of the platform repository with the platform). REPO is a path or a URL
-(file://, https://, ssh://); without #BRANCH the target's own branch is meant. A
-commit to a URL is always pushed.
+Without --target, the platform is committed to the repository whose root is DIR, on the
+branch that is checked out. Tenants on a branch of the platform repository are committed
+there too. Other tenants are committed to their own URL with --push, and only listed
+without it. With --target, only the named targets are committed (and, with the platform,
+the tenants on a branch of its repository). REPO is a path or a URL (file://, https://,
+ssh://); without #BRANCH, the target's own branch is used. A commit to a URL is always
+pushed.
 
-The platform's commit holds the specification. Where the repository has another
-one, it is refused.
+The platform's commit includes the specification. If the repository contains a
+different specification, the commit is refused.
 
-Nothing is signed, no filter is run, and nobody else's repository is written to: where
-git's configuration asks for signatures, where attributes give a path a filter (Git LFS)
-or another encoding, and where the repository belongs to another user and safe.directory
-doesn't name it, the commit is refused.
+Commits are not signed, git filters do not run, and repositories of other users are not
+written to. The commit is therefore refused if git's configuration asks for signatures,
+if attributes give a path a filter (Git LFS) or another encoding, or if the repository
+belongs to another user and safe.directory does not name it.
 
 The author comes from --author, from GIT_AUTHOR_NAME and GIT_AUTHOR_EMAIL, or from
 git's configuration.`,
@@ -61,17 +61,17 @@ git's configuration.`,
 		},
 	}
 	from.register(c)
-	c.Flags().StringArrayVar(&targets, "target", nil, "commit the target NAME to this repository and branch, as `NAME=REPO#BRANCH`; may be repeated")
-	c.Flags().BoolVar(&o.Push, "push", false, "push to the repositories' remotes, and tenants to their own URLs; a rejected push is tried once more")
+	c.Flags().StringArrayVar(&targets, "target", nil, "commit the target NAME to this repository and branch, as `NAME=REPO#BRANCH`; repeatable")
+	c.Flags().BoolVar(&o.Push, "push", false, "push to the repositories' remotes, and tenants to their own URLs; a rejected push is retried once")
 	c.Flags().BoolVar(&o.DryRun, "dry-run", false, "check everything and print what would be committed; write nothing")
 	c.Flags().StringVar(&o.Author, "author", "", "the author, as `\"Name <name@example.com>\"`")
-	c.Flags().BoolVar(&o.Unsigned, "no-gpg-sign", false, "commit and push without a signature where git's configuration asks for one, which is refused otherwise")
+	c.Flags().BoolVar(&o.Unsigned, "no-gpg-sign", false, "commit and push without a signature even if git's configuration asks for one; otherwise such a commit is refused")
 	c.Flags().StringVar(&o.Message, "message", "", "the first line of each commit's message")
 	formatFlag(c, &format)
 	return c
 }
 
-// destinations reads the values of --target.
+// destinations parses the values of --target.
 func destinations(values []string) (map[string]render.Destination, error) {
 	out := map[string]render.Destination{}
 	for _, v := range values {
@@ -80,7 +80,7 @@ func destinations(values []string) (map[string]render.Destination, error) {
 			return nil, fmt.Errorf("--target %q: want NAME=REPO#BRANCH", v)
 		}
 		if _, twice := out[name]; twice {
-			return nil, fmt.Errorf("--target %q is given twice", name)
+			return nil, fmt.Errorf("--target %q is set twice", name)
 		}
 		var d render.Destination
 		d.Repository = place
@@ -117,6 +117,11 @@ func runCommit(ctx context.Context, s streams, dir string, from sourceFlags, o r
 	if perr := printCommit(s, done, o, err != nil); perr != nil {
 		return perr
 	}
+	for _, d := range done {
+		if err == nil && d.Done && !o.DryRun {
+			printNewClusters(s, source.NewClusters(d.Target, d.Plan, s.clusterKeyFile))
+		}
+	}
 	if err == nil && report.stale() {
 		return found()
 	}
@@ -141,8 +146,8 @@ func addCommitted(r *renderReport, d render.Committed, dry bool) {
 	}
 }
 
-// stateOf says in a word what became of a target. dry is true for a dry run in which no target was
-// refused: where one is, no commit is made of any.
+// stateOf returns the state of a target in one word. dry is true for a dry run in which no target was refused;
+// if one is refused, no target is committed.
 func stateOf(d render.Committed, dry bool) string {
 	switch {
 	case d.Skipped != "":
@@ -157,7 +162,7 @@ func stateOf(d render.Committed, dry bool) string {
 	return "not committed"
 }
 
-// printCommit says what was committed where, what was not, and what comes next.
+// printCommit prints what was committed where, what was not, and the next steps.
 func printCommit(s streams, done []render.Committed, o render.CommitOptions, failed bool) error {
 	conflicts, committed := 0, false
 	for _, d := range done {
@@ -172,6 +177,12 @@ func printCommit(s streams, done []render.Committed, o render.CommitOptions, fai
 		case "not committed":
 			_ = output.Printf(s.err, "%s: not committed\n", cmp.Or(strings.TrimSuffix(place, " → #"), d.Target.Name))
 			continue
+		case "unchanged", "committed", "would commit":
+			if d.TakenOver {
+				printTakenOver(s, d.Target.Name)
+			}
+		}
+		switch state {
 		case "unchanged":
 			_ = output.Printf(s.out, "%s: nothing changed\n", place)
 		default:
@@ -194,17 +205,32 @@ func printCommit(s streams, done []render.Committed, o render.CommitOptions, fai
 	}
 	switch {
 	case failed:
-		_ = output.Printf(s.err, "run the command again when the error below is mended: what is committed stays, the rest follows\n")
+		_ = output.Printf(s.err, "fix the error below and run the command again: finished commits are kept, and the other targets follow\n")
 	case o.DryRun:
 		_ = output.Printf(s.out, "next: run without --dry-run\n")
 	case conflicts > 0:
-		_ = output.Printf(s.out, "next: mend the files above, commit them, and run \"fleetwright commit\" again\n")
+		_ = output.Printf(s.out, "next: fix the files above, commit them, and run \"fleetwright commit\" again\n")
 	case committed && !o.Push && len(o.Destinations) == 0:
-		_ = output.Printf(s.out, "next: git push, or fleetwright commit --push\n")
+		_ = output.Printf(s.out, "next: git push%s, or fleetwright commit --push\n", branchesOf(done))
 	default:
 		_ = output.Printf(s.out, "next: Flux applies what is pushed; \"fleetwright validate\" in a clone checks it\n")
 	}
 	return nil
+}
+
+// branchesOf returns the arguments for a push of all branches that have new commits, if there are several.
+// Without arguments, git push only pushes the current branch.
+func branchesOf(done []render.Committed) string {
+	var branches []string
+	for _, d := range done {
+		if d.Done && d.Result.Changed {
+			branches = append(branches, d.Branch)
+		}
+	}
+	if len(branches) < 2 {
+		return ""
+	}
+	return " origin " + strings.Join(branches, " ")
 }
 
 func short(commit string) string { return commit[:min(len(commit), 10)] }
@@ -216,8 +242,7 @@ func pushedTo(d render.Committed) string {
 	return ""
 }
 
-// printStat lists the files that a commit would change with the lines that come
-// and go.
+// printStat lists the files that a commit would change, with the number of added and removed lines.
 func printStat(w io.Writer, d render.Committed) {
 	steps := append([]tree.Step{}, d.Specification...)
 	for step := range d.Plan.Changes() {
@@ -227,4 +252,9 @@ func printStat(w io.Writer, d render.Committed) {
 		added, removed := render.CountLines(step.Old, step.New)
 		_ = output.Printf(w, "  %-7s %s  +%d -%d\n", step.Action, step.Path, added, removed)
 	}
+}
+
+// printTakenOver reports that a tenant's repository gets no starter.
+func printTakenOver(s streams, target string) {
+	_ = output.Printf(s.out, "%s: the repository has content of its own, and gets no starter\n", target)
 }

@@ -11,24 +11,27 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fleetwright/fleetwright/internal/bounds"
+	"github.com/fleetwright/fleetwright/internal/cache"
 	"github.com/fleetwright/fleetwright/internal/gitrepo"
 	"github.com/fleetwright/fleetwright/internal/secrets"
 	"github.com/fleetwright/fleetwright/internal/secrets/keys"
 )
 
-// confinement says how a command is confined once it has started again. The zero value opens no connection,
-// changes nothing, and reads what the command line names.
+// confinement describes the sandbox of a command. A command enters it after the process has restarted itself.
+// The zero value allows no connections and no changes of files, and allows reading only what the command line
+// names.
 type confinement struct {
-	// with is the flag with which alone the command is confined; "" is always.
+	// with is the flag with which the command is sandboxed; "" means always.
 	with string
-	// connects says that it opens connections, and anywhere that it reads all files.
+	// connects allows connections. anywhere allows reading all files.
 	connects, anywhere bool
-	// reads and changes are what it reads beside that, and the folders in which it changes files.
+	// reads returns other files that the command may read. changes returns the folders in which it may change
+	// files.
 	reads   func(line commandLine) []string
 	changes func(line commandLine) []string
 }
 
-// confinements are the commands that are confined, but for fn, whose functions differ; docs/security.md
+// confinements are the sandboxed commands. fn is not among them, because its functions differ. docs/security.md
 // has the same table.
 var confinements = map[string]confinement{
 	"bootstrap plan":   {},
@@ -37,26 +40,28 @@ var confinements = map[string]confinement{
 	"build":            {},
 	"diff":             {},
 	"explain":          {},
+	"images":           {},
 	"schema":           {},
+	"schemas":          {},
 	"secrets check":    {},
 	"secrets verify":   {reads: verifyReads},
 	"validate":         {changes: validateChanges},
 	"render":           {with: "check", changes: renderChanges},
-	// Git's own configuration may include files anywhere, and a target may be elsewhere.
+	// Git's own configuration may include files anywhere, and a target may be anywhere.
 	"commit": {with: "dry-run", connects: true, anywhere: true, changes: temporary},
-	// What a specification declares may come from files outside, which are looked at.
+	// Declared Secrets may come from files outside the repository, which the check reads.
 	"secrets sync":       {with: "check", anywhere: true},
 	"secrets updatekeys": {with: "check", anywhere: true},
 }
 
-// commandLine is what a command was called with.
+// commandLine is the command that was called, with its arguments.
 type commandLine struct {
 	command *cobra.Command
 	args    []string
 	env     func(string) string
 }
 
-// confine lets the process do less once it has started again, where the command is one of those.
+// confine restricts the process to the sandbox of the command, if it has one.
 func (l commandLine) confine() {
 	name := strings.TrimPrefix(l.command.CommandPath(), l.command.Root().Name()+" ")
 	c, ok := confinements[name]
@@ -78,7 +83,7 @@ func (l commandLine) confine() {
 	})
 }
 
-// flag is the value of a flag, "" for one that is not set.
+// flag returns the value of a flag, "" if it is not set.
 func (l commandLine) flag(name string) string {
 	if f := l.command.Flags().Lookup(name); f != nil && f.Changed {
 		return f.Value.String()
@@ -86,7 +91,7 @@ func (l commandLine) flag(name string) string {
 	return ""
 }
 
-// dir is the folder that the command is about, and whether the command line names it.
+// dir returns the folder that the command works on, and whether the command line names it.
 func (l commandLine) dir() (dir string, named bool) {
 	at := slices.Index(strings.Fields(l.command.Use), "[DIR]") - 1
 	if at >= 0 && at < len(l.args) {
@@ -95,10 +100,13 @@ func (l commandLine) dir() (dir string, named bool) {
 	return ".", at < 0 // a command without one is about the working directory
 }
 
-// reads are the files and folders that the command line names, and Git's own folders for them.
+// reads returns the files and folders that the command line names, and Git's own folders for them.
 func (l commandLine) reads() []string {
 	dir, named := l.dir()
 	all := append([]string{dir}, l.args...)
+	if fetched, err := cache.Folder(l.env); err == nil {
+		all = append(all, fetched)
+	}
 	if root, _, ok := gitrepo.Within(dir); ok && !named {
 		all = append(all, root) // see repositoryFolder
 	}
@@ -124,7 +132,7 @@ func (l commandLine) reads() []string {
 	return slices.Sorted(maps.Keys(there))
 }
 
-// verifyReads are the .sops.yaml above the folder, and with --decrypt the files of private keys.
+// verifyReads returns the .sops.yaml files above the folder and, with --decrypt, the files with private keys.
 func verifyReads(l commandLine) []string {
 	var all []string
 	dir, _ := l.dir()
@@ -141,7 +149,8 @@ func verifyReads(l commandLine) []string {
 	return all
 }
 
-// validateChanges are the folder of the repository with --fix, and that of the baseline that is written.
+// validateChanges returns the folders in which validate writes: the repository's with --fix, and the baseline's
+// with --write-baseline.
 func validateChanges(l commandLine) []string {
 	var all []string
 	if l.flag("fix") == "true" {
@@ -154,7 +163,8 @@ func validateChanges(l commandLine) []string {
 	return all
 }
 
-// renderChanges is the folder of temporary files where Flux's manifests are read: Flux's library writes there.
+// renderChanges returns the folder for temporary files if Flux's manifests are read, because Flux's library
+// writes there.
 func renderChanges(l commandLine) []string {
 	if l.flag("flux-manifests") == "" {
 		return nil

@@ -18,6 +18,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// ownUsage is what cpuTime asks for.
+const ownUsage = syscall.RUSAGE_THREAD
+
 // confinedSocket is the file descriptor at which a confined test process sends the one that
 // tells of its calls.
 const confinedSocket = 3

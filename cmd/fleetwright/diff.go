@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -13,13 +11,13 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/builds"
+	"github.com/fleetwright/fleetwright/internal/fielddiff"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/gitrepo"
 	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/render"
-	"github.com/fleetwright/fleetwright/schemas"
 )
 
 func newDiff(s streams) *cobra.Command {
@@ -27,27 +25,29 @@ func newDiff(s streams) *cobra.Command {
 	var from, to, format string
 	c := &cobra.Command{
 		Use:   "diff [DIR] --from REV",
-		Short: "Tell what a change does to each cluster",
-		Long: `Compare what Flux would apply at two revisions of the repository in DIR (by default the
-working directory), object by object, for each cluster. Without --to the second one is
-the folder as it is. Values of Secrets and what looks like a secret are hidden. The
-objects of a Kustomization or HelmRelease that fails at one of the revisions are left out,
-and the failure is told: Flux leaves on the cluster what it applied before. What is no
-longer applied, and that Flux doesn't delete, is told apart, with why it stays.
+		Short: "Show what a change does to each cluster",
+		Long: `Compare the objects that Flux would apply at two revisions of the repository in DIR (by
+default the working directory), object by object, for each cluster. Without --to the
+second revision is the folder as it is. Values of Secrets, and values that look like
+secrets, are hidden. If a Kustomization or HelmRelease fails at one of the revisions, the
+failure is reported and its objects are omitted: Flux keeps on the cluster what it
+applied before. Objects that are no longer applied, but that Flux does not delete, are
+listed separately, with the reason: also where the folder of a whole cluster is gone,
+because Flux then fails there and keeps everything.
 
 Exit status 1 when something differs.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if from == "" {
-				return usage(c, errors.New("--from is missing: the revision to compare with, such as HEAD or main"))
+				return usage(c, errors.New("--from is required: the revision to compare with, such as HEAD or main"))
 			}
 			return runDiff(c.Context(), s, s.repositoryFolder(args, graph.roots), from, to, format, graph)
 		},
 	}
-	c.Flags().StringVar(&from, "from", "", "the `REV` to compare with: a commit, branch, tag, or one such as HEAD~1")
-	c.Flags().StringVar(&to, "to", "", "the `REV` that changes it (default: the folder as it is)")
+	c.Flags().StringVar(&from, "from", "", "the `REV` to compare with: a commit, a branch, a tag, or an expression such as HEAD~1")
+	c.Flags().StringVar(&to, "to", "", "the `REV` with the change (default: the folder as it is)")
 	formatFlag(c, &format)
-	graph.register(c)
+	graph.register(c, s)
 	return c
 }
 
@@ -171,21 +171,15 @@ type cause struct {
 }
 
 type objectDiff struct {
-	Object finding.Object `json:"object"`
-	Origin origin         `json:"origin"`
-	Fields []fieldDiff    `json:"fields"`
+	Object finding.Object    `json:"object"`
+	Origin origin            `json:"origin"`
+	Fields []fielddiff.Field `json:"fields"`
 }
 
 // keptDiff is an object that is no longer applied, and why Flux leaves it on the cluster.
 type keptDiff struct {
 	objectDiff
 	Reason string `json:"reason"`
-}
-
-type fieldDiff struct {
-	Path string `json:"path"`
-	From any    `json:"from"`
-	To   any    `json:"to"`
 }
 
 func newDiffReport(diffs []reconcile.ClusterDiff, from, to string) diffReport {
@@ -225,15 +219,11 @@ func newCause(c *reconcile.Cause) *cause {
 }
 
 func newObjectDiff(o *reconcile.Object, fields []reconcile.FieldDiff) objectDiff {
-	d := objectDiff{
+	return objectDiff{
 		Object: finding.Object{APIVersion: o.APIVersion, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name},
 		Origin: originOf(o),
-		Fields: []fieldDiff{},
+		Fields: fielddiff.Of(fields),
 	}
-	for _, f := range fields {
-		d.Fields = append(d.Fields, fieldDiff{Path: schemas.Field(f.Path), From: f.From, To: f.To})
-	}
-	return d
 }
 
 // writeDiff prints the differences for people.
@@ -250,7 +240,7 @@ func writeDiff(s streams, diffs []reconcile.ClusterDiff, hide func(text string) 
 			writeUnbuilt(w, u)
 		}
 		if d.Incomplete {
-			_ = output.Printf(w, "  not all objects are known; fleetwright validate tells why\n")
+			_ = output.Printf(w, "  some objects are unknown; run \"fleetwright validate\" for the reasons\n")
 		}
 		for _, o := range d.Added {
 			_ = output.Printf(w, "  %s  %s\n", output.Paint(output.Green, "+ "+o.String()), position(o.File, o.Line, o.Column))
@@ -261,15 +251,15 @@ func writeDiff(s streams, diffs []reconcile.ClusterDiff, hide func(text string) 
 		writeKept(w, d.Kept)
 		for _, c := range d.Changed {
 			_ = output.Printf(w, "  ~ %s  %s\n", c.To, position(c.To.File, c.To.Line, c.To.Column))
-			for _, f := range c.Fields {
-				_ = output.Printf(w, "      %s: %s → %s\n", schemas.Field(f.Path), output.Paint(output.Red, shown(f.From)), output.Paint(output.Green, shown(f.To)))
+			for _, f := range fielddiff.Of(c.Fields) {
+				f.Write(w, "      ")
 			}
 		}
 	}
 	switch unknown := func(d reconcile.ClusterDiff) bool { return d.Incomplete || len(d.Unbuilt) > 0 }; {
 	case changes(diffs):
 	case slices.ContainsFunc(diffs, unknown):
-		_ = output.Printf(w, "nothing that is known changes on any cluster\n")
+		_ = output.Printf(w, "no known object changes on any cluster\n")
 	default:
 		_ = output.Printf(w, "nothing changes on any cluster\n")
 	}
@@ -292,7 +282,7 @@ func writeKept(w io.Writer, kept []reconcile.KeptObject) {
 		by[o.Why] = append(by[o.Why], o)
 	}
 	for _, why := range reasons {
-		_ = output.Printf(w, "  no longer applied, and kept on the cluster: %s\n", why)
+		_ = output.Printf(w, "  no longer applied, but kept on the cluster: %s\n", why)
 		for _, o := range by[why] {
 			_ = output.Printf(w, "  = %s  %s\n", o, position(o.File, o.Line, o.Column))
 		}
@@ -308,31 +298,9 @@ func writeUnbuilt(w io.Writer, u reconcile.Unbuilt) {
 	case u.From != nil:
 		when = " before and after"
 	}
-	what := "is not known"
+	what := "is unresolved"
 	if c.Failed {
 		what = "fails"
 	}
-	_ = output.Printf(w, "  %s %s%s, its objects are left out: %s  %s\n", output.Paint(output.Red, "! "+u.String()), what, when, c.Message, position(c.File, c.Line, c.Column))
-}
-
-// shown is a value on one line, cut where it is long, without what could steer a terminal.
-func shown(value any) string {
-	const most = 100
-	if value == nil {
-		return "(none)"
-	}
-	if text, ok := value.(reconcile.Masked); ok {
-		return string(text)
-	}
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(value); err != nil {
-		return fmt.Sprint(value)
-	}
-	text := []rune(strings.TrimSpace(b.String()))
-	if len(text) > most {
-		return string(text[:most]) + "…"
-	}
-	return string(text)
+	_ = output.Printf(w, "  %s %s%s; its objects are omitted: %s  %s\n", output.Paint(output.Red, "! "+u.String()), what, when, c.Message, position(c.File, c.Line, c.Column))
 }

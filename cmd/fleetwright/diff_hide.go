@@ -34,28 +34,6 @@ func (d *objectDiff) hide(hide func(text string) string) {
 	}
 	d.Origin.HelmRelease = hide(d.Origin.HelmRelease)
 	for i := range d.Fields {
-		f := &d.Fields[i]
-		f.Path, f.From, f.To = hide(f.Path), hiddenIn(f.From, hide), hiddenIn(f.To, hide)
+		d.Fields[i].Hide(hide)
 	}
-}
-
-// hiddenIn is a value without texts that hide leaves out.
-func hiddenIn(value any, hide func(text string) string) any {
-	switch value := value.(type) {
-	case string:
-		return hide(value)
-	case map[string]any:
-		shown := make(map[string]any, len(value))
-		for key, item := range value {
-			shown[hide(key)] = hiddenIn(item, hide)
-		}
-		return shown
-	case []any:
-		shown := make([]any, len(value))
-		for i, item := range value {
-			shown[i] = hiddenIn(item, hide)
-		}
-		return shown
-	}
-	return value
 }

@@ -10,12 +10,12 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// environmentPrefix begins the variables that stand for flags.
+// environmentPrefix is the prefix of the environment variables that set flags.
 const environmentPrefix = "FLEETWRIGHT_"
 
-// fromEnvironment sets the flags that the command line doesn't give from the
-// environment: FLEETWRIGHT_FAIL_ON for --fail-on. An empty variable counts as none.
-// Some flags tell to do something and are not taken from there.
+// fromEnvironment sets the flags that the command line does not set from environment variables:
+// FLEETWRIGHT_FAIL_ON for --fail-on. An empty variable counts as unset. The flags in but, which tell a command
+// to do something, are not set this way.
 func fromEnvironment(c *cobra.Command, env func(string) string, but ...string) error {
 	if err := flagsFrom(c.LocalNonPersistentFlags(), env, but...); err != nil {
 		return usage(c, err)
@@ -23,7 +23,7 @@ func fromEnvironment(c *cobra.Command, env func(string) string, but ...string) e
 	return nil
 }
 
-// flagsFrom sets flags that the command line doesn't give from the environment.
+// flagsFrom sets the flags that the command line does not set from environment variables.
 func flagsFrom(flags *pflag.FlagSet, env func(string) string, but ...string) error {
 	var errs []error
 	flags.VisitAll(func(f *pflag.Flag) {

@@ -10,8 +10,8 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// exceededReport is the report of a run that ends with what takes too much time or memory, and says
-// whether an error is that.
+// exceededReport returns the report of a run that ended because it exceeded a limit on time or memory, and
+// whether an error says so.
 func exceededReport(err error) (finding.Report, bool) {
 	var e *bounds.Error
 	if !errors.As(err, &e) {
@@ -20,8 +20,8 @@ func exceededReport(err error) (finding.Report, bool) {
 	return finding.NewReport([]finding.Finding{rule.OfUnit(e)}, nil, finding.Summary{}), true
 }
 
-// unchecked reports what a command could not do since it takes too much time or memory, where its
-// exit status does not say so already, and returns the exit status.
+// unchecked reports what a command did not check because of a limit on time or memory, unless the exit status
+// is already an error. It returns the exit status.
 func (s streams) unchecked(status int) int {
 	if status == statusFine && s.tellExceeded() {
 		return statusFindings
@@ -29,7 +29,7 @@ func (s streams) unchecked(status int) int {
 	return status
 }
 
-// tellExceeded prints what takes too much time or memory, and says whether anything does.
+// tellExceeded prints what exceeded a limit on time or memory, and returns whether anything did.
 func (s streams) tellExceeded() bool {
 	all := rule.Measured()
 	for _, f := range all {

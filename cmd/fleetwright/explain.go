@@ -18,11 +18,11 @@ func newExplain(s streams) *cobra.Command {
 	return &cobra.Command{
 		Use:   "explain [RULE | KIND[.FIELD]]",
 		Short: "Say why a rule exists, or what a field of the specification means",
-		Long: `Say why a rule exists, with bad and good examples and what mends it. Without an argument,
-list the rules.
+		Long: `Say why a rule exists, with bad and good examples and the fix. Without an argument, list
+the rules.
 
-Of a kind of the specification, or a field in it such as K0rdent.spec.capi, say what it means,
-what it holds, and which fields are in it.`,
+For a kind of the specification, or a field of one such as K0rdent.spec.capi, describe
+its meaning, its type and its fields.`,
 		Args: cobra.MaximumNArgs(1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return slices.Concat(ruleIDs(), schemas.SpecificationKinds()), cobra.ShellCompDirectiveNoFileComp
@@ -44,7 +44,7 @@ what it holds, and which fields are in it.`,
 	}
 }
 
-// explainField prints what a field of the specification means.
+// explainField prints the documentation of a field of the specification.
 func explainField(w io.Writer, path string) error {
 	f, err := schemas.SpecificationFieldAt(path)
 	if unknown := (*schemas.NoSpecificationField)(nil); errors.As(err, &unknown) {

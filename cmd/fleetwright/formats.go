@@ -22,10 +22,10 @@ const (
 	formatGitLab = "gitlab"
 )
 
-// reportFormats are those of a validation.
+// reportFormats are the formats of a validation's report.
 var reportFormats = []string{formatText, formatJSON, formatSARIF, formatJUnit, formatGitHub, formatGitLab}
 
-// choice is a flag that takes one of a few values.
+// choice is a flag that accepts one of a few values.
 type choice struct {
 	to      *string
 	allowed []string
@@ -35,7 +35,7 @@ var _ pflag.Value = choice{}
 
 func oneOf(to *string, allowed ...string) choice { return choice{to, allowed} }
 
-// Set takes a value of the list.
+// Set sets the flag to one of the allowed values.
 func (c choice) Set(v string) error {
 	if !slices.Contains(c.allowed, v) {
 		return fmt.Errorf("want %s", alternatives(c.allowed))
@@ -51,10 +51,10 @@ func (c choice) String() string {
 	return *c.to
 }
 
-// Type is what the help calls the value.
+// Type returns the name of the value in the help.
 func (c choice) Type() string { return strings.Join(c.allowed, "|") }
 
-// writeJSON prints a report, indented.
+// writeJSON prints a report as indented JSON.
 func writeJSON(w io.Writer, v any) error {
 	enc := json.NewEncoder(output.JSON(w))
 	enc.SetIndent("", "  ")

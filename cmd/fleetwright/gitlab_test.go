@@ -105,6 +105,8 @@ func TestGitLabTemplate(t *testing.T) {
 		{"no findings", 0, nil, "validate --format gitlab -- .\nvalidate --format text -- .\n"},
 		{"findings", 1, map[string]string{"STATUS": "1", "FLEETWRIGHT_FLAGS": "--fail-on warning", "FLEETWRIGHT_PATH": "a b; exit 0"},
 			"validate --fail-on warning --format gitlab -- a b; exit 0\nvalidate --fail-on warning --format text -- a b; exit 0\n"},
+		{"a file with the name of a rule", 0, map[string]string{"FLEETWRIGHT_FLAGS": "--rules bootstrap-*"},
+			"validate --rules bootstrap-* --format gitlab -- .\nvalidate --rules bootstrap-* --format text -- .\n"},
 		{"unreadable input", 2, map[string]string{"STATUS": "2"}, "validate --format gitlab -- .\n"},
 		{"changes", 0, map[string]string{"FLEETWRIGHT_ONLY_CHANGES": "true", "CI_MERGE_REQUEST_DIFF_BASE_SHA": "abc"},
 			"validate --changed-since abc --format gitlab -- .\nvalidate --changed-since abc --format text -- .\n"},
@@ -119,6 +121,7 @@ func TestGitLabTemplate(t *testing.T) {
 			}
 			_ = os.Remove(calls)
 			work := t.TempDir()
+			writeFiles(t, work, "bootstrap-version-drift", "")
 			status, out := job.run(t, work, variables)
 			called, _ := os.ReadFile(calls)
 			lines := strings.ReplaceAll(string(bytes.ReplaceAll(called, []byte("\037\n"), []byte("\n"))), "\037", " ")

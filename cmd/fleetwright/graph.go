@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
+	"github.com/fleetwright/fleetwright/internal/cache"
 	"github.com/fleetwright/fleetwright/internal/charts"
 	"github.com/fleetwright/fleetwright/internal/gitrepo"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
@@ -17,27 +20,95 @@ import (
 	"github.com/fleetwright/fleetwright/validators/limit"
 )
 
-// graphFlags say what the graph of clusters starts from.
+// graphFlags are the flags for the evaluation of the clusters.
 type graphFlags struct {
 	roots   []string
 	sources []string
 	charts  []string
+	// clone reads other branches of the repository; it is opened once.
+	clone reconcile.Clone
+	// fetched are the charts in the user's cache.
+	fetched *charts.Shelf
+	// fetchedSources are the sources in the user's cache.
+	fetchedSources *reconcile.SourceShelf
+	// keeps is the environment that names the cache of renderings, nil where none are kept.
+	keeps func(string) string
+	// bringing renders only charts that may bring objects of Flux.
+	bringing bool
 }
 
-func (g *graphFlags) register(c *cobra.Command) {
-	c.Flags().StringSliceVar(&g.roots, "root", nil, "start from the folder `PATH` of the repository instead of what a FluxInstance or gotk-sync.yaml says (repeatable)")
-	c.Flags().StringSliceVar(&g.sources, "source", nil, "read the files of the GitRepository, OCIRepository or Bucket in a folder: `NAMESPACE/NAME=DIR` (repeatable)")
-	c.Flags().StringSliceVar(&g.charts, "charts", nil, "render the HelmReleases whose charts are below this `DIR`, as folders or .tgz archives, too: charts in the repository are rendered anyway (repeatable)")
+func (g *graphFlags) register(c *cobra.Command, s streams) {
+	g.registerSources(c, s)
+	g.registerCharts(c)
 }
 
-// options loads the sources' folders. Their files are told of as seen from the folder that is
-// validated.
+// registerCharts adds the flag --charts.
+func (g *graphFlags) registerCharts(c *cobra.Command) {
+	c.Flags().StringSliceVar(&g.charts, "charts", nil, "also render HelmReleases whose charts are below `DIR`, as folders or .tgz archives; charts in the repository are always rendered (repeatable)")
+}
+
+// registerSources adds all flags except --charts.
+func (g *graphFlags) registerSources(c *cobra.Command, s streams) {
+	g.useCache(s.env)
+	c.Flags().StringSliceVar(&g.roots, "root", nil, "start at the folder `PATH` of the repository instead of the path in a FluxInstance or gotk-sync.yaml (repeatable)")
+	c.Flags().StringSliceVar(&g.sources, "source", nil, "read the files of a GitRepository, OCIRepository or Bucket from a folder: `NAMESPACE/NAME=DIR` (repeatable)")
+}
+
+// useCache takes charts, sources and renderings from the cache that the environment names.
+func (g *graphFlags) useCache(env func(string) string) {
+	g.fetched, g.fetchedSources, g.keeps = fetchedCharts(env), fetchedSources(env), env
+}
+
+// fetchedCharts returns the charts in the cache that the environment names. The cache's folder is read when the
+// first chart is requested.
+func fetchedCharts(env func(string) string) *charts.Shelf { return charts.NewShelf(fromCache(env)) }
+
+// keptResults are the renderings in the cache that the environment names, nil without a key of the user's.
+func keptResults(env func(string) string) reconcile.Results {
+	dir, err := cache.Folder(env)
+	key, failed := cache.KeyFolder()
+	if err != nil || failed != nil {
+		return nil
+	}
+	if results := cache.OpenResults(dir, key); results != nil {
+		return results
+	}
+	return nil
+}
+
+// fetchedSources returns the sources in the cache that the environment names.
+func fetchedSources(env func(string) string) *reconcile.SourceShelf {
+	return reconcile.NewSourceShelf(fromCache(env))
+}
+
+// fromCache returns a function that reads from the cache that the environment names.
+func fromCache(env func(string) string) func(digest string) ([]byte, error) {
+	return func(digest string) ([]byte, error) {
+		dir, err := cache.Folder(env)
+		if err != nil {
+			return nil, errors.Join(err, fs.ErrNotExist)
+		}
+		return cache.New(dir).Read(digest)
+	}
+}
+
+// options loads the folders of the sources. The paths of their files in messages are relative to the validated
+// folder.
 func (g *graphFlags) options(root string) (reconcile.Options, error) {
-	o := reconcile.Options{Roots: g.roots, Remotes: gitrepo.Remotes(root), Sources: map[string]*repository.Repository{}}
+	if g.clone == nil {
+		g.clone = cloneOf(root)
+	}
+	o := reconcile.Options{
+		Roots: g.roots, Remotes: gitrepo.Remotes(root), Clone: g.clone, Sources: map[string]*repository.Repository{},
+		Fetched: g.fetched, FetchedSources: g.fetchedSources, Bringing: g.bringing,
+	}
+	if g.keeps != nil {
+		o.Results = sync.OnceValue(func() reconcile.Results { return keptResults(g.keeps) })
+	}
 	if len(g.charts) > 0 {
 		library, err := charts.Open(g.charts...)
 		if err != nil {
-			return o, &render.BadInput{Err: fmt.Errorf("--charts: %w", err), Hint: "name a folder that helm pull, or a checkout, put charts in"}
+			return o, &render.BadInput{Err: fmt.Errorf("--charts: %w", err), Hint: "name a folder that contains charts, such as a checkout or the destination of helm pull"}
 		}
 		o.Charts = library
 	}
@@ -47,7 +118,7 @@ func (g *graphFlags) options(root string) (reconcile.Options, error) {
 			return o, &render.BadInput{Err: fmt.Errorf("--source %q is not NAMESPACE/NAME=DIR", source), Hint: "for example --source apps/team-a=../team-a"}
 		}
 		if o.Sources[name] != nil {
-			return o, &render.BadInput{Err: fmt.Errorf("--source names %q twice", name), Hint: "give one folder for each source"}
+			return o, &render.BadInput{Err: fmt.Errorf("--source sets %q twice", name), Hint: "pass one folder for each source"}
 		}
 		repo, err := loadNamed(dir, seenFrom(root, dir))
 		if err != nil {
@@ -58,7 +129,7 @@ func (g *graphFlags) options(root string) (reconcile.Options, error) {
 	return o, nil
 }
 
-// seenFrom is a folder as seen from another one, with forward slashes.
+// seenFrom returns the path of a folder relative to another one, with forward slashes.
 func seenFrom(root, dir string) string {
 	from, err := filepath.Abs(root)
 	to, failed := filepath.Abs(dir)
@@ -83,13 +154,13 @@ func (g *graphFlags) reconcileAll(ctx context.Context, dir string, repo *reposit
 	return fleet, badGraph(err)
 }
 
-// oneCluster picks the cluster of a name or path; "" is the only one.
+// oneCluster returns the cluster with a name or path; "" selects the only one.
 func oneCluster(fleet *reconcile.Fleet, name string) (*reconcile.Cluster, error) {
 	c, err := fleet.Cluster(name)
 	return c, badGraph(err)
 }
 
-// badGraph makes a cluster, root or source that isn't there wrong input.
+// badGraph turns the error about an unknown cluster, root or source into one about wrong input.
 func badGraph(err error) error {
 	cluster, root, source := (*reconcile.UnknownCluster)(nil), (*reconcile.UnknownRoot)(nil), (*reconcile.UnknownSource)(nil)
 	if errors.As(err, &cluster) || errors.As(err, &root) || errors.As(err, &source) {

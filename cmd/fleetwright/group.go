@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// group runs a command that only holds others.
+// group runs a command that only has subcommands.
 func group(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return c.Help()

@@ -91,21 +91,21 @@ func growthBombs() []hostileCase {
 			}),
 		}, unbuilt),
 		app("replacements in a file", map[string]string{
-			"a.yaml":             configMaps(2000) + configMap("source", "  big: "+long+"\n"),
+			"a.yaml":             configMaps(6000) + configMap("source", "  big: "+long+"\n"),
 			"r.yaml":             "- source: {kind: ConfigMap, name: source, fieldPath: data.big}\n  targets:\n    - select: {kind: ConfigMap}\n      reject: [{name: source}]\n      fieldPaths: [data.b]\n",
 			"kustomization.yaml": "resources: [a.yaml]\nreplacements: [{path: r.yaml}]\n",
 		}, unbuilt),
 		app("replacements by a plugin", map[string]string{
-			"a.yaml":             configMaps(2000) + configMap("source", "  big: "+long+"\n"),
+			"a.yaml":             configMaps(6000) + configMap("source", "  big: "+long+"\n"),
 			"r.yaml":             "apiVersion: builtin\nkind: ReplacementTransformer\nmetadata: {name: r}\nreplacements:\n- source: {kind: ConfigMap, name: source, fieldPath: data.big}\n  targets:\n    - select: {kind: ConfigMap}\n      reject: [{name: source}]\n      fieldPaths: [data.b]\n",
 			"kustomization.yaml": "resources: [a.yaml]\ntransformers: [r.yaml]\n",
 		}, unbuilt),
 		app("replacements of a generated text", map[string]string{
-			"a.yaml": configMaps(2000), "large.txt": long,
+			"a.yaml": configMaps(6000), "large.txt": long,
 			"kustomization.yaml": "resources: [a.yaml]\nconfigMapGenerator: [{name: source, files: [large.txt]}]\nreplacements:\n- source: {kind: ConfigMap, name: source, fieldPath: 'data.[large.txt]'}\n  targets:\n    - select: {kind: ConfigMap}\n      reject: [{name: source}]\n      fieldPaths: [data.b]\n",
 		}, unbuilt),
 		app("replacements of a patched text", map[string]string{
-			"a.yaml": configMaps(2000),
+			"a.yaml": configMaps(6000),
 			"kustomization.yaml": "resources: [a.yaml]\npatches:\n- target: {name: a0}\n  patch: '[{\"op\": \"add\", \"path\": \"/data/big\", \"value\": \"" + long + "\"}]'\nreplacements:\n" +
 				"- source: {kind: ConfigMap, name: a0, fieldPath: data.big}\n  targets:\n    - select: {kind: ConfigMap}\n      fieldPaths: [data.b]\n",
 		}, unbuilt),

@@ -23,6 +23,7 @@ type hostileCase struct {
 	runs   []string // command lines; validate if there is none
 	want   []string // in the output of each
 	status int      // that is allowed besides 0 and 1
+	stops  bool     // it may end with status 3, too
 	writes bool     // files in the repository
 }
 
@@ -100,7 +101,10 @@ func hostileCases() []hostileCase {
 	all = append(all, indexBombs()...)
 	all = append(all, sizeBombs()...)
 	all = append(all, gitPipes()...)
+	all = append(all, rootBombs()...)
 	all = append(all, gitBombs()...)
+	all = append(all, specBombs()...)
+	all = append(all, streamBombs()...)
 	all = append(all, hostileReferences()...)
 	all = append(all, hostileCharts()...)
 	return append(all, oddFiles()...)
@@ -273,7 +277,7 @@ func buildBombs() []hostileCase {
 		}},
 		{name: "replacements of everything", want: []string{unbuilt}, make: func(t *testing.T, repo, _ string) {
 			var b strings.Builder
-			for i := range 2000 {
+			for i := range 6000 {
 				b.WriteString(configMap(fmt.Sprint("a", i), "  b: c\n"))
 			}
 			files(map[string]string{"clusters/one/ks.yaml": fluxKs("app", ""), "app/a.yaml": b.String() + configMap("source", "  big: "+strings.Repeat("x", 1_000_000)+"\n"),
@@ -368,10 +372,10 @@ func graphBombs() []hostileCase {
 			"app/a.yaml": configMaps(1500),
 		})},
 		{name: "many builds with a schema of their own", want: []string{unbuilt}, make: func(t *testing.T, repo, _ string) {
-			for i := range 200 {
+			for i := range 350 {
 				files(map[string]string{fmt.Sprintf("k%d/kustomization.yaml", i): "openapi: {path: ../schema.json}\nresources: [a.yaml]\n", fmt.Sprintf("k%d/a.yaml", i): configMap("a", "  b: c\n")})(t, repo, "")
 			}
-			files(map[string]string{"clusters/one/ks.yaml": repeat(200, func(i int) string { return fluxKs(fmt.Sprint("k", i), "") }), "schema.json": `{"definitions": {"v1.T": {"type": "object"}}}`})(t, repo, "")
+			files(map[string]string{"clusters/one/ks.yaml": repeat(350, func(i int) string { return fluxKs(fmt.Sprint("k", i), "") }), "schema.json": `{"definitions": {"v1.T": {"type": "object"}}}`})(t, repo, "")
 		}},
 		{name: "a Kustomization that makes its next", want: []string{"is not followed"}, make: files(map[string]string{
 			"clusters/one/ks.yaml": strings.Replace(fluxKs("app", "  postBuild: {substitute: {N: x}}\n"), "name: app\n", "name: k\n", 1),

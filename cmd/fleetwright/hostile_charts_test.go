@@ -26,7 +26,7 @@ var hostileTemplates = map[string]string{
 	"recursion": `{{ define "a" }}{{ template "a" . }}{{ template "a" . }}{{ end }}{{ template "a" . }}`,
 	"text":      `{{ $x := "xxxxxxxxxxxxxxxx" }}{{ range until 60 }}{{ $x = printf "%s%s" $x $x }}{{ end }}{{ $x }}`,
 	"itself":    `{{ $d := dict }}{{ $_ := set $d "d" $d }}{{ toYaml $d }}{{ $d }}`,
-	"nearly":    `{{ range until 2000 }}{{ range until 2000 }}{{ end }}{{ end }}`,
+	"nearly":    `{{ range until 3000 }}{{ range until 3000 }}{{ end }}{{ end }}`,
 	"output":    `a: [{{ repeat 7000000 "," }}]`,
 	"aliases":   "a: " + laughs(9),
 }
@@ -84,7 +84,6 @@ func templateBombs() []hostileCase {
 		"tpl of tpl":           `{{ $t := "{{ tpl .t . }}" }}{{ tpl $t (dict "t" $t) }}`,
 		"trees":                `{{ range 1000000 }}{{ tpl "{{ define \"x\" }}{{ if 1 }}y{{ end }}{{ end }}" $ }}{{ end }}`,
 		"parsed by tpl":        `{{ tpl (repeat 6000000 "{{ if 1 }}") . }}`,
-		"parentheses of tpl":   `{{ tpl (printf "{{ %s" (repeat 6000000 "(")) . }}`,
 		"range of a number":    `{{ range 100000000000 }}{{ end }}`,
 		"numbers":              `{{ untilStep 0 2000000000 1 | len }}`,
 		"numbers that wrap":    `{{ untilStep 9000000000000000000 9223372036854775807 5000000000000000000 | len }}`,
@@ -126,7 +125,7 @@ func templateBombs() []hostileCase {
 // chartBombs take long before a template runs.
 func chartBombs() []hostileCase {
 	alias := "apiVersion: v2\nname: sub\nversion: 1.0.0\ndependencies:\n"
-	for i := range 30 {
+	for i := range 60 {
 		alias += fmt.Sprintf("  - {name: sub, version: '*', alias: a%d}\n", i)
 	}
 	var levels strings.Builder
@@ -134,6 +133,7 @@ func chartBombs() []hostileCase {
 		fmt.Fprintf(&levels, `"d%d": {"anyOf": [{"$ref": "#/definitions/d%d"}, {"$ref": "#/definitions/d%d"}]},`, i+1, i, i)
 	}
 	return []hostileCase{
+		releaseBomb("parentheses of tpl", map[string]string{"templates/a.yaml": `{{ tpl (printf "{{ %s" (repeat 3000000 "(")) . }}`}, "[flux-helm-failed]"), // the parser refuses them, too
 		releaseBomb("aliases of dependencies", map[string]string{"Chart.yaml": alias, "charts/sub/Chart.yaml": alias,
 			"charts/sub/charts/sub/Chart.yaml": alias, "charts/sub/charts/sub/charts/sub/Chart.yaml": "apiVersion: v2\nname: sub\nversion: 1.0.0\n"}),
 		releaseBomb("doubling schema of values", map[string]string{

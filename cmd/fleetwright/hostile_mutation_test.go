@@ -58,7 +58,8 @@ func TestHostileMutations(t *testing.T) {
 			c.make(t, repo, outside)
 			m.mutate(t, repo)
 			m.addObjects(t, repo)
-			command := m.pick("validate", "validate", "validate", "build --cluster one", "bootstrap verify", "validate --format sarif")
+			command := m.pick("validate", "validate", "validate", "build --cluster one", "bootstrap verify", "validate --format sarif",
+				"fn ValidateFleet", "fn RenderFleet", "bootstrap plan", "secrets check", "secrets verify")
 			if large(t, repo) {
 				c.slow = "it has more than 10 MB"
 			}

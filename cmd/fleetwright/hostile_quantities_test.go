@@ -59,9 +59,9 @@ func patternBombs() []hostileCase {
 		return all
 	}
 	return []hostileCase{
-		{name: "repetitions in path_regex", want: []string{".sops.yaml:2:", ".sops.yaml was not checked: the path_regex is not evaluated"}, make: files(sops("creation_rules:\n  - path_regex: '" + nested + "'\n    age: age1qyqszqgpqyqszqgpqyqszqgpqyqszqgpqyqszqgpqyqszqgpqyqs3290gq\n"))},
-		{name: "many rules of SOPS", want: []string{"the regular expressions up to here come to more than 20000 instructions [limit-exceeded]"}, make: files(sops(rules("encrypted_regex")))},
-		{name: "repetitions in encrypted_regex", want: []string{".sops.yaml was not checked: which values are encrypted is not evaluated"}, make: files(sops("creation_rules:\n  - encrypted_regex: '" + nested + "'\n    age: age1qyqszqgpqyqszqgpqyqszqgpqyqszqgpqyqszqgpqyqszqgpqyqs3290gq\n"))},
+		{name: "repetitions in path_regex", want: []string{".sops.yaml:2:", ".sops.yaml was not checked: the path_regex was not evaluated"}, make: files(sops("creation_rules:\n  - path_regex: '" + nested + "'\n    age: age1qyqszqgpqyqszqgpqyqszqgpqyqszqgpqyqszqgpqyqszqgpqyqs3290gq\n"))},
+		{name: "many rules of SOPS", want: []string{"the regular expressions of the file exceed 20000 instructions [limit-exceeded]"}, make: files(sops(rules("encrypted_regex")))},
+		{name: "repetitions in encrypted_regex", want: []string{".sops.yaml was not checked: cannot tell which values are encrypted"}, make: files(sops("creation_rules:\n  - encrypted_regex: '" + nested + "'\n    age: age1qyqszqgpqyqszqgpqyqszqgpqyqszqgpqyqszqgpqyqszqgpqyqs3290gq\n"))},
 		app("repetitions in a definition", map[string]string{
 			"crd.yaml": definition("{type: object, properties: {" + repeat(30, func(i int) string { return fmt.Sprintf("s%d: {type: string, pattern: '%s'}, ", i, nested) }) + "}}"),
 			"a.yaml":   thing("s0: aaa\ns1: aaa"),
@@ -80,7 +80,7 @@ func patternBombs() []hostileCase {
 			"crd.yaml": definition("{type: object, properties: {p: {type: string}}, x-kubernetes-validations: [{rule: \"'aaa'.matches(self.p)\"}, {rule: \"self.p.matches('" + strings.Repeat("(a{900})", 90) + "')\"}]}"),
 			"a.yaml":   thing("p: '" + nested + "'"),
 		}, "error: Thing flux-system/a was not checked: the rules of Thing: "),
-		{name: "repetitions in targets", want: []string{"what a patch or replacement selects is not evaluated"}, make: files(map[string]string{
+		{name: "repetitions in targets", want: []string{"what a patch or replacement selects was not evaluated"}, make: files(map[string]string{
 			"clusters/one/ks.yaml":   fluxKs("app", "") + fluxKs("own", "  patches:\n    - target: {kind: ConfigMap, name: '"+nested+"'}\n      patch: |\n        - {op: remove, path: /data}\n") + fluxKs("replaced", ""),
 			"app/kustomization.yaml": "resources: [a.yaml]\npatches:\n  - target: {name: '" + nested + "'}\n    patch: |\n      - {op: remove, path: /data}\n", "app/a.yaml": configMap("a", "  b: c\n"),
 			"own/a.yaml":                  configMap("a", "  b: c\n"),
@@ -118,7 +118,7 @@ func indexBombs() []hostileCase {
 		{name: "indexes of targetPaths", want: []string{"error: HelmRelease flux-system/a was not checked: ", "create more than 100000 elements"}, make: files(with(map[string]string{
 			"clusters/one/ks.yaml": fluxKs("app", "") + hostileRelease("a", "./charts/a", "  valuesFrom:\n"+references) + known,
 		}))},
-		{name: "indexes of targetPaths in a comparison", want: []string{`the targetPath "a[0][65535]" is not evaluated`}, runs: []string{"bootstrap verify"}, make: files(with(map[string]string{
+		{name: "indexes of targetPaths in a comparison", want: []string{`the targetPath "a[0][65535]" was not evaluated`}, runs: []string{"bootstrap verify"}, make: files(with(map[string]string{
 			"clusters/one/ks.yaml":    fluxKs("app", "") + hostileRelease("a", "./charts/a", "  valuesFrom:\n"+references) + known,
 			"bootstrap/helmfile.yaml": helmfile("      - {name: a, value: b}\n"),
 		})), status: 2},

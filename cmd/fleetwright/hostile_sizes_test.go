@@ -27,7 +27,7 @@ func sizeBombs() []hostileCase {
 				}
 			}
 		}, status: 2},
-		{name: "many large files", want: []string{"the YAML files before it come to 64.0 MB"}, make: func(t *testing.T, repo, _ string) {
+		{name: "many large files", want: []string{"the YAML files before it reach the limit of 64.0 MB"}, make: func(t *testing.T, repo, _ string) {
 			putFile(t, filepath.Join(repo, "clusters/one/ks.yaml"), []byte(fluxKs("app", "")))
 			for i := range 25 {
 				big(t, filepath.Join(repo, fmt.Sprintf("app/a%d.yaml", i)), configMap(fmt.Sprint("a", i), "  b: |\n"), "    "+strings.Repeat("x", 995)+"\n", 10_000)

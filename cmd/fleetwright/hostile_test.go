@@ -6,11 +6,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -40,7 +40,6 @@ func TestHostile(t *testing.T) {
 		t.Skip("it takes half a minute, the command is built without the race detector, and there is nothing to update")
 	}
 	binary := builtCommand(t)
-	// It is measured while this process does nothing else: its CPU time is that of all its threads.
 	h := hostileTest{binary: binary, slower: slowness(measureReference(t))}
 	if canConfine(t) {
 		h.confine = true
@@ -77,7 +76,8 @@ func TestHostile(t *testing.T) {
 type hostileTest struct {
 	binary  string
 	confine bool
-	// slower is how many times more CPU time this machine takes than the one that the bounds are for.
+	// slower is how many times more CPU time this machine takes than the one that the bounds are for. It is read
+	// again beside a run that seems to cost too much: other work on the machine comes and goes.
 	slower float64
 	// allowed are the files outside of a repository that the command may open.
 	allowed map[string]bool
@@ -100,41 +100,58 @@ func writeCanaries(t *testing.T, outside string) {
 // ends otherwise than with a report.
 func (h hostileTest) run(t *testing.T, c hostileCase, repo string, arguments []string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
-	limit := time.Duration(h.slower * float64(mostCPU))
-	if c.slow != "" {
-		limit *= 3
+	slower := h.slower
+	what, stdin := strings.Join(arguments, " "), []byte(nil)
+	if arguments[0] == "fn" {
+		stdin, arguments = resourceList(t, repo, arguments[1]), arguments[:1]
 	}
+	var readings []time.Duration // of the reference beside a costly run
 	for attempt := 0; ; attempt++ {
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 		cmd, start := h.command(ctx, arguments), time.Now()
-		cmd.Dir = repo
+		cmd.Dir, cmd.Stdin = repo, bytes.NewReader(stdin)
 		var stdout, stderr bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &stdout, &stderr
 		files, err := h.end(cmd)
 		wall := time.Since(start)
+		cancel()
 		var exit *exec.ExitError
 		if err != nil && !errors.As(err, &exit) {
 			t.Fatalf("%q took %s: %v", arguments, wall, err)
 		}
 		state := cmd.ProcessState
 		cpu, memory := state.UserTime()+state.SystemTime(), peakMemory(state)
+		if len(readings) > 0 {
+			readings = append(readings, readReference(t)...)
+			slices.Sort(readings)
+			slower = max(slower, slowness(readings[len(readings)/2]))
+		}
+		limit := time.Duration(slower * float64(mostCPU))
+		if c.slow != "" {
+			limit *= 3
+		}
 		costly := wall > mostTime && cpu > limit || memory > mostMemory
 		if costly && attempt < 2 {
+			readings = readReference(t)
 			continue // what else goes on only adds to it
 		}
-		t.Logf("%s %s: %s, %s of CPU, %d MB, status %d", c.name, arguments[0], wall.Round(time.Millisecond), cpu.Round(time.Millisecond), memory>>20, state.ExitCode())
+		t.Logf("%s: %s: %s, %s of CPU, %d MB, status %d", c.name, what, wall.Round(time.Millisecond), cpu.Round(time.Millisecond), memory>>20, state.ExitCode())
 		if costly {
-			t.Errorf("%q took %s, %s of CPU and %d MB; the machine is %.1f times slower than the one that the bounds are for", arguments, wall, cpu, memory>>20, h.slower)
+			t.Errorf("%s took %s, %s of CPU and %d MB; the machine is %.1f times slower than the one that the bounds are for", what, wall, cpu, memory>>20, slower)
 		}
-		checkEnd(t, c, state, stdout.String(), stderr.String())
-		h.checkOpened(t, c, repo, files)
+		printed := stdout.String()
+		if strings.HasSuffix(what, "--format github") {
+			printed = ourCommands.ReplaceAllString(printed, "")
+		}
+		checkEnd(t, c, state, printed, stderr.String())
+		h.checkOpened(t, c, repo, what, files)
 		return
 	}
 }
 
-// referenceTime is what measureReference measures on the machine that the bounds are for.
-const referenceTime = 150 * time.Millisecond
+// referenceTime is what readReference measures on the machine that the bounds are for: 150 ms with the threads that
+// collect garbage, which are not counted.
+const referenceTime = 125 * time.Millisecond
 
 // mostSlowness is how many times slower a machine may be than that one, and the bounds still say
 // something of the command.
@@ -146,22 +163,29 @@ func slowness(reference time.Duration) float64 {
 	return min(max(1, float64(reference)/float64(referenceTime)), mostSlowness)
 }
 
-// measureReference is the least CPU time that parsing a text takes of three times. Nothing else
-// may run in this process meanwhile.
+// measureReference is the least CPU time of the reference.
 func measureReference(t *testing.T) time.Duration {
 	t.Helper()
+	least := slices.Min(readReference(t))
+	t.Logf("the reference took %s of CPU", least.Round(time.Millisecond))
+	return least
+}
+
+// readReference returns the CPU time that a thread takes to parse a text, of three times.
+func readReference(t *testing.T) (readings []time.Duration) {
+	t.Helper()
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	text := []byte(strings.Repeat("- {name: a, list: [1, 2, 3], text: \"b c\"}\n", 20_000))
-	least := time.Duration(math.MaxInt64)
 	for range 3 {
 		before := cpuTime(t)
 		var node yaml.Node
 		if err := yaml.Unmarshal(text, &node); err != nil {
 			t.Fatal(err)
 		}
-		least = min(least, cpuTime(t)-before)
+		readings = append(readings, cpuTime(t)-before)
 	}
-	t.Logf("the reference took %s of CPU", least.Round(time.Millisecond))
-	return least
+	return readings
 }
 
 // TestSlowness: however slow a machine is, or seems to be, what a repository may cost has a bound.
@@ -173,11 +197,11 @@ func TestSlowness(t *testing.T) {
 	}
 }
 
-// cpuTime is the CPU time that this process has taken.
+// cpuTime is the CPU time that this thread has taken; on systems that count only processes, this process.
 func cpuTime(t *testing.T) time.Duration {
 	t.Helper()
 	var usage syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+	if err := syscall.Getrusage(ownUsage, &usage); err != nil {
 		t.Fatal(err)
 	}
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
@@ -201,11 +225,12 @@ func (h hostileTest) end(cmd *exec.Cmd) ([]opened, error) {
 
 // checkOpened fails the test when the command opened a file outside of the repository, or
 // tried to, or wrote one.
-func (h hostileTest) checkOpened(t *testing.T, c hostileCase, repo string, files []opened) {
+func (h hostileTest) checkOpened(t *testing.T, c hostileCase, repo, what string, files []opened) {
 	t.Helper()
 	for _, file := range files {
 		inside := isBelow(file.path, repo)
-		if !inside && !h.allowed[file.path] {
+		git := strings.HasPrefix(what, "commit ") && file.path == "/etc/gitconfig" // which has the author, and whether to sign
+		if !inside && !h.allowed[file.path] && !git {
 			t.Errorf("%s was opened", file.path)
 		}
 		if file.written && file.path != os.DevNull && (!inside || !c.writes) {
@@ -222,7 +247,7 @@ func checkEnd(t *testing.T, c hostileCase, state *os.ProcessState, stdout, stder
 	if status := state.Sys().(syscall.WaitStatus); status.Signaled() {
 		t.Fatalf("it was ended by %v\n%s", status.Signal(), tail(stderr))
 	}
-	if !slices.Contains([]int{0, 1}, state.ExitCode()) && state.ExitCode() != c.status {
+	if status := state.ExitCode(); status > statusFindings && status != c.status && (!c.stops || status != statusStopped) {
 		t.Errorf("exit status %d\n%s", state.ExitCode(), tail(stderr))
 	}
 	for _, bad := range []string{canary, "root:x:0", "panic:", "goroutine "} {

@@ -13,8 +13,8 @@ func newInit(s streams) *cobra.Command {
 		Short: "Write a commented starter specification",
 		Long: `Write a commented starter specification to DIR/fleet (by default the working
 directory), with .sops.yaml and .pre-commit-config.yaml. The repository's URL and
-branch are taken from git; a folder that is in no git repository becomes one.
-Nothing is asked, and nothing is overwritten.`,
+branch are read from git; if the folder is not in a git repository, one is initialized.
+The command asks no questions and overwrites no file.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			dir := folderArgument(args)

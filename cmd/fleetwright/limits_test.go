@@ -105,9 +105,9 @@ func secretLimits() map[string]limitCase {
 	}
 	within := inApp("apiVersion: v1\nmetadata: {name: a, namespace: b}\n"+text, "error: the string a of ConfigMap b/a was not checked: it is a string nested in 3 others")
 	regex := "'" + strings.Repeat("(a{30}b?)", 80) + "'"
-	config := inApp(configMap("a", "  b: c\n"), ".sops.yaml:2:17: error: .sops.yaml was not checked: the path_regex is not evaluated: ")
+	config := inApp(configMap("a", "  b: c\n"), ".sops.yaml:2:17: error: .sops.yaml was not checked: the path_regex was not evaluated: ")
 	config.files[".sops.yaml"] = "creation_rules:\n  - path_regex: " + regex + "\n    age: age1qyqszqgpqyqszqgpqyqszqgpqyqszqgpqyqszqgpqyqszqgpqyqs3290gq\n"
-	rules := inApp(configMap("a", "  b: c\n"), "error: .sops.yaml was not checked: which values are encrypted is not evaluated: ")
+	rules := inApp(configMap("a", "  b: c\n"), "error: .sops.yaml was not checked: cannot tell which values are encrypted: ")
 	rules.files[".sops.yaml"] = strings.Replace(config.files[".sops.yaml"], "path_regex", "encrypted_regex", 1)
 	keys := inApp(configMap("a", "  b: c\n"), "notes/key.txt: error: the content of this file and the following ones (for private keys) was not checked: the files that mention keys exceed 12 MB")
 	for i := range 2 {
@@ -135,7 +135,7 @@ func chartLimits() map[string]limitCase {
 		"charts that bring releases":    again,
 		"a number of a chart's schema":  chart(`{"properties": {"a": {"maximum": 1e999}}}`, values, check+"a number with the exponent 999"),
 		"a pattern of a chart's schema": chart(`{"properties": {"a": {"pattern": "`+strings.Repeat("(a{900})", 90)+`"}}}`, values, check+"a regular expression"),
-		"indexes of a targetPath":       chart("{}", "  valuesFrom:\n"+indexes, "error: HelmRelease flux-system/a was not checked: it is not rendered: valuesFrom is not evaluated: "),
+		"indexes of a targetPath":       chart("{}", "  valuesFrom:\n"+indexes, "error: HelmRelease flux-system/a was not checked: it is not rendered: valuesFrom was not evaluated: "),
 	}
 }
 
@@ -159,7 +159,7 @@ func bootstrapLimits() map[string]limitCase {
 	verify.runs = "bootstrap verify"
 	long := helmfile("    values: [v.yaml.gotmpl]\n", of+"the template makes a value larger than a bootstrap needs")
 	long.files["bootstrap/v.yaml.gotmpl"] = strings.Repeat("{{ 1 }}", 20_001)
-	called := helmfile("helmfiles:\n"+strings.Repeat("  - path: sub.yaml\n", 201), of+"it builds upon, or calls, other helmfiles more than 200 times")
+	called := helmfile("helmfiles:\n"+strings.Repeat("  - path: sub.yaml\n", 201), of+"it uses other helmfiles as bases, or calls them, more than 200 times")
 	called.files["bootstrap/sub.yaml"] = "releases: []\n"
 	inputs := helmfile("", "error: the document of ResourceSet flux-system/a was not checked: it has more than 1000 inputs")
 	inputs.files["clusters/one/set.yaml"] = "apiVersion: fluxcd.controlplane.io/v1\nkind: ResourceSet\nmetadata: {name: a, namespace: flux-system}\nspec:\n  inputs: [" +

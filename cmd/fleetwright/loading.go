@@ -7,16 +7,16 @@ import (
 	"github.com/fleetwright/fleetwright/render"
 )
 
-// loadRepository loads the folder of a command.
+// loadRepository loads the repository in a command's folder.
 func loadRepository(dir string) (*repository.Repository, error) {
 	return loadNamed(dir, "")
 }
 
-// loadNamed loads a repository that messages name.
+// loadNamed loads a repository, with a name for messages.
 func loadNamed(dir, name string) (*repository.Repository, error) {
 	repo, err := repository.Load(dir, repository.Options{Name: name})
 	if err != nil {
-		return nil, &render.BadInput{Err: fmt.Errorf("reading the repository: %w", err), Hint: "name the folder with the Flux repository"}
+		return nil, &render.BadInput{Err: fmt.Errorf("reading the repository: %w", err), Hint: "name the folder that contains the Flux repository"}
 	}
 	return repo, nil
 }

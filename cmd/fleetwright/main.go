@@ -1,4 +1,4 @@
-// Fleetwright builds and keeps whole a Flux GitOps repository.
+// Fleetwright generates and validates Flux GitOps repositories.
 package main
 
 import (
@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	_ "github.com/fleetwright/fleetwright/cmd/fleetwright/memory"
 	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/output"
 )
@@ -18,7 +19,7 @@ func main() {
 	os.Exit(run())
 }
 
-// run wires the process to the command: streams, environment, signals.
+// run connects the process to the command: streams, environment, signals.
 func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -30,27 +31,26 @@ func run() int {
 	process := bounds.Start(bounds.Process{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Began: time.Now()})
 	s := streams{in: process.In, out: process.Out, err: process.Err, env: os.Getenv}
 	quietLibraries()
-	tuneMemory(os.Getenv)
 	return execute(ctx, os.Args[1:], s)
 }
 
-// mostToEnd is how long a command may take to end after a signal. What it writes meanwhile is
-// healed by the next command, as after any kill.
+// mostToEnd is the time that a command has to end after a signal. The next command recovers an incomplete
+// write, as after a kill.
 const mostToEnd = 800 * time.Millisecond
 
-// endInterrupted ends a process that does not end by itself.
+// endInterrupted ends a process that did not end by itself.
 func endInterrupted(stderr io.Writer) {
 	_ = output.Printf(stderr, "interrupted\n")
 	os.Exit(statusStopped)
 }
 
-// quietLibraries keeps libraries from printing: kustomize warns on the standard error of each
-// deprecated field, once for each build, where there is a finding or nothing to tell.
+// quietLibraries prevents libraries from printing. For each build, kustomize prints a warning to standard error
+// for each deprecated field, although a finding already reports it or it does not matter.
 func quietLibraries() {
 	log.SetOutput(io.Discard)
-	// A process that started again may open no file for writing: writing to this one fails.
+	// A restarted process may not open files for writing; writing to this file fails.
 	os.Stderr = os.NewFile(noFile, os.DevNull)
 }
 
-// noFile is no file descriptor of the process.
+// noFile is an invalid file descriptor.
 const noFile = 1 << 30

@@ -36,7 +36,7 @@ func TestScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata",
+		Files:               scriptsToRun(t),
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
@@ -64,6 +64,26 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": status, "copytree": copyTree, "agekey": ageKey},
 	})
+}
+
+// sideBySide are the scripts of commands that do work side by side, which is what the race detector is for.
+var sideBySide = []string{"build", "commit", "diff", "fetch", "fn", "images", "render", "bootstrap_verify", "secrets_check", "secrets_encrypt", "secrets_sync", "secrets_updatekeys", "validate", "validate_branches", "validate_changed", "validate_fix"}
+
+// scriptsToRun are the files of all scripts; with the race detector, which makes each start of the command slow, of sideBySide.
+func scriptsToRun(t *testing.T) []string {
+	t.Helper()
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no scripts (%v)", err)
+	}
+	if !raced {
+		return files
+	}
+	var some []string
+	for _, name := range sideBySide {
+		some = append(some, filepath.Join("testdata", name+".txtar"))
+	}
+	return some
 }
 
 // status runs a command and checks its exit status: status N command args….

@@ -11,20 +11,21 @@ type origin struct {
 	File           string   `json:"file"`
 	Line           int      `json:"line"`
 	Kustomizations []string `json:"kustomizations"`
-	// HelmRelease whose chart renders the object, as NAMESPACE/NAME, and the chart's file.
+	// HelmRelease whose chart renders the object, as NAMESPACE/NAME.
 	HelmRelease string `json:"helmRelease,omitempty"`
 	Template    string `json:"template,omitempty"`
+	Cluster     string `json:"cluster"`
 }
 
 func originOf(o *reconcile.Object) origin {
-	from := origin{File: o.File, Line: o.Line, Kustomizations: o.Kustomization.Chain(), Template: o.Template}
+	from := origin{File: o.File, Line: o.Line, Kustomizations: o.Kustomization.Chain(), Template: o.Template, Cluster: o.Kustomization.Cluster.Name}
 	if r := o.HelmRelease; r != nil {
 		from.HelmRelease = r.Namespace + "/" + r.Name
 	}
 	return from
 }
 
-// position gives file:line:column, leaving out what is 0.
+// position returns file:line:column, without zero values.
 func position(file string, line, column int) string {
 	if line == 0 {
 		return file

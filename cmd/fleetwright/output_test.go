@@ -43,6 +43,8 @@ var outputCases = map[string][]string{
 	"validate":         {"validate DIR", "validate DIR --verbose --report-ignored", "validate DIR --format json", "validate DIR --format sarif", "validate DIR --format junit", "validate DIR --format github", "validate DIR --format gitlab", "validate DIR --fail-on-unresolved --config none --format github", "validate DIR --config none --format junit", "validate DIR --rules STRANGER", "validate DIR --profile STRANGER --format github", "validate DIR --cluster STRANGER", "validate DIR --root STRANGER", "validate DIR --source STRANGER", "validate DIR --charts STRANGER", "validate DIR --changed-since STRANGER", "validate DIR --baseline STRANGER", "validate DIR --config none --changed-since HEAD~1", "validate DIR --config none --write-baseline DIR/baseline.json", "validate DIR --config none --baseline DIR/baseline.json --report-ignored", "validate DIR --fix", "validate STRANGER"},
 	"build":            {"build DIR", "build DIR --format json", "build DIR --cluster a", "build DIR --cluster STRANGER"},
 	"diff":             {"diff DIR --from HEAD~1", "diff DIR --from HEAD~1 --format json", "diff DIR --from STRANGER", "diff DIR --from HEAD~1 --to STRANGER"},
+	"images":           {"images DIR", "images DIR --format json", "images DIR --format list", "images DIR --from HEAD~1", "images DIR --cluster STRANGER", "images DIR --from STRANGER", "images DIR --format STRANGER"},
+	"fetch":            {"fetch DIR --dry-run", "fetch DIR --dry-run --format json", "fetch DIR --check", "fetch DIR --dry-run --cluster STRANGER"},
 	"bootstrap":        {"bootstrap", "bootstrap STRANGER"},
 	"bootstrap verify": {"bootstrap verify DIR", "bootstrap verify DIR --format json", "bootstrap verify DIR --format github", "bootstrap verify DIR --format sarif", "bootstrap verify DIR --format junit", "bootstrap verify DIR --format gitlab"},
 	"bootstrap plan":   {"bootstrap plan DIR", "bootstrap plan DIR --format json"},
@@ -58,6 +60,7 @@ var outputCases = map[string][]string{
 
 	"explain": {"explain", "explain sops-partial", "explain Fleet", "explain STRANGER", "explain Fleet.STRANGER"},
 	"schema":  {"schema Fleet", "schema STRANGER"},
+	"schemas": {"schemas DIR", "schemas DIR --format json", "schemas DIR --cluster STRANGER", "schemas DIR --schemas STRANGER"},
 	"fn":      {"fn", "fn STRANGER"},
 	"version": {"version", "version STRANGER"},
 	"help":    {"help", "help STRANGER", "--STRANGER", "validate --STRANGER", "STRANGER", "validate --format STRANGER"},
@@ -219,13 +222,13 @@ func strangersFolders(t *testing.T) []strangersFolder {
 				"functionConfig:\n  apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: x}\n  data: {function: ValidateFleet}\n")
 			put(t, dir, ".sops.yaml", "creation_rules: [{path_regex: "+q+", age: "+q+"}]\n")
 		}},
-		{"objects", []string{"validate", "build", "diff", "secrets check", "secrets verify", "render", "commit"}, func(t *testing.T, dir, s string) {
+		{"objects", []string{"validate", "build", "diff", "images", "schemas", "fetch", "secrets check", "secrets verify", "render", "commit"}, func(t *testing.T, dir, s string) {
 			fluxRepository(t, dir, "a", put)
 			gitCommit(t, dir)
 			strangeObjects(t, dir, s, put)
 			git(t, dir, "add", "--all")
 		}},
-		{"whole tree in Git", []string{"validate", "build", "diff", "bootstrap plan"}, func(t *testing.T, dir, s string) {
+		{"whole tree in Git", []string{"validate", "build", "diff", "images", "bootstrap plan"}, func(t *testing.T, dir, s string) {
 			fluxRepository(t, dir, "a", put)
 			strangeObjects(t, dir, s, put)
 			gitCommit(t, dir)
@@ -260,7 +263,7 @@ func strangersFolders(t *testing.T) []strangersFolder {
 			put(t, dir, "boot/"+fileName(s)+"/helmfile.yaml", "releases: [{name: a, namespace: a, chart: a/a, values: [{a: "+q+", "+q+": 2}]}, {name: "+q+", chart: b}]\n")
 			put(t, dir, "clusters/a/apps.yaml", "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: a, namespace: a, annotations: {fleetwright.dev/intended: "+q+"}}\nspec: {interval: 1m, chart: {spec: {chart: "+q+", version: 2.0.0, sourceRef: {kind: HelmRepository, name: "+q+"}}}, values: {a: "+q+"}}\n")
 		}},
-		{"charts", []string{"validate", "build", "diff"}, func(t *testing.T, dir, s string) {
+		{"charts", []string{"validate", "build", "diff", "images", "schemas", "fetch"}, func(t *testing.T, dir, s string) {
 			q := quoted(s)
 			fluxRepository(t, dir, "a", put)
 			gitCommit(t, dir)

@@ -12,10 +12,11 @@ import (
 	"github.com/fleetwright/fleetwright/internal/output"
 )
 
-// progress tells on a terminal how far a command is, once it takes long, and
-// leaves nothing behind.
+// progress shows the progress of a long command on a terminal, and erases it at the end.
 type progress struct {
-	out   *output.Text // nil: tell nothing
+	out   *output.Text // nil: print nothing
+	doing string       // "validating"
+	what  string       // "rules"
 	start time.Time
 	quit  chan struct{}
 	ended sync.WaitGroup
@@ -25,23 +26,24 @@ type progress struct {
 	done, total int
 }
 
-// How long a command may take before it tells, and how often it does.
+// How long a command runs before it shows its progress, and how often it updates that.
 const (
 	progressAfter = time.Second
 	progressEvery = 200 * time.Millisecond
 )
 
-// startProgress begins to tell on standard error, if it is a terminal.
-func startProgress(s streams) *progress {
+// startProgress shows the progress on standard error, if that is a terminal. doing is the activity, and what
+// the counted things.
+func startProgress(s streams, doing, what string) *progress {
 	f, ok := fileOf(output.Raw(s.err))
 	if !ok || !term.IsTerminal(int(f.Fd())) || s.env("TERM") == "dumb" {
 		return &progress{}
 	}
-	return newProgress(f, progressAfter, progressEvery)
+	return newProgress(f, doing, what, progressAfter, progressEvery)
 }
 
-func newProgress(out io.Writer, after, every time.Duration) *progress {
-	p := &progress{out: output.NewText(out, false), start: bounds.Began(time.Now()), quit: make(chan struct{})}
+func newProgress(out io.Writer, doing, what string, after, every time.Duration) *progress {
+	p := &progress{out: output.NewText(out, false), doing: doing, what: what, start: bounds.Began(time.Now()), quit: make(chan struct{})}
 	p.ended.Go(func() {
 		select {
 		case <-time.After(after):
@@ -68,19 +70,19 @@ func (p *progress) tell() {
 	defer p.mu.Unlock()
 	what := "reading the repository"
 	if p.total > 0 {
-		what = fmt.Sprintf("%d of %d rules", p.done, p.total)
+		what = fmt.Sprintf("%d of %d %s", p.done, p.total, p.what)
 	}
-	_ = p.out.Status(fmt.Sprintf("validating: %s, %d s", what, int(time.Since(p.start).Seconds()))) // nothing is lost with it
+	_ = p.out.Status(fmt.Sprintf("%s: %s, %d s", p.doing, what, int(time.Since(p.start).Seconds()))) // nothing is lost with it
 }
 
-// rules notes how many rules ran.
-func (p *progress) rules(done, total int) {
+// note records how many are done.
+func (p *progress) note(done, total int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.done, p.total = max(p.done, done), total
 }
 
-// stop ends the telling and clears the line. It may be called again.
+// stop stops the display and clears the line. It may be called more than once.
 func (p *progress) stop() {
 	if p.out == nil {
 		return

@@ -41,10 +41,10 @@ func (s *screen) waitFor(t *testing.T, text string) {
 
 func TestProgressIsToldAndCleared(t *testing.T) {
 	var s screen
-	p := newProgress(&s, time.Millisecond, time.Millisecond)
+	p := newProgress(&s, "validating", "rules", time.Millisecond, time.Millisecond)
 	s.waitFor(t, "validating: reading the repository, ")
-	p.rules(2, 7)
-	p.rules(1, 7) // rules end in any order
+	p.note(2, 7)
+	p.note(1, 7) // rules end in any order
 	s.waitFor(t, "validating: 2 of 7 rules")
 	p.stop()
 	p.stop()
@@ -60,8 +60,8 @@ func TestProgressIsToldAndCleared(t *testing.T) {
 
 func TestProgressIsSilentWhenQuick(t *testing.T) {
 	var s screen
-	p := newProgress(&s, time.Hour, time.Hour)
-	p.rules(1, 2)
+	p := newProgress(&s, "validating", "rules", time.Hour, time.Hour)
+	p.note(1, 2)
 	p.stop()
 	if s.String() != "" {
 		t.Errorf("it tells %q", s.String())
@@ -70,8 +70,8 @@ func TestProgressIsSilentWhenQuick(t *testing.T) {
 
 func TestProgressIsForTerminals(t *testing.T) {
 	var b bytes.Buffer
-	p := startProgress(streams{err: &b, env: func(string) string { return "" }})
-	p.rules(1, 2)
+	p := startProgress(streams{err: &b, env: func(string) string { return "" }}, "validating", "rules")
+	p.note(1, 2)
 	p.stop()
 	if p.out != nil {
 		t.Error("a buffer is taken for a terminal")

@@ -12,7 +12,7 @@ import (
 )
 
 // took is the time at the end of a summary, which no example shows.
-var took = regexp.MustCompile(` \([0-9.]+ m?s\)$`)
+var took = regexp.MustCompile(`(?m) \([0-9.]+ m?s\)$`)
 
 // What the README shows of validate is what it prints in the repository of
 // testdata/readme/repository.txtar.

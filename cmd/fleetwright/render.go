@@ -20,12 +20,17 @@ func newRender(s streams) *cobra.Command {
 	var format string
 	c := &cobra.Command{
 		Use:   "render [DIR]",
-		Short: "Bring the tree to what the specification says",
+		Short: "Render the specification to files",
 		Long: `Render the specification in DIR/fleet (by default the working directory): the
 platform target in place, or with --out every target, each in a folder of its own.
 
-Files that fleetwright did not write are never touched. A file that was edited is
-left as it is and shown with its diff (exit status 1), while the rest goes on.`,
+Files that fleetwright did not write are never touched. A rendered file that was edited
+is not changed, and its diff is printed; the other files are still written, and the exit
+status is 1.
+
+The removal of a cluster, a change of its path, and the removal of an add-on that stores
+data, of a platform product, of a workspace or project, of a tenant from a cluster, or of a
+declared Secret are refused with what is lost, unless --allow-removal names them.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			o.Overwrite = from.overwrite
@@ -33,8 +38,8 @@ left as it is and shown with its diff (exit status 1), while the rest goes on.`,
 		},
 	}
 	from.register(c)
-	c.Flags().StringVar(&o.Out, "out", "", "write every target to its folder in this `DIR`, which is made when missing")
-	c.Flags().BoolVar(&o.Check, "check", false, "write nothing; print a unified diff and exit with 1 when the tree is not what would be rendered")
+	c.Flags().StringVar(&o.Out, "out", "", "write every target to its own folder in `DIR`, which is created if it does not exist")
+	c.Flags().BoolVar(&o.Check, "check", false, "write nothing; print a unified diff and exit with 1 if the files are not up to date")
 	formatFlag(c, &format)
 	return c
 }
@@ -55,8 +60,14 @@ func runRender(ctx context.Context, s streams, dir string, from sourceFlags, o r
 		}
 		absent := source.AbsentSecrets()
 		report.addAbsent(absent)
-		if format == formatText {
-			return printRender(s, planned, absent, o, dir)
+		if format != formatText {
+			return nil
+		}
+		if err := printRender(s, planned, absent, o, dir); err != nil || o.Check {
+			return err
+		}
+		for _, p := range planned {
+			printNewClusters(s, source.NewClusters(p.Target, p.Plan, s.clusterKeyFile))
 		}
 		return nil
 	}()
@@ -69,7 +80,7 @@ func runRender(ctx context.Context, s streams, dir string, from sourceFlags, o r
 	return err
 }
 
-// printRender says what a render did and what comes next.
+// printRender prints what a render did, and the next steps.
 func printRender(s streams, planned []render.Planned, absent []generators.SecretFile, o render.FolderOptions, dir string) error {
 	var total tree.Summary
 	for _, p := range planned {
@@ -79,6 +90,9 @@ func printRender(s streams, planned []render.Planned, absent []generators.Secret
 			if err := p.Plan.Diff(s.out, s.colour()); err != nil {
 				return err
 			}
+		}
+		if p.TakenOver {
+			printTakenOver(s, p.Target.Name)
 		}
 		sum := p.Plan.Summary()
 		total.Created += sum.Created
@@ -99,17 +113,17 @@ func printRender(s streams, planned []render.Planned, absent []generators.Secret
 	changed := total.Created+total.Updated+total.Deleted > 0
 	switch {
 	case o.Check && (changed || total.Conflicts > 0):
-		_ = output.Printf(s.err, "the tree is stale: %s\n", total)
+		_ = output.Printf(s.err, "the rendered files are stale: %s\n", total)
 		if changed {
 			_ = output.Printf(s.err, "  hint: run %q\n", command)
 		}
 		printWaysOut(s.err, planned, o.Out != "")
 	case o.Check && len(absent) > 0:
-		_ = output.Printf(s.out, "the tree is what the specification says, but for what is not made yet\n")
+		_ = output.Printf(s.out, "up to date, except for the Secrets that do not exist yet\n")
 	case o.Check:
-		_ = output.Printf(s.out, "the tree is what the specification says\n")
+		_ = output.Printf(s.out, "up to date\n")
 	case total.Conflicts > 0:
-		_ = output.Printf(s.out, "next: mend the files above and run %q again\n", command)
+		_ = output.Printf(s.out, "next: fix the files above and run %q again\n", command)
 	case o.Out != "":
 		_ = output.Printf(s.out, "next: fleetwright validate %s\n", shownDir(planned[0].Dir))
 	default:
@@ -118,8 +132,8 @@ func printRender(s streams, planned []render.Planned, absent []generators.Secret
 	return nil
 }
 
-// printWaysOut names the files in conflict, which a render leaves as they are, each with the way out.
-// several says that --overwrite wants the target's name in front of their paths.
+// printWaysOut prints the files with conflicts, which a render does not write, each with a hint. several
+// reports whether --overwrite needs the name of the target before their paths.
 func printWaysOut(w io.Writer, planned []render.Planned, several bool) {
 	for _, p := range planned {
 		for _, c := range p.Plan.Conflicts {

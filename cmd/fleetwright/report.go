@@ -18,7 +18,7 @@ type renderReport struct {
 	Kind       string         `json:"kind"`
 	Check      bool           `json:"check"`
 	Targets    []targetReport `json:"targets"`
-	// AbsentSecrets are declared and have no file yet.
+	// AbsentSecrets are the declared Secrets that have no file yet.
 	AbsentSecrets []absentSecret `json:"absentSecrets"`
 	Errors        []string       `json:"errors"`
 }
@@ -31,7 +31,7 @@ type absentSecret struct {
 	Clusters  []string `json:"clusters"`
 }
 
-// targetReport is one target and the files that changed, or would.
+// targetReport is one target, with the files that changed or would change.
 type targetReport struct {
 	Name      string           `json:"name"`
 	Dir       string           `json:"dir"`
@@ -40,11 +40,11 @@ type targetReport struct {
 	Deleted   []string         `json:"deleted"`
 	Unchanged int              `json:"unchanged"`
 	Conflicts []conflictReport `json:"conflicts"`
-	// Left are files of Secrets that are no longer declared, and the user's from now on.
+	// Left are the files of Secrets that are no longer declared. They now belong to the user.
 	Left []leftReport `json:"left"`
-	// RenderedBy is the release that rendered the target last, where one did.
+	// RenderedBy is the release that last rendered the target, if a release did.
 	RenderedBy string `json:"renderedBy,omitempty"`
-	// The rest is commit's.
+	// The following fields are set by commit only.
 	Repository string `json:"repository,omitempty"`
 	Branch     string `json:"branch,omitempty"`
 	Commit     string `json:"commit,omitempty"`
@@ -68,7 +68,7 @@ type leftReport struct {
 	Hint    string `json:"hint"`
 }
 
-// newRenderReport is an empty report of a kind; check says that nothing is written.
+// newRenderReport returns an empty report of a kind. check reports whether nothing is written.
 func newRenderReport(kind string, check bool) *renderReport {
 	return &renderReport{
 		APIVersion: v1alpha1.APIVersion, Kind: kind, Check: check,
@@ -83,24 +83,23 @@ func (r *renderReport) addAbsent(files []generators.SecretFile) {
 	}
 }
 
-// printAbsent names the declared Secrets that have no file, and the command that
-// makes them.
+// printAbsent prints the declared Secrets without a file, and the command that creates the files.
 func printAbsent(s streams, files []generators.SecretFile, dir string) {
 	if len(files) == 0 {
 		return
 	}
-	verb, them := "is", "it"
+	verb, them := "does", "it"
 	if len(files) > 1 {
-		verb, them = "are", "them"
+		verb, them = "do", "them"
 	}
-	_ = output.Printf(s.out, "%s %s not made yet, and no kustomization lists %s:\n", finding.Count(len(files), "declared Secret"), verb, them)
+	_ = output.Printf(s.out, "%s %s not exist yet, and no kustomization lists %s:\n", finding.Count(len(files), "declared Secret"), verb, them)
 	for _, f := range files {
 		_ = output.Printf(s.out, "  %s  %s\n", f.Path, f.Secret)
 	}
 	_ = output.Printf(s.out, "  hint: run \"fleetwright secrets sync%s\"\n", withDir(dir))
 }
 
-// add adds a target; a plan may be nil when it could not be made.
+// add adds a target. plan is nil if planning failed.
 func (r *renderReport) add(name, dir string, plan *tree.Plan) *targetReport {
 	t := targetReport{Name: name, Dir: dir, Created: []string{}, Updated: []string{}, Deleted: []string{}, Conflicts: []conflictReport{}, Left: []leftReport{}}
 	if plan != nil {
@@ -130,14 +129,14 @@ func (r *renderReport) add(name, dir string, plan *tree.Plan) *targetReport {
 	return &r.Targets[len(r.Targets)-1]
 }
 
-// stale says whether files were left as they are, or a check found changes.
+// stale reports whether there are conflicts, or a check found changes.
 func (r *renderReport) stale() bool {
 	return slices.ContainsFunc(r.Targets, func(t targetReport) bool {
 		return len(t.Conflicts) > 0 || r.Check && len(t.Created)+len(t.Updated)+len(t.Deleted) > 0
 	})
 }
 
-// print writes the report, whatever the exit status.
+// print prints the report, and returns an error for the exit status.
 func (r *renderReport) print(s streams, err error, findings bool) error {
 	if err != nil {
 		_, text := explain(err)

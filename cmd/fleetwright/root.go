@@ -10,22 +10,22 @@ import (
 	"github.com/fleetwright/fleetwright/internal/version"
 )
 
-// commands are all commands of the tool, in the order of its help.
+// commands returns all commands, in the order of the help.
 func commands(s streams) []*cobra.Command {
 	return []*cobra.Command{
-		newInit(s), newRender(s), newCommit(s), newValidate(s), newBuild(s), newDiff(s), newBootstrap(s), newSecrets(s),
-		newExplain(s), newSchema(s), newFn(s), newVersion(s),
+		newInit(s), newRender(s), newCommit(s), newValidate(s), newBuild(s), newDiff(s), newImages(s), newFetch(s), newBootstrap(s), newSecrets(s),
+		newExplain(s), newSchema(s), newSchemas(s), newFn(s), newVersion(s),
 	}
 }
 
-// newRoot makes the command with everything below it.
+// newRoot returns the root command with all subcommands.
 func newRoot(s streams) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "fleetwright",
-		Short: "Build and keep whole a Flux GitOps repository",
-		Long: `Fleetwright builds and keeps whole a Flux GitOps repository. From a small
-specification it generates the platform repository and the tenants', and commits
-them; it validates any Flux repository, its own or hand-made.
+		Short: "Generate and validate Flux GitOps repositories",
+		Long: `Fleetwright generates and validates Flux GitOps repositories. From a small specification
+it generates the platform repository and the tenants' repositories, and commits them. It
+validates any Flux repository, its own or hand-made.
 
 Exit status: 0 fine; 1 findings, or --check or diff found changes; 2 wrong usage,
 unreadable input or nothing to check; 3 cannot continue.`,
@@ -52,7 +52,7 @@ unreadable input or nothing to check; 3 cannot continue.`,
 	return root
 }
 
-// below lists a command and all commands in it.
+// below returns a command and all its subcommands.
 func below(c *cobra.Command) []*cobra.Command {
 	all := []*cobra.Command{c}
 	for _, child := range c.Commands() {
@@ -61,7 +61,7 @@ func below(c *cobra.Command) []*cobra.Command {
 	return all
 }
 
-// checkArguments makes wrong arguments of a command wrong usage.
+// checkArguments makes a command with wrong arguments return a usage error.
 func checkArguments(c *cobra.Command) {
 	check := c.Args
 	if check == nil {

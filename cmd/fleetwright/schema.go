@@ -19,7 +19,7 @@ func newSchema(s streams) *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			content, ok := schemas.Specification(args[0])
 			if !ok {
-				return usage(c, fmt.Errorf("kind %q is not of the specification: want %s", args[0], alternatives(schemas.SpecificationKinds())))
+				return usage(c, fmt.Errorf("the specification has no kind %q: want %s", args[0], alternatives(schemas.SpecificationKinds())))
 			}
 			_, err := output.JSON(s.out).Write(content)
 			return err

@@ -22,7 +22,7 @@ import (
 	"github.com/fleetwright/fleetwright/validators/sops"
 )
 
-// clearRules are the rules about secrets in plaintext.
+// clearRules are the rules about plaintext secrets.
 var clearRules = []string{"secret-hardcoded", "sops-broken", "sops-generator-plaintext", "sops-partial", "sops-plaintext-secret", "sops-private-key"}
 
 // secretsCheckFlags are the flags of secrets check.
@@ -35,18 +35,19 @@ func newSecretsCheck(s streams) *cobra.Command {
 	f := &secretsCheckFlags{format: formatText, failOn: string(finding.Warning)}
 	c := &cobra.Command{
 		Use:   "check [DIR]",
-		Short: "Look for secrets in plaintext",
-		Long: `Look for secrets in plaintext in DIR (by default the working directory): Secrets that
-are not encrypted or only in part, what kustomize makes Secrets of, private keys,
-and passwords and tokens among settings. The judgement is that of validate, by the
-rules ` + strings.Join(clearRules[:3], ", ") + `,
-` + strings.Join(clearRules[3:5], ", ") + " and " + clearRules[5] + `, with what ` + validators.ConfigurationFile + ` says of them and with what
-annotations and comments ignore. Nothing is decrypted, and nothing fetched.
+		Short: "Find secrets in plaintext",
+		Long: `Find secrets in plaintext in DIR (by default the working directory): Secrets that are
+not encrypted or only partly encrypted, files from which kustomize generates Secrets,
+private keys, and passwords and tokens in settings. The findings are those of validate
+by the rules ` + strings.Join(clearRules[:3], ", ") + `,
+` + strings.Join(clearRules[3:5], ", ") + " and " + clearRules[5] + `. The configuration
+` + validators.ConfigurationFile + ` applies, and annotations and comments that ignore findings.
+Nothing is decrypted, and nothing is fetched.
 
-With --staged only what the next commit changes is judged, by the bytes in git's
-index: a file that was staged in plaintext is found, also when it was encrypted in the
-work tree since. The rest of the index tells what is an example and what clusters
-apply. It is the pre-commit hook fleetwright-secrets.
+With --staged, only what the next commit changes is checked, as it is in git's index: a
+file that was staged in plaintext is found even if it was encrypted in the work tree
+since. The other files of the index show which files are examples and which ones clusters
+apply. The pre-commit hook fleetwright-secrets runs this check.
 
 Exit status 1 when there are findings at or above --fail-on. No value is printed.`,
 		Args: cobra.MaximumNArgs(1),
@@ -54,7 +55,7 @@ Exit status 1 when there are findings at or above --fail-on. No value is printed
 			return runSecretsCheck(c.Context(), s, folderArgument(args), f)
 		},
 	}
-	c.Flags().BoolVar(&f.staged, "staged", false, "judge what the next commit changes, as it stands in git's index")
+	c.Flags().BoolVar(&f.staged, "staged", false, "check only what the next commit changes, as it is in git's index")
 	c.Flags().Var(oneOf(&f.failOn, string(finding.Error), string(finding.Warning), string(finding.Info)), "fail-on", "exit with 1 on findings of this `SEVERITY` or above: error, warning or info")
 	c.Flags().Var(oneOf(&f.format, formatText, formatJSON), "format", "print `FORMAT`: text, or json for the report that validate prints")
 	return c
@@ -85,7 +86,7 @@ func runSecretsCheck(ctx context.Context, s streams, dir string, f *secretsCheck
 	return reaches(report, f, nil)
 }
 
-// reaches is the exit status of a report, unless something else failed.
+// reaches returns the error for a report with findings that reach --fail-on, unless something else failed.
 func reaches(report finding.Report, f *secretsCheckFlags, failed error) error {
 	if failed == nil && report.Reaches(finding.Severity(f.failOn)) {
 		return found()
@@ -93,8 +94,8 @@ func reaches(report finding.Report, f *secretsCheckFlags, failed error) error {
 	return nil
 }
 
-// findClear makes the report, and returns what was judged: nil where nothing is
-// staged.
+// findClear checks the folder, or the staged files, and returns the report. It also returns the checked
+// repository; nil if nothing is staged.
 func findClear(ctx context.Context, s streams, dir string, staged bool) (finding.Report, *repository.Repository, error) {
 	empty := finding.NewReport(nil, nil, finding.Summary{})
 	if !staged {
@@ -133,7 +134,7 @@ func findClear(ctx context.Context, s streams, dir string, staged bool) (finding
 	return ofStaged(p.withLarge(withUnread(report, part)), before, p, part, around), part, nil
 }
 
-// withUnread adds the files that can't be read and may hold a Secret, if no rule reports them.
+// withUnread adds findings about files that cannot be parsed and may contain a Secret, if no rule reports them.
 func withUnread(report finding.Report, repo *repository.Repository) finding.Report {
 	told := map[string]bool{}
 	for _, f := range report.Findings {
@@ -143,7 +144,7 @@ func withUnread(report finding.Report, repo *repository.Repository) finding.Repo
 	return finding.NewReport(append(report.Findings, unread...), report.Unresolved, report.Summary).WithIgnored(report.Ignored)
 }
 
-// ofStaged leaves of a report what staged files are the reason of.
+// ofStaged removes the findings from a report that the staged files did not cause.
 func ofStaged(report, before finding.Report, p *stagedPart, part, around *repository.Repository) finding.Report {
 	fresh, known, _ := finding.NewBaseline(before, around.Lines().Line).Split(report.Findings, part.Lines().Line)
 	isStaged := func(file string) bool {
@@ -155,9 +156,9 @@ func ofStaged(report, before finding.Report, p *stagedPart, part, around *reposi
 	return finding.NewReport(append(fresh, known...), unresolved, report.Summary).WithIgnored(report.Ignored)
 }
 
-// clearOptions are those of a validation by the rules about secrets in plaintext, with
-// what the repository's configuration says of them. Rules that it doesn't choose
-// run too: what is asked for is this check.
+// clearOptions returns the options of a validation with the rules about plaintext secrets, and with the
+// repository's configuration of these rules. Rules that the configuration does not select also run, because the
+// user asked for this check.
 func clearOptions(config func() ([]byte, error), read func(string) ([]byte, error)) (validators.Options, error) {
 	var o validators.Options
 	rules, err := validators.Select(clearRules)

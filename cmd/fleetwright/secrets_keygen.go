@@ -22,17 +22,18 @@ func newSecretsKeygen(s streams) *cobra.Command {
 	var cluster, tenant, out, format string
 	c := &cobra.Command{
 		Use:   "keygen [DIR]",
-		Short: "Make a key pair: the private key to a file, the public key into the specification",
-		Long: `Make a key pair of age. The private key goes to a new file outside of any Git work
-tree and bare repository, which only its owner can read; a file that is there is never written over. The
-public key goes into the Encryption of the specification in DIR/fleet (by default
-the working directory), whose comments and layout stay as they are; without one,
-DIR/fleet/encryption.yaml is written.
+		Short: "Generate a key pair: the private key to a file, the public key to the specification",
+		Long: `Generate an age key pair. The private key is written to a new file outside of any Git
+work tree and bare repository, which only its owner can read; an existing file is never
+overwritten. The public key is added to the Encryption of the specification in DIR/fleet
+(by default the working directory); its comments and layout are kept. If there is no
+Encryption, DIR/fleet/encryption.yaml is created.
 
---platform makes a key of yours, beside which a comment may name you; --cluster and
---tenant make the key with which a cluster, or a tenant's Kustomizations, decrypt.
-The file is sops/age/keys.txt of the user's configuration, where sops and Fleetwright
-look for a person's keys, or cluster-NAME.agekey or tenant-NAME.agekey beside it.`,
+--platform generates a personal key for a member of the platform team; a comment beside
+the public key may name the person. --cluster and --tenant generate the key with which a
+cluster, or a tenant's Kustomizations, decrypt. The private key goes to sops/age/keys.txt
+in the user's configuration folder, where sops and Fleetwright look for personal keys, or
+to cluster-NAME.agekey or tenant-NAME.agekey beside it.`,
 		Example: `  fleetwright secrets keygen --platform
   fleetwright secrets keygen --cluster production --out ~/keys/production.agekey`,
 		Args: cobra.MaximumNArgs(1),
@@ -48,16 +49,16 @@ look for a person's keys, or cluster-NAME.agekey or tenant-NAME.agekey beside it
 				holders = append(holders, secrets.Holder{Scope: secrets.Tenant, Name: tenant})
 			}
 			if len(holders) != 1 {
-				return usage(c, errors.New("say whose key it is: --platform, --cluster NAME or --tenant NAME"))
+				return usage(c, errors.New("name the owner of the key: --platform, --cluster NAME or --tenant NAME"))
 			}
 			return runKeygen(c.Context(), s, folderArgument(args), holders[0], out, format)
 		},
 	}
 	format = formatText
 	c.Flags().Var(oneOf(&format, formatText, formatJSON), "format", "print `FORMAT`: text or json")
-	c.Flags().BoolVar(&platform, "platform", false, "a key of the platform team")
-	c.Flags().StringVar(&cluster, "cluster", "", "the key of the cluster `NAME`")
-	c.Flags().StringVar(&tenant, "tenant", "", "the key of the tenant `NAME`")
+	c.Flags().BoolVar(&platform, "platform", false, "generate a personal key for a member of the platform team")
+	c.Flags().StringVar(&cluster, "cluster", "", "generate the key of the cluster `NAME`")
+	c.Flags().StringVar(&tenant, "tenant", "", "generate the key of the tenant `NAME`")
 	c.Flags().StringVar(&out, "out", "", "write the private key to `FILE`, which must not exist")
 	return c
 }
@@ -67,17 +68,17 @@ look for a person's keys, or cluster-NAME.agekey or tenant-NAME.agekey beside it
 type keyReport struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
-	// PrivateKey is the file that holds it.
+	// PrivateKey is the file with the private key.
 	PrivateKey string `json:"privateKey"`
 	PublicKey  string `json:"publicKey"`
-	// Specification is the file that has the public key now.
+	// Specification is the file to which the public key was added.
 	Specification string `json:"specification"`
 }
 
 func runKeygen(ctx context.Context, s streams, dir string, holder secrets.Holder, out, format string) error {
 	if out == "" {
 		if out = defaultKeyFile(s.env, holder); out == "" {
-			return &failure{status: statusUsage, err: errors.New("there is no home folder for the private key"), hint: "name a file with --out"}
+			return &failure{status: statusUsage, err: errors.New("cannot choose a file for the private key: there is no home folder"), hint: "name a file with --out"}
 		}
 	}
 	edit, err := newkey.Prepare(dir, holder)
@@ -85,7 +86,7 @@ func runKeygen(ctx context.Context, s streams, dir string, holder secrets.Holder
 		return keygenError(err)
 	}
 	if root, what, ok := gitrepo.Around(filepath.Dir(out)); ok {
-		return &failure{status: statusUsage, err: fmt.Errorf("%s is in the Git %s %s: a private key doesn't belong there", output.Line(out), what, output.Line(root)), hint: "name a file outside of it with --out"}
+		return &failure{status: statusUsage, err: fmt.Errorf("%s is in the Git %s %s: a private key must not be stored there", output.Line(out), what, output.Line(root)), hint: "name a file outside of Git with --out"}
 	}
 	private, public, err := keys.Generate()
 	if err != nil {
@@ -99,7 +100,7 @@ func runKeygen(ctx context.Context, s streams, dir string, holder secrets.Holder
 		return keygenError(err)
 	}
 	if err := change.Write(ctx); err != nil {
-		return &failure{status: statusStopped, err: fmt.Errorf("the private key is in %s, and the specification can't be written: %w", output.Line(out), err), hint: "add the public key to it: " + public}
+		return &failure{status: statusStopped, err: fmt.Errorf("the private key was written to %s, but the specification cannot be written: %w", output.Line(out), err), hint: "add the public key to it: " + public}
 	}
 	if format == formatJSON {
 		return writeJSON(s.out, keyReport{v1alpha1.APIVersion, "KeyReport", out, public, change.File})
@@ -109,7 +110,7 @@ func runKeygen(ctx context.Context, s streams, dir string, holder secrets.Holder
 	return nil
 }
 
-// defaultKeyFile is where a private key goes that nobody names a file for.
+// defaultKeyFile returns the file for a private key if the user names none.
 func defaultKeyFile(env func(string) string, holder secrets.Holder) string {
 	file := keys.DefaultFile(env)
 	if file == "" || holder.Scope == secrets.Platform {
@@ -118,14 +119,14 @@ func defaultKeyFile(env func(string) string, holder secrets.Holder) string {
 	return filepath.Join(filepath.Dir(file), string(holder.Scope)+"-"+holder.Name+".agekey")
 }
 
-// nextOf says what comes after a new key.
+// nextOf returns the next steps after a new key was created.
 func nextOf(holder secrets.Holder, edit *newkey.Edit, out string) string {
-	next := "next: fleetwright render, then fleetwright secrets updatekeys with a key that opens what is encrypted already\n"
+	next := "next: fleetwright render, then fleetwright secrets updatekeys with a key that opens the encrypted files\n"
 	switch holder.Scope {
 	case secrets.Cluster:
-		next = fmt.Sprintf("next: give the cluster its key, with kubectl's context on it:\n  kubectl create secret generic %s --namespace=flux-system --from-file=age.agekey=%s\n", edit.SecretName(), out) + next
+		next = fmt.Sprintf("next: create the key's Secret in the cluster, with kubectl's context set to it:\n  kubectl create secret generic %s --namespace=flux-system --from-file=age.agekey=%s\n", edit.SecretName(), out) + next
 	case secrets.Tenant:
-		next = fmt.Sprintf("next: give the tenant's clusters its key, with kubectl's context on each:\n  kubectl create secret generic %s --namespace=%s --from-file=age.agekey=%s\n", edit.SecretName(), edit.Namespace(), out) + next
+		next = fmt.Sprintf("next: create the key's Secret in each of the tenant's clusters, with kubectl's context set to it:\n  kubectl create secret generic %s --namespace=%s --from-file=age.agekey=%s\n", edit.SecretName(), edit.Namespace(), out) + next
 	}
 	return next
 }

@@ -58,8 +58,8 @@ func reportOf(results []sealed.Result, check bool) secretsReport {
 	return r
 }
 
-// spell lists recipients on a line.
-func spell(all []secrets.Recipient) string {
+// joinRecipients joins recipients on one line.
+func joinRecipients(all []secrets.Recipient) string {
 	var names []string
 	for _, r := range all {
 		name := r.ID
@@ -71,23 +71,23 @@ func spell(all []secrets.Recipient) string {
 	return strings.Join(names, ", ")
 }
 
-// sealedError gives errors about files, which may be several, their hints and exit status.
+// sealedError returns the error for one or several errors about files, with their hints and the exit status.
 func sealedError(err error) error {
 	if err == nil {
 		return nil
 	}
 	status, texts := statusUsage, []string(nil)
-	for _, one := range apart(err) {
+	for _, one := range splitErrors(err) {
 		if e := (*envelope.Error)(nil); errors.As(one, &e) && (e.Reason == envelope.NoKey || e.Reason == envelope.OtherService) {
 			status = statusStopped
 		}
-		texts = append(texts, withHint(said(one), hintOf(one)))
+		texts = append(texts, withHint(errorText(one), hintOf(one)))
 	}
 	return &failure{status: status, err: errors.New(strings.Join(texts, "\n"))}
 }
 
-// finishWrites finishes, or takes back, what an interrupted run left where files or folders are. Without
-// any, the working directory is meant.
+// finishWrites completes or undoes an interrupted write in the folders that the arguments name, and in the
+// working directory.
 func finishWrites(ctx context.Context, s streams, format string, args []string) error {
 	dirs := []string{"."}
 	for _, arg := range args {
@@ -110,20 +110,20 @@ func finishWrites(ctx context.Context, s streams, format string, args []string) 
 	return nil
 }
 
-// writeSealed puts results into their files.
+// writeSealed writes results to their files.
 func writeSealed(ctx context.Context, results []sealed.Result) error {
 	err := sealed.Write(ctx, results)
 	if changed := (*tree.ChangedError)(nil); errors.As(err, &changed) {
-		return &failure{status: statusStopped, err: err, hint: "run it again for them"}
+		return &failure{status: statusStopped, err: err, hint: "run the command again for these files"}
 	}
 	if err != nil {
-		return &failure{status: statusStopped, err: fmt.Errorf("writing: %w", err), hint: "run it again once this one can be written"}
+		return &failure{status: statusStopped, err: fmt.Errorf("writing: %w", err), hint: "make this file writable and run the command again"}
 	}
 	return nil
 }
 
-// tellAbove tells of a .sops.yaml that stands above the Git repository of its files: sops takes it,
-// and nobody has it who clones the repository.
+// tellAbove warns about a .sops.yaml above the Git repository of its files: sops uses it, but a clone of the
+// repository does not have it.
 func tellAbove(s streams, results []sealed.Result) {
 	told := map[string]bool{}
 	for _, res := range results {
@@ -140,20 +140,20 @@ func tellAbove(s streams, results []sealed.Result) {
 			config = filepath.Join(whole, filepath.Base(config))
 		}
 		if below, err := filepath.Rel(root, config); err == nil && !filepath.IsLocal(below) {
-			_ = output.Printf(s.err, "note: %s says who can decrypt: it stands above the repository, and is not in its clones\n  hint: write a %s into %s\n", res.Config, secrets.ConfigName, root)
+			_ = output.Printf(s.err, "note: %s names who can decrypt, but it is above the repository, and clones do not contain it\n  hint: write a %s into %s\n", res.Config, secrets.ConfigName, root)
 		}
 	}
 }
 
-// apart are the errors that were joined into one.
-func apart(err error) []error {
+// splitErrors returns the individual errors of a joined error.
+func splitErrors(err error) []error {
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {
 		return []error{err}
 	}
 	var all []error
 	for _, one := range joined.Unwrap() {
-		all = append(all, apart(one)...)
+		all = append(all, splitErrors(one)...)
 	}
 	return all
 }

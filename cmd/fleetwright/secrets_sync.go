@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/generators/emit"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/secrets"
@@ -22,51 +23,64 @@ import (
 func newSecretsSync(s streams) *cobra.Command {
 	var o declared.Options
 	var format string
+	var graph graphFlags
 	c := &cobra.Command{
 		Use:   "sync [DIR]",
-		Short: "Make the Secrets that the specification declares, encrypted",
-		Long: `Make the files of the Secrets that the specification in DIR/fleet (by default the
-working directory) declares under spec.secrets of its Encryption, where they are
-absent: with values from the environment, from files, or made up, encrypted to those
-whom the rendered .sops.yaml names for the file. Then render lists them.
+		Short: "Create the Secrets that the specification declares, encrypted",
+		Long: `Create the missing files of the Secrets that the specification in DIR/fleet (by default
+the working directory) declares under spec.secrets of its Encryption. Values come from
+the environment, from files, or are generated. Each file is encrypted to the recipients
+that the rendered .sops.yaml names for it. The next render lists the new files in their
+kustomizations.
 
-A file that is there stays byte for byte, unless something that is declared of it
-changed. Keys that are declared anew or no longer, and another type, labels or
-annotations, take a private key that opens the file: it is looked for where sops
-does. Other readers are exchanged as "fleetwright secrets updatekeys" does it: who
-was taken out still knows the data key until the file is rotated, which
-"fleetwright secrets updatekeys --rotate" does. To make a value anew, remove the
-file. Keys that were never declared, which somebody added with sops, are kept and
-told of.
+An existing file is not changed unless its declaration changed. To add or remove declared
+keys, or to change the type, labels or annotations, the command needs a private key that
+opens the file, and looks for it where sops does. Changed recipients are updated as by
+"fleetwright secrets updatekeys": a removed recipient still knows the data key until the
+file is rotated with "fleetwright secrets updatekeys --rotate". Keys that somebody added
+with sops, and that were never declared, are kept and reported.
 
-Files outside of DIR that the specification asks for are told of; hidden ones there,
-such as ~/.ssh/id_rsa, and the system's are read with --allow-outside alone: with a
-stranger's specification, a stranger may be among those who can decrypt. The same
-goes for variables: those of SOPS, and in CI (where CI is set) those that CI systems
-and clouds keep credentials in, such as GITHUB_TOKEN and AWS_SECRET_ACCESS_KEY, are
-read with --allow-env NAME alone.
+With --rotate NAME (or NAMESPACE/NAME) a declared Secret gets new values: what is
+generated is generated again, and files and variables are read again; the key of a
+variable that is not set keeps its value. If no value would change, nothing is written
+and the command fails. Rotating needs a private key that opens the file. The objects that
+read the Secret are printed, with what each needs to get the new value: a workload with
+the value in its environment must restart.
 
-The public keys of what was made are printed, and stand in the Secret's annotations;
-that of a tenant's own key is added to the tenant's recipients in the specification.
-No value is printed. Either all files are written or, when one can't be, none.`,
+Files outside of DIR that the specification reads are reported. Hidden files there, such
+as ~/.ssh/id_rsa, and system files are read only with --allow-outside: a specification
+that a stranger wrote may name the stranger as a recipient. For the same reason,
+variables of SOPS, and in CI (where CI is set) variables in which CI systems and clouds
+keep credentials, such as GITHUB_TOKEN and AWS_SECRET_ACCESS_KEY, are read only with
+--allow-env NAME.
+
+The public keys of generated key pairs are printed and written to the Secret's
+annotations; the public key of a tenant's own key is added to the tenant's recipients in
+the specification. No value is printed. If one file cannot be written, none is.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return runSecretsSync(c.Context(), s, folderArgument(args), o, format)
+			return runSecretsSync(c.Context(), s, folderArgument(args), o, format, graph)
 		},
 	}
-	c.Flags().BoolVar(&o.Check, "check", false, "read no value and write nothing; say what would be done, and exit with 1 when something would")
-	c.Flags().BoolVar(&o.Outside, "allow-outside", false, "let values come from hidden files and the system's, outside of DIR, which are refused otherwise")
-	c.Flags().StringSliceVar(&o.Variables, "allow-env", nil, "let values come from these variables, in which credentials of your own or of CI are kept")
+	c.Flags().BoolVar(&o.Check, "check", false, "read no value and write nothing; print what would be done, and exit with 1 if anything would")
+	c.Flags().BoolVar(&o.Outside, "allow-outside", false, "allow values from hidden files and system files outside of DIR; otherwise they are refused")
+	c.Flags().StringSliceVar(&o.Variables, "allow-env", nil, "allow values from these variables, which usually contain your own credentials or those of CI")
+	c.Flags().StringSliceVar(&o.Rotate, "rotate", nil, "give the declared Secret `NAME` or NAMESPACE/NAME new values, and print what reads it (repeatable)")
 	formatFlag(c, &format)
+	graph.fetched = fetchedCharts(s.env)
 	return c
 }
 
-func runSecretsSync(ctx context.Context, s streams, dir string, o declared.Options, format string) error {
+func runSecretsSync(ctx context.Context, s streams, dir string, o declared.Options, format string, graph graphFlags) error {
 	o.Env, o.Now, o.Keys = s.env, time.Now(), func() *keys.Identities { return keys.Find(s.env) }
 	out, err := declared.Sync(ctx, dir, o)
 	err = syncError(err)
+	var read readersOf
+	if err == nil && len(o.Rotate) > 0 {
+		read = findReaders(ctx, graph, out)
+	}
 	if format == formatJSON {
-		report := syncReportOf(out, o.Check)
+		report := syncReportOf(out, o.Check, read)
 		if err != nil {
 			_, text := explain(err)
 			report.Errors = strings.Split(text, "\n")
@@ -74,7 +88,7 @@ func runSecretsSync(ctx context.Context, s streams, dir string, o declared.Optio
 		}
 		err = errors.Join(writeJSON(s.out, report), err)
 	} else if err == nil {
-		printSync(s, out, dir, o.Check)
+		printSync(s, out, dir, o.Check, read)
 	}
 	if err == nil && o.Check && out.Any() {
 		return found()
@@ -82,7 +96,7 @@ func runSecretsSync(ctx context.Context, s streams, dir string, o declared.Optio
 	return err
 }
 
-// syncError gives errors that may be several, each with its way out.
+// syncError returns the error for one or several errors, each with its hint.
 func syncError(err error) error {
 	var all []error
 	var gather func(error)
@@ -113,8 +127,8 @@ func syncError(err error) error {
 	return &failure{status: status, err: errors.New(strings.Join(texts, "\n"))}
 }
 
-// printSync says what was done, or would be, and what comes next.
-func printSync(s streams, out declared.Outcome, dir string, check bool) {
+// printSync prints what was done, or would be, and the next steps.
+func printSync(s streams, out declared.Outcome, dir string, check bool, read readersOf) {
 	printRecovery(s, out.Root, out.Recovery)
 	kept, removed := 0, []string(nil)
 	for _, r := range out.Results {
@@ -125,18 +139,25 @@ func printSync(s streams, out declared.Outcome, dir string, check bool) {
 		}
 		_ = output.Printf(s.out, "%s: Secret %s: %s%s\n", r.Path, r.Secret, map[bool]string{true: "would ", false: ""}[check], actionText(r, check))
 		tellKept(s, r)
+		read.print(s, r)
 		for _, reader := range r.Readers.Removed {
+			if r.Action == declared.Rotate {
+				continue // it has a new data key, and new values
+			}
 			removed = append(removed, r.Path)
 			_ = output.Printf(s.out, "  %s still knows its data key\n", shownReader(reader))
 		}
 		for _, k := range r.Secret.Keys {
 			if public := r.PublicKeys[k.Name]; public != "" {
 				_ = output.Printf(s.out, "  public key of %s: %s\n", k.Name, public)
+				if r.Repository != "" {
+					tellDeployKey(s, r.Repository)
+				}
 			}
 		}
 	}
 	for _, file := range out.Outside {
-		_ = output.Printf(s.err, "note: %s, outside of the repository, was read for a value, as the specification asks\n", file)
+		_ = output.Printf(s.err, "note: the specification takes a value from %s, which is outside of the repository\n", file)
 	}
 	if out.Specification != "" {
 		_ = output.Printf(s.out, "%s: the public keys of tenants' own keys were added to their recipients\n", path.Join(shownDir(out.Root), out.Specification))
@@ -145,7 +166,7 @@ func printSync(s streams, out declared.Outcome, dir string, check bool) {
 		_ = output.Printf(s.out, "%s as declared\n", finding.Count(kept, "Secret"))
 	}
 	if len(removed) > 0 && !check {
-		_ = output.Printf(s.out, "who was taken out keeps what they have read, and the data key: \"fleetwright secrets updatekeys --rotate %s\" makes a new one\n",
+		_ = output.Printf(s.out, "removed recipients still know the values they have read, and the data key: \"fleetwright secrets updatekeys --rotate %s\" generates a new one\n",
 			strings.Join(slices.Compact(removed), " "))
 	}
 	switch {
@@ -158,14 +179,23 @@ func printSync(s streams, out declared.Outcome, dir string, check bool) {
 	}
 }
 
-// tellKept tells of keys that somebody added to a Secret.
+// tellDeployKey prints where the user has to add the public key of a deploy key.
+func tellDeployKey(s streams, repository string) {
+	place := emit.DeployKeys(repository)
+	if place == "" {
+		place = "its settings"
+	}
+	_ = output.Printf(s.out, "  add it to %s as a deploy key that can only read: %s\n", repository, place)
+}
+
+// tellKept prints the keys that somebody added to a Secret.
 func tellKept(s streams, r declared.Result) {
 	if len(r.KeysKept) > 0 {
-		_ = output.Printf(s.err, "note: %s: %s not declared, and kept as it stands: declare it, or take it out with sops edit\n", r.Path, strings.Join(r.KeysKept, ", "))
+		_ = output.Printf(s.err, "note: %s: %s not declared, and kept: declare it, or remove it with sops edit\n", r.Path, strings.Join(r.KeysKept, ", "))
 	}
 }
 
-// actionText says in words what becomes of a Secret.
+// actionText describes what happens to a Secret.
 func actionText(r declared.Result, check bool) string {
 	form := func(would, did string) string {
 		if check {
@@ -175,7 +205,7 @@ func actionText(r declared.Result, check bool) string {
 	}
 	switch r.Action {
 	case declared.Create:
-		return form("be made", "made") + ", with " + strings.Join(r.KeysAdded, ", ")
+		return form("be created", "created") + ", with " + strings.Join(r.KeysAdded, ", ")
 	case declared.Change:
 		var parts []string
 		for _, part := range []struct {
@@ -186,14 +216,20 @@ func actionText(r declared.Result, check bool) string {
 				parts = append(parts, part.what+strings.Join(part.list, ", "))
 			}
 		}
-		return form("be encrypted anew", "encrypted anew") + " (" + strings.Join(parts, "; ") + ")"
+		return form("be encrypted again", "encrypted again") + " (" + strings.Join(parts, "; ") + ")"
 	case declared.Give:
-		return form("be given to other readers", "given to other readers") + fmt.Sprintf(" (%d added, %d taken out)", len(r.Readers.Added), len(r.Readers.Removed))
+		return form("have its recipients updated", "recipients updated") + fmt.Sprintf(" (%d added, %d removed)", len(r.Readers.Added), len(r.Readers.Removed))
 	case declared.Publish:
 		return form("get its public key added", "its public key was added") + " to the specification"
+	case declared.Rotate:
+		same := ""
+		if len(r.KeysSame) > 0 {
+			same = "; as before: " + strings.Join(r.KeysSame, ", ")
+		}
+		return form("get new values", "new values") + " of " + strings.Join(r.KeysRotated, ", ") + same
 	case declared.Keep:
 	}
-	return form("stay as it is", "as it was")
+	return form("not change", "not changed")
 }
 
 func shownReader(r secrets.Recipient) string {
@@ -209,7 +245,7 @@ type syncReport struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
 	Check      bool   `json:"check"`
-	// Specification is the file that public keys were added to.
+	// Specification is the file to which public keys were added.
 	Specification string         `json:"specification"`
 	Secrets       []syncedSecret `json:"secrets"`
 	Errors        []string       `json:"errors"`
@@ -224,10 +260,15 @@ type syncedSecret struct {
 	KeysAdded      []string        `json:"keysAdded"`
 	KeysRemoved    []string        `json:"keysRemoved"`
 	KeysKept       []string        `json:"keysKept"`
+	KeysRotated    []string        `json:"keysRotated"`
+	KeysSame       []string        `json:"keysSame"`
 	Changed        []string        `json:"changed"`
 	ReadersAdded   []string        `json:"readersAdded"`
 	ReadersRemoved []string        `json:"readersRemoved"`
 	PublicKeys     []publicKey     `json:"publicKeys"`
+	// ReadBy are the objects that read a rotated Secret. UnknownReaders are the reasons why there may be more.
+	ReadBy         []secretReader `json:"readBy"`
+	UnknownReaders []string       `json:"unknownReaders"`
 }
 
 type publicKey struct {
@@ -235,7 +276,7 @@ type publicKey struct {
 	PublicKey string `json:"publicKey"`
 }
 
-func syncReportOf(out declared.Outcome, check bool) syncReport {
+func syncReportOf(out declared.Outcome, check bool, read readersOf) syncReport {
 	report := syncReport{APIVersion: v1alpha1.APIVersion, Kind: "SecretsSyncReport", Check: check, Specification: out.Specification, Secrets: []syncedSecret{}, Errors: []string{}}
 	list := func(names []string) []string { return append([]string{}, names...) }
 	readers := func(all []secrets.Recipient) []string {
@@ -248,8 +289,9 @@ func syncReportOf(out declared.Outcome, check bool) syncReport {
 	for _, r := range out.Results {
 		one := syncedSecret{
 			Path: r.Path, Namespace: r.Secret.Namespace, Name: r.Secret.Name, Clusters: list(r.Clusters), Action: r.Action,
-			KeysAdded: list(r.KeysAdded), KeysRemoved: list(r.KeysRemoved), KeysKept: list(r.KeysKept), Changed: list(r.Changed),
+			KeysAdded: list(r.KeysAdded), KeysRemoved: list(r.KeysRemoved), KeysKept: list(r.KeysKept), KeysRotated: list(r.KeysRotated), KeysSame: list(r.KeysSame), Changed: list(r.Changed),
 			ReadersAdded: readers(r.Readers.Added), ReadersRemoved: readers(r.Readers.Removed), PublicKeys: []publicKey{},
+			ReadBy: read.report(r), UnknownReaders: list(read.open(r)),
 		}
 		for _, k := range r.Secret.Keys {
 			if public := r.PublicKeys[k.Name]; public != "" {

@@ -20,24 +20,23 @@ func newSecretsUpdateKeys(s streams) *cobra.Command {
 	var format string
 	c := &cobra.Command{
 		Use:   "updatekeys [FILE|DIR…]",
-		Short: "Give encrypted files to those whom .sops.yaml names now",
-		Long: `Give encrypted files to the recipients that the rules of .sops.yaml name now: add who is
-missing, take out who isn't named. Without FILE or DIR, all encrypted files below the
-working directory.
+		Short: "Update the recipients of encrypted files to those that .sops.yaml names",
+		Long: `Update the recipients of encrypted files to those that the rules of .sops.yaml name: add
+those that are missing, and remove those that are no longer named. Without FILE or DIR,
+update all encrypted files below the working directory.
 
-The data key of a file stays, and so do the values as they are encrypted: who was taken
-out still knows the data key of every file they could read. --rotate makes new data
-keys and encrypts the values anew; that is what removing someone needs, beside new
-values for what they have read.
+The data key of a file and its encrypted values do not change: a removed recipient still
+knows the data key of every file that they could read. --rotate generates new data keys
+and encrypts the values again. To revoke somebody's access, rotate, and also replace the
+values that they have read.
 
-A private key that opens the files is needed to add someone and to rotate; it is
-looked for where sops does: SOPS_AGE_KEY, SOPS_AGE_KEY_FILE,
-SOPS_AGE_SSH_PRIVATE_KEY_FILE, sops/age/keys.txt of the user's configuration, ~/.ssh.
-Keys of other services (PGP, KMS, Vault) are kept as they are; to add one, or to
-rotate a file that has one, run sops.
+To add a recipient or to rotate, the command needs a private key that opens the files. It
+looks where sops does: SOPS_AGE_KEY, SOPS_AGE_KEY_FILE, SOPS_AGE_SSH_PRIVATE_KEY_FILE,
+sops/age/keys.txt in the user's configuration folder, ~/.ssh. Keys of other services
+(PGP, KMS, Vault) are kept; to add one, or to rotate a file that has one, run sops.
 
-A file that is right stays as it is, byte by byte. Either all files are changed or,
-when one of them can't be, none.`,
+A file whose recipients are up to date is not changed. If one file cannot be changed,
+none is.`,
 		Example: `  fleetwright secrets updatekeys --check
   fleetwright secrets updatekeys
   fleetwright secrets updatekeys --rotate apps clusters/production`,
@@ -46,8 +45,8 @@ when one of them can't be, none.`,
 		},
 	}
 	format = formatText
-	c.Flags().BoolVar(&rotate, "rotate", false, "make new data keys and encrypt the values anew")
-	c.Flags().BoolVar(&check, "check", false, "write nothing, say what would change, and exit with 1 when something would")
+	c.Flags().BoolVar(&rotate, "rotate", false, "generate new data keys and encrypt the values again")
+	c.Flags().BoolVar(&check, "check", false, "write nothing, print what would change, and exit with 1 if anything would")
 	c.Flags().Var(oneOf(&format, formatText, formatJSON), "format", "print `FORMAT`: text or json")
 	return c
 }
@@ -90,11 +89,12 @@ func runUpdateKeys(ctx context.Context, s streams, args []string, o sealed.Updat
 	return tellUpdates(s, results, o, format)
 }
 
-// encryptedFiles are those that an argument names, or that are in the folder that it names.
+// encryptedFiles returns the file that an argument names, or the encrypted files in the folder that it names.
+// found reports whether the files come from a folder.
 func encryptedFiles(ctx context.Context, arg string) (files []string, found bool, err error) {
 	info, err := os.Stat(arg)
 	if err != nil || !info.IsDir() {
-		return []string{arg}, false, nil //nolint:nilerr // who reads the file tells why not
+		return []string{arg}, false, nil //nolint:nilerr // reading the file returns the error
 	}
 	files, err = sealed.FindEncrypted(ctx, arg, nil)
 	return files, true, err
@@ -122,7 +122,7 @@ func tellUpdates(s streams, results []sealed.Result, o sealed.UpdateOptions, for
 	}
 	leaves := slices.ContainsFunc(results, func(r sealed.Result) bool { return len(r.Change.Removed) > 0 })
 	if leaves && !o.Rotate {
-		_ = output.Printf(s.err, "note: who is taken out still knows the data keys, and with them every value of these files, now and later\n  hint: %s, then make new values of what they could read\n", "fleetwright secrets updatekeys --rotate")
+		_ = output.Printf(s.err, "note: removed recipients still know the data keys, and can read every value of these files, now and later\n  hint: %s, then replace the values that they could read\n", "fleetwright secrets updatekeys --rotate")
 	}
 	if o.Compare && slices.ContainsFunc(results, changes) {
 		return found()
@@ -130,7 +130,7 @@ func tellUpdates(s streams, results []sealed.Result, o sealed.UpdateOptions, for
 	return nil
 }
 
-// tellUpdate says what became of a file, of those that are right nothing.
+// tellUpdate prints what happened to a file; nothing if the file is already correct.
 func tellUpdate(s streams, res sealed.Result, check bool) {
 	would := ""
 	if check {
@@ -138,11 +138,11 @@ func tellUpdate(s streams, res sealed.Result, check bool) {
 	}
 	switch res.Action {
 	case sealed.NoRule:
-		_ = output.Printf(s.out, "%s: no rule of .sops.yaml is for it, and it stays as it is\n", res.File)
+		_ = output.Printf(s.out, "%s: no rule of .sops.yaml matches it, not changed\n", res.File)
 	case sealed.Updated:
-		_ = output.Printf(s.out, "%s: %sgiven to others, with the data key that it has\n", res.File, would)
+		_ = output.Printf(s.out, "%s: recipients %supdated, data key unchanged\n", res.File, would)
 	case sealed.Rotated:
-		_ = output.Printf(s.out, "%s: %sencrypted anew, with a new data key\n", res.File, would)
+		_ = output.Printf(s.out, "%s: %sencrypted again, with a new data key\n", res.File, would)
 	}
 	for _, r := range res.Change.Added {
 		_ = output.Printf(s.out, "  + %s %s\n", r.Service, r.ID)
@@ -151,6 +151,6 @@ func tellUpdate(s streams, res sealed.Result, check bool) {
 		_ = output.Printf(s.out, "  - %s %s\n", r.Service, r.ID)
 	}
 	if res.Change.Groups {
-		_ = output.Printf(s.out, "  the key groups, or how many of them are needed, change\n")
+		_ = output.Printf(s.out, "  the key groups, or the number of groups that is needed to decrypt, change\n")
 	}
 }

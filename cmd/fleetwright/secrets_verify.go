@@ -29,18 +29,19 @@ func newSecretsVerify(s streams) *cobra.Command {
 	var format string
 	c := &cobra.Command{
 		Use:   "verify [DIR]",
-		Short: "Say who can read each encrypted file, and who should",
-		Long: `Compare, for each encrypted file in DIR, who can read it with who should: those whom the
-specification names, whatever .sops.yaml says, or without one the rule of .sops.yaml,
-and the clusters and tenants that apply it. The names are
-those of the specification's Encryption, a person's the comment beside the key;
-other recipients are called by their keys.
+		Short: "Show who can read each encrypted file, and who should",
+		Long: `Compare, for each encrypted file in DIR, who can read it with who should: the readers that
+the specification names, whatever .sops.yaml says, or without a specification those that
+the rule of .sops.yaml names; and the clusters and tenants that apply the file. Readers
+are listed by their names in the specification's Encryption, and people by the comment
+beside their key; other recipients are listed by their keys.
 
-No private key is needed and nothing is fetched. --decrypt opens the files with the keys
-at hand too, and compares their checksums: nothing of what they hold is printed.
+No private key is needed and nothing is fetched. --decrypt also opens the files with the
+private keys that are available locally and compares their checksums; no decrypted value
+is printed.
 
-Exit status 1 when they differ, or when everybody can read what should be encrypted.
-What is found is what validate finds by the rules sops-recipient-missing,
+Exit status 1 when they differ, or when a file that should be encrypted is readable by
+everybody. The findings are those of validate by the rules sops-recipient-missing,
 sops-recipient-stale, sops-rule-missing, sops-decryption-missing, sops-undecryptable,
 sops-plaintext-secret and sops-partial.`,
 		Example: `  fleetwright secrets verify
@@ -51,7 +52,7 @@ sops-plaintext-secret and sops-partial.`,
 		},
 	}
 	format = formatText
-	c.Flags().BoolVar(&decrypt, "decrypt", false, "open the files with the private keys at hand, and compare their checksums")
+	c.Flags().BoolVar(&decrypt, "decrypt", false, "open the files with the private keys that are available locally, and compare their checksums")
 	c.Flags().Var(oneOf(&format, formatText, formatJSON), "format", "print `FORMAT`: text or json")
 	return c
 }
@@ -78,20 +79,20 @@ type accessFile struct {
 	Line   int    `json:"line"`
 	Config string `json:"config"`
 	Rule   int    `json:"rule"`
-	// Specified says that the rule is the specification's, as render writes it into Config.
+	// Specified reports whether the rule comes from the specification, as render writes it to Config.
 	Specified bool         `json:"specified"`
 	Readers   []accessCell `json:"readers"`
-	// Checksum is "" without --decrypt, or right, wrong or closed: no key opens the file.
+	// Checksum is "right", "wrong", or "closed" if no key decrypts the file; "" without --decrypt.
 	Checksum string `json:"checksum,omitempty"`
 	problem  error
-	// above is the .sops.yaml above the folder that sops takes for the file, "" for none.
+	// above is the .sops.yaml above the folder that sops uses for the file, "" if there is none.
 	above string
 }
 
 type accessCell struct {
 	Scope string `json:"scope"`
 	Name  string `json:"name"`
-	// Can is yes, no, or share: other key groups are needed beside.
+	// Can is "yes", "no", or "share" if other key groups are required, too.
 	Can     string   `json:"can"`
 	Should  bool     `json:"should"`
 	Named   bool     `json:"named"`
@@ -101,7 +102,8 @@ type accessCell struct {
 type accessSummary struct {
 	Files   int `json:"files"`
 	Readers int `json:"readers"`
-	// Differ are the files that somebody can read who should not, or should and can't.
+	// Differ is the number of files that somebody can read but should not, or should be able to read but
+	// cannot.
 	Differ   int `json:"differ"`
 	Findings int `json:"findings"`
 }
@@ -118,7 +120,7 @@ func runSecretsVerify(ctx context.Context, s streams, dir string, decrypt bool, 
 	}
 	failed := addOthers(ctx, &access, repo, dir)
 	if len(access.Files) == 0 && failed == nil {
-		return &failure{status: statusUsage, err: fmt.Errorf("there is no encrypted file in %q", dir), hint: "there is nothing to verify yet: fleetwright secrets sync or encrypt makes encrypted files, and fleetwright validate looks for secrets in plaintext; or name another folder"}
+		return &failure{status: statusUsage, err: fmt.Errorf("there is no encrypted file in %q", dir), hint: "create encrypted files with fleetwright secrets sync or encrypt, or name another folder; fleetwright validate finds secrets in plaintext"}
 	}
 	r := newAccessReport(access, judged.Findings)
 	r.lookAbove(dir)
@@ -167,7 +169,7 @@ func newAccessReport(a sops.Access, findings []finding.Finding) *accessReport {
 	return r
 }
 
-// differs says whether somebody can read a file who should not, or should and can't.
+// differs reports whether somebody can read a file but should not, or should be able to read it but cannot.
 func (f accessFile) differs() bool {
 	for _, c := range f.Readers {
 		if f.verdict(c) != "" {
@@ -177,22 +179,22 @@ func (f accessFile) differs() bool {
 	return false
 }
 
-// verdict says what is wrong with a cell, "" where it is as it should be.
+// verdict returns what is wrong with a cell, "" if nothing is.
 func (f accessFile) verdict(c accessCell) string {
 	switch {
 	case c.Can == "no" && len(c.Applies) > 0:
-		return "cannot read it, and should: " + strings.Join(c.Applies, ", ") + " applies it"
+		return "cannot read it, but should: " + strings.Join(c.Applies, ", ") + " applies it"
 	case c.Can == "share" && len(c.Applies) > 0:
-		return "has a share of it only, and should read it: " + strings.Join(c.Applies, ", ") + " applies it"
+		return "has only one share of the key, but should read it: " + strings.Join(c.Applies, ", ") + " applies it"
 	case c.Can == "no" && c.Named:
-		return fmt.Sprintf("cannot read it, and should: %s names it", f.by())
+		return fmt.Sprintf("cannot read it, but should: %s names it", f.by())
 	case c.Can != "no" && !c.Should && f.Config != "":
-		return fmt.Sprintf("can read it, and should not: %s does not name it", f.by())
+		return fmt.Sprintf("can read it, but should not: %s does not name it", f.by())
 	}
 	return ""
 }
 
-// lookAbove looks for the .sops.yaml that sops takes for files that none is for in the folder.
+// lookAbove finds the .sops.yaml above the folder for files that have none in the folder.
 func (r *accessReport) lookAbove(dir string) {
 	rules := sealed.NewRules()
 	for i := range r.Files {
@@ -206,7 +208,7 @@ func (r *accessReport) lookAbove(dir string) {
 	}
 }
 
-// by is what says who should read the file.
+// by names the source of the rule that says who should read the file.
 func (f accessFile) by() string {
 	if f.Specified {
 		return "the specification"
@@ -214,10 +216,10 @@ func (f accessFile) by() string {
 	return fmt.Sprintf("line %d of %s", f.Rule, f.Config)
 }
 
-// mostSealed is the size of the largest encrypted file that is read.
+// mostSealed is the maximum size in bytes of an encrypted file that is read.
 const mostSealed = 64 << 20
 
-// open opens the files with private keys and compares their checksums.
+// open decrypts the files with private keys and verifies their checksums.
 func (r *accessReport) open(ctx context.Context, dir string, ids *keys.Identities) error {
 	var failed []error
 	for i := range r.Files {
@@ -240,8 +242,8 @@ func (r *accessReport) open(ctx context.Context, dir string, ids *keys.Identitie
 	return errors.Join(failed...)
 }
 
-// addOthers adds the encrypted files that are no documents in YAML or JSON. The error is of files
-// whose metadata are not whole, whatever their format.
+// addOthers adds the encrypted files that are not YAML or JSON documents. The error is about files with
+// incomplete metadata, in any format.
 func addOthers(ctx context.Context, access *sops.Access, repo *repository.Repository, dir string) error {
 	name := func(file string) string {
 		if below, err := filepath.Rel(dir, file); err == nil {
@@ -298,13 +300,13 @@ func (r *accessReport) writeText(w io.Writer) error {
 			_ = output.Printf(b, "    %s\n", text)
 		}
 		if f.Config == "" {
-			_ = output.Printf(b, "    no rule of a %s says who should read it\n", ".sops.yaml")
+			_ = output.Printf(b, "    no rule of a %s names who should read it\n", ".sops.yaml")
 		}
 		if f.above != "" {
-			_ = output.Printf(b, "    sops takes %s, which stands above: it is not in the repository's clones, and is not compared\n", f.above)
+			_ = output.Printf(b, "    sops uses %s, which is above the repository: clones do not contain it, and it is not compared\n", f.above)
 		}
 		if f.Checksum == "closed" {
-			_ = output.Printf(b, "    no private key at hand opens it: its checksum is not compared\n")
+			_ = output.Printf(b, "    no private key that is available locally opens it: its checksum is not compared\n")
 		}
 	}
 	for _, f := range r.Findings {
@@ -314,11 +316,11 @@ func (r *accessReport) writeText(w io.Writer) error {
 		}
 	}
 	if r.Summary.Differ > 0 {
-		first := "mend .sops.yaml"
+		first := "fix .sops.yaml"
 		if slices.ContainsFunc(r.Files, func(f accessFile) bool { return f.Specified && f.differs() }) {
 			first = "fleetwright render"
 		}
-		_ = b.Printf("  hint: %s, then fleetwright secrets updatekeys, with --rotate where somebody is taken out\n", first)
+		_ = b.Printf("  hint: %s, then fleetwright secrets updatekeys, with --rotate if a reader is removed\n", first)
 	}
 	_ = output.Printf(b, "%s, %s: %d as they should be, %d not\n", finding.Count(len(r.Files), "encrypted file"), finding.Count(len(r.Readers), "reader"), len(r.Files)-r.Summary.Differ, r.Summary.Differ)
 	return b.Flush()

@@ -17,13 +17,13 @@ import (
 	"github.com/fleetwright/fleetwright/validators"
 )
 
-// stagedPart is what the next commit changes, with the files around it that say
-// what becomes of them.
+// stagedPart holds the files that the next commit changes, and the unchanged files that determine how these are
+// treated.
 type stagedPart struct {
 	*gitrepo.Staged
-	// around are the paths of files that are not changed, and whose say counts.
+	// around are the paths of these unchanged files.
 	around []string
-	// large are files that are too large to be read.
+	// large are the files that are too large to read.
 	large map[string]bool
 }
 
@@ -32,7 +32,7 @@ func readStaged(s streams, dir string) (*stagedPart, error) {
 	index, err := gitrepo.ReadStaged(dir, s.env("GIT_INDEX_FILE"))
 	if err != nil {
 		if errors.Is(err, gitrepo.ErrNotRepository) {
-			return nil, &render.BadInput{Err: fmt.Errorf("--staged: %w", err), Hint: "name a folder of a git repository with a work tree"}
+			return nil, &render.BadInput{Err: fmt.Errorf("--staged: %w", err), Hint: "name a folder in a git repository that has a work tree"}
 		}
 		return nil, err
 	}
@@ -56,8 +56,8 @@ func readStaged(s streams, dir string) (*stagedPart, error) {
 	return p, nil
 }
 
-// readers are the kustomizations elsewhere that name a staged file which a generator may read: they
-// reach it by way of "..". Files of YAML are most often resources, and are judged as what they are.
+// readers returns kustomizations in other folders that name a staged file which a generator may read. YAML
+// files are not considered, because they are mostly resources, which are checked on their own.
 func (p *stagedPart) readers() (map[string]bool, error) {
 	var bases []string
 	for _, name := range p.Changed() {
@@ -84,9 +84,8 @@ func (p *stagedPart) readers() (map[string]bool, error) {
 	return found, nil
 }
 
-// speaksForOthers says whether a file tells what becomes of those in its folder
-// and below: who can decrypt them, what kustomize and Helm take them for, which of
-// them Flux sees.
+// speaksForOthers reports whether a file determines how the files in its folder and below are treated: who can
+// decrypt them, how kustomize and Helm use them, and which of them Flux sees.
 func speaksForOthers(name string) bool {
 	switch path.Base(name) {
 	case secrets.ConfigName, "Chart.yaml", ".sourceignore":
@@ -95,7 +94,7 @@ func speaksForOthers(name string) bool {
 	return repository.IsKustomization(name)
 }
 
-// load reads files of the index into a repository.
+// load loads files of the index as a repository.
 func (p *stagedPart) load(names ...[]string) (*repository.Repository, error) {
 	sizes, large := map[string]int64{}, []string{}
 	for _, name := range slices.Concat(names...) {
@@ -119,8 +118,8 @@ func (p *stagedPart) load(names ...[]string) (*repository.Repository, error) {
 	return repo, nil
 }
 
-// repositories are the part to judge, and that without what is staged: what is
-// found in both is not the next commit's.
+// repositories returns the files to check, with those around them, and the same without the staged files. A
+// finding in both is not caused by the next commit.
 func (p *stagedPart) repositories() (part, before *repository.Repository, err error) {
 	if before, err = p.load(p.around); err != nil {
 		return nil, nil, err
@@ -135,17 +134,16 @@ func (p *stagedPart) repositories() (part, before *repository.Repository, err er
 	return part, before, err
 }
 
-// withLarge adds the files that are too large to be read: what they hold is not known.
+// withLarge reports as unresolved the files that are too large to read.
 func (p *stagedPart) withLarge(report finding.Report) finding.Report {
 	unresolved := report.Unresolved
 	for _, name := range slices.Sorted(maps.Keys(p.large)) {
-		unresolved = append(unresolved, finding.Unresolved{Rule: "sops-plaintext-secret", File: name, Reason: "whether a secret stands in it in plaintext: it is " + gitrepo.ErrLarge.Error()})
+		unresolved = append(unresolved, finding.Unresolved{Rule: "sops-plaintext-secret", File: name, Reason: "cannot tell whether it contains a secret in plaintext: it is " + gitrepo.ErrLarge.Error()})
 	}
 	return finding.NewReport(report.Findings, unresolved, report.Summary).WithIgnored(report.Ignored)
 }
 
-// inputs are files that staged kustomizations make Secrets of, and that are not
-// staged themselves.
+// inputs returns the files that staged kustomizations read for Secrets and that are not staged themselves.
 func (p *stagedPart) inputs(part *repository.Repository) []string {
 	var found []string
 	for _, k := range part.Kustomizes() {
@@ -165,7 +163,7 @@ func (p *stagedPart) inputs(part *repository.Repository) []string {
 	return slices.Compact(found)
 }
 
-// inputFile is the file of a generator's entry, which may name a key.
+// inputFile returns the file in a generator's entry, which may have a key before it.
 func inputFile(entry string) string {
 	if _, file, named := strings.Cut(entry, "="); named {
 		return file
@@ -173,10 +171,10 @@ func inputFile(entry string) string {
 	return entry
 }
 
-// whole is the repository as the next commit holds it.
+// whole returns the repository as of the next commit.
 func (p *stagedPart) whole() (*repository.Repository, error) { return p.load(p.Paths()) }
 
-// validationFile is the configuration of a validation that the next commit holds.
+// validationFile returns the configuration of the validation in the next commit.
 func (p *stagedPart) validationFile() ([]byte, error) {
 	return p.ReadFile(validators.ConfigurationFile)
 }

@@ -27,10 +27,10 @@ const (
 	statusStopped  = 3 // cannot continue
 )
 
-// failure is an error with its exit status and the way out.
+// failure is an error with its exit status and a hint.
 type failure struct {
 	status int
-	// err may be nil: then everything was said already.
+	// err may be nil if everything has been printed already.
 	err  error
 	hint string
 }
@@ -44,7 +44,7 @@ func (f *failure) Error() string {
 
 func (f *failure) Unwrap() error { return f.err }
 
-// usage marks an error as wrong usage of a command.
+// usage turns an error into one about wrong usage of a command.
 func usage(c *cobra.Command, err error) error {
 	if f := (*failure)(nil); errors.As(err, &f) {
 		return err
@@ -52,11 +52,10 @@ func usage(c *cobra.Command, err error) error {
 	return &failure{status: statusUsage, err: err, hint: fmt.Sprintf("run \"%s --help\"", c.CommandPath())}
 }
 
-// found says that findings, or changes, were printed.
+// found returns the error for the exit status after findings, or changes, were printed.
 func found() error { return &failure{status: statusFindings} }
 
-// fail prints an error, each on a line with its hint below, and returns the exit
-// status.
+// fail prints an error, or each of several errors, with its hint on the next line. It returns the exit status.
 func (s streams) fail(err error) int {
 	if err == nil {
 		return statusFine
@@ -68,7 +67,7 @@ func (s streams) fail(err error) int {
 	return status
 }
 
-// explain gives an error's exit status and what to print.
+// explain returns an error's exit status and the text to print.
 func explain(err error) (status int, text string) {
 	var (
 		known *failure
@@ -89,33 +88,32 @@ func explain(err error) (status int, text string) {
 	}
 	switch {
 	case errors.As(err, &exceeded):
-		return statusFindings, withHint(said(err), rule.LimitHint)
+		return statusFindings, withHint(errorText(err), rule.LimitHint)
 	case errors.As(err, &findings):
 		return statusFindings, findings.Text
 	case errors.As(err, &known):
 		if known.err == nil {
 			return known.status, ""
 		}
-		return known.status, withHint(said(known.err), known.hint)
+		return known.status, withHint(errorText(known.err), known.hint)
 	case errors.As(err, &spec), errors.As(err, &one):
-		return statusUsage, said(err)
+		return statusUsage, errorText(err)
 	case errors.As(err, &input):
-		return statusUsage, withHint(said(err), input.Hint)
+		return statusUsage, withHint(errorText(err), input.Hint)
 	case errors.As(err, &no):
-		return statusStopped, withHint(said(err), no.Hint)
+		return statusStopped, withHint(errorText(err), no.Hint)
 	case errors.As(err, &file):
-		return statusUsage, withHint(said(err), file.Hint)
+		return statusUsage, withHint(errorText(err), file.Hint)
 	case errors.As(err, &git):
-		return statusStopped, withHint(said(err), git.Hint)
+		return statusStopped, withHint(errorText(err), git.Hint)
 	case errors.As(err, &dirty):
-		return statusStopped, withHint(said(err), dirty.Hint())
+		return statusStopped, withHint(errorText(err), dirty.Hint())
 	}
-	return statusStopped, said(err)
+	return statusStopped, errorText(err)
 }
 
-// said is an error's text, with each name that an error of the file system holds on one line: they
-// are as the file system has them.
-func said(err error) string {
+// errorText returns an error's text, with each file name in it on one line: file names may contain line breaks.
+func errorText(err error) string {
 	text := err.Error()
 	for _, name := range fileNames(err) {
 		text = strings.ReplaceAll(text, name, output.Line(name))
@@ -123,7 +121,7 @@ func said(err error) string {
 	return text
 }
 
-// fileNames are the names that errors of the file system hold, below an error.
+// fileNames returns the file names in the file system errors that an error wraps.
 func fileNames(err error) []string {
 	switch e := err.(type) { //nolint:errorlint // it goes through the whole tree itself
 	case *fs.PathError:
@@ -142,7 +140,7 @@ func fileNames(err error) []string {
 	return nil
 }
 
-// hintOf is the way out of an unknown rule or profile.
+// hintOf returns the hint of an error, "" if it has none.
 func hintOf(err error) string {
 	if hinted := (interface{ Hint() string })(nil); errors.As(err, &hinted) {
 		return hinted.Hint()
@@ -150,7 +148,7 @@ func hintOf(err error) string {
 	return ""
 }
 
-// withHint puts the way out on a line of its own.
+// withHint returns a message with the hint on a line of its own.
 func withHint(message, hint string) string {
 	if hint == "" {
 		return message

@@ -11,21 +11,21 @@ import (
 	"github.com/fleetwright/fleetwright/internal/output"
 )
 
-// streams are what a command talks to. Text goes to out and err by output.Printf; formats for
-// machines have writers of their own.
+// streams are the input, outputs and environment of a command. Text is written to out and err through
+// output.Printf; machine-readable formats have their own writers.
 type streams struct {
 	in       io.Reader
 	out, err io.Writer
 	env      func(string) string
 }
 
-// colour says whether out is a terminal that wants colours (https://no-color.org).
+// colour reports whether out is a terminal that should get colours (https://no-color.org).
 func (s streams) colour() bool {
 	f, ok := fileOf(output.Raw(s.out))
 	return ok && term.IsTerminal(int(f.Fd())) && s.env("NO_COLOR") == "" && s.env("TERM") != "dumb"
 }
 
-// fileOf is the file that a stream writes to, if it is one.
+// fileOf returns the file that a stream writes to, and whether it is a file.
 func fileOf(w io.Writer) (*os.File, bool) {
 	if s, ok := w.(interface{ File() *os.File }); ok {
 		return s.File(), true
@@ -34,7 +34,7 @@ func fileOf(w io.Writer) (*os.File, bool) {
 	return f, ok
 }
 
-// alternatives lists allowed values: a, b or c.
+// alternatives joins allowed values: a, b or c.
 func alternatives(values []string) string {
 	values = slices.Clone(values)
 	if len(values) < 2 {

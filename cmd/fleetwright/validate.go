@@ -26,9 +26,10 @@ import (
 	"github.com/fleetwright/fleetwright/render"
 	"github.com/fleetwright/fleetwright/schemas"
 	"github.com/fleetwright/fleetwright/validators"
+	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// noConfig in place of a configuration file reads none.
+// noConfig as the name of the configuration file means that none is read.
 const noConfig = "none"
 
 func newValidate(s streams) *cobra.Command {
@@ -37,15 +38,15 @@ func newValidate(s streams) *cobra.Command {
 		Use:   "validate [DIR]",
 		Short: "Check a Flux repository",
 		Long: `Check every rule on the Flux repository in DIR (by default the working directory),
-whoever made it. No configuration is needed; nothing is executed or fetched.
+whoever wrote it. No configuration is needed; nothing is executed or fetched.
 
-A finding is ignored, with a reason, by the annotation fleetwright.dev/ignore:
-"RULE: REASON" on its object, by the comment "# fleetwright:ignore RULE REASON" at
-its line, in the configuration, or by a baseline.
+A finding can be ignored, with a reason: by the annotation fleetwright.dev/ignore:
+"RULE: REASON" on its object, by the comment "# fleetwright:ignore RULE REASON" on its
+line, in the configuration, or by a baseline.
 
 The configuration is ` + validators.ConfigurationFile + ` in DIR: a ` + functions.ValidationKind + ` of fleetwright.dev/v1alpha1
-as the KRM function takes it. A flag wins over the environment (FLEETWRIGHT_FAIL_ON
-for --fail-on, and so on), which wins over the file.
+as the KRM function takes it. A flag overrides the environment (FLEETWRIGHT_FAIL_ON
+for --fail-on, and so on), which overrides the file.
 
 Exit status 1 when there are findings at or above --fail-on, and 2 when there is
 nothing to check. A report for machines is written whatever the exit status.`,
@@ -60,34 +61,43 @@ nothing to check. A report for machines is written whatever the exit status.`,
 	}
 	flags := c.Flags()
 	flags.Var(oneOf(&f.format, reportFormats...), "format", "print `FORMAT`: "+alternatives(reportFormats))
-	flags.StringSliceVar(&f.rules, "rules", nil, "check only these `RULES` (comma-separated ids; a * at the end stands for any end), whatever the configuration chooses or disables")
-	flags.StringSliceVar(&f.profiles, "profile", nil, "check the rules of a `PROFILE` too, which are off otherwise")
+	flags.StringSliceVar(&f.rules, "rules", nil, "check only these `RULES` (comma-separated ids; a * at the end matches any ending), whatever the configuration chooses or disables")
+	flags.StringSliceVar(&f.profiles, "profile", nil, "also check the rules of a `PROFILE`, which are off by default")
 	flags.StringVar(&f.cluster, "cluster", "", "check only the `CLUSTER`: its name or its path")
-	flags.StringVar(&f.changedSince, "changed-since", "", "report only what a change since the `REV` is about: findings in files that it changed, and findings that the revision doesn't have")
-	flags.BoolVar(&f.fix, "fix", false, "mend the findings whose fix is certain in their files, and report what is left")
-	flags.StringArrayVar(&f.schemas, "schemas", nil, "take schemas from this `DIR` too: CustomResourceDefinitions in YAML, JSON Schemas as GROUP/KIND_VERSION.json; repeatable")
-	f.graph.register(c)
+	flags.StringVar(&f.changedSince, "changed-since", "", "report only findings that a change since `REV` concerns: those in files that it changed, and those that `REV` does not have")
+	flags.BoolVar(&f.fix, "fix", false, "fix the findings whose fix is certain, in their files, and report the others")
+	flags.StringArrayVar(&f.schemas, "schemas", nil, "also use the schemas in `DIR`: CustomResourceDefinitions in YAML, JSON Schemas as GROUP/KIND_VERSION.json; repeatable")
+	flags.StringVar(&f.kubernetes, "kubernetes", "", "check the objects for this `VERSION` of Kubernetes, such as 1.34; without it, for those that Flux supports")
+	f.graph.register(c, s)
 	flags.Var(oneOf(&f.failOn, string(finding.Error), string(finding.Warning), string(finding.Info)), "fail-on", "exit with 1 on findings of this `SEVERITY` or above: error, warning or info")
-	flags.BoolVar(&f.failOnUnresolved, "fail-on-unresolved", false, "exit with 1 on what cannot be decided too; it has no severity, so that --fail-on doesn't count it")
+	flags.BoolVar(&f.failOnUnresolved, "fail-on-unresolved", false, "also exit with 1 if something cannot be decided; this has no severity, so --fail-on does not count it")
 	configFlag(c, &f.config)
-	flags.StringVar(&f.baseline, "baseline", "", "don't report the findings in `FILE`, which --write-baseline wrote")
-	flags.StringVar(&f.writeBaseline, "write-baseline", "", "write the findings to `FILE`, and report what is left: nothing but what is unresolved")
-	flags.BoolVar(&f.reportIgnored, "report-ignored", false, "report what annotations, comments, the configuration and a baseline ignore too")
-	flags.BoolVar(&f.verbose, "verbose", false, "list each thing that is unresolved and each finding at one place in the text report, also where many have one cause")
+	flags.StringVar(&f.baseline, "baseline", "", "do not report the findings in `FILE`, which --write-baseline wrote")
+	flags.StringVar(&f.writeBaseline, "write-baseline", "", "write the findings to `FILE`, and report only what is unresolved")
+	flags.BoolVar(&f.reportIgnored, "report-ignored", false, "also report the findings that annotations, comments, the configuration or a baseline ignore")
+	flags.BoolVar(&f.coverage, "coverage", false, "list the Kustomizations that are not built and the HelmReleases that are not rendered, by cluster and cause, in the text report")
+	flags.IntVar(&f.minCoverage, "min-coverage", 0, "exit with 1 when less than `PERCENT` of the Kustomizations and HelmReleases that are found is built, or applied by a build")
+	flags.BoolVar(&f.verbose, "verbose", false, "list every unresolved check and every finding in the text report, even if many have the same cause")
 	return c
 }
 
-// configFlag lets a command take another configuration than the repository's.
+// configFlag adds the flag that selects another configuration file.
 func configFlag(c *cobra.Command, config *string) {
 	c.Flags().StringVar(config, "config", "", "read the configuration from `FILE` instead of "+validators.ConfigurationFile+" in DIR; \""+noConfig+"\" reads none")
 }
 
-// runValidate validates the folder that the arguments name and writes the report.
+// runValidate validates the folder that the arguments name, and prints the report.
 func runValidate(ctx context.Context, s streams, args []string, f *validateFlags) error {
 	v := &validation{streams: s, flags: f, start: bounds.Began(time.Now()), report: finding.NewReport(nil, nil, finding.Summary{})}
+	var err error
+	if f.fix {
+		err = finishWrites(ctx, s, f.format, args) // before anything is read
+	}
 	v.folder = s.repositoryFolder(args, f.graph.roots)
 	v.unnamed = len(args) == 0
-	err := v.run(ctx)
+	if err == nil {
+		err = v.run(ctx)
+	}
 	if report, ok := exceededReport(err); ok {
 		v.report, err = report, nil
 	}
@@ -98,15 +108,25 @@ func runValidate(ctx context.Context, s streams, args []string, f *validateFlags
 	switch {
 	case err != nil:
 		return err
+	case v.covered() < v.config.MinCoverage:
+		return &failure{status: statusFindings, err: errors.New(v.report.Summary.Coverage.Below(v.config.MinCoverage)), hint: "list what is not reached with --coverage"}
 	case v.report.Reaches(v.config.FailOn), v.config.FailOnUnresolved && len(v.report.Unresolved) > 0:
 		return found()
 	}
 	return nil
 }
 
-// run makes the report.
+// covered returns the coverage of the repository, in percent.
+func (v *validation) covered() int {
+	if v.report.Summary.Coverage == nil {
+		v.report.Summary.Coverage = &finding.Coverage{} // no cluster was asked for
+	}
+	return v.report.Summary.Coverage.Percent()
+}
+
+// run validates the repository and sets the report.
 func (v *validation) run(ctx context.Context) error {
-	p := startProgress(v.streams)
+	p := startProgress(v.streams, "validating", "rules")
 	defer p.stop()
 	go builds.Warm()
 	var err error
@@ -120,8 +140,10 @@ func (v *validation) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	o.Progress = p.rules
+	o.Progress = p.note
 	o.Reconciled = func(fleet *reconcile.Fleet) error {
+		v.branches = fleet.Branches
+		v.fetched = fleet.Fetched()
 		v.unsynced = !slices.ContainsFunc(fleet.Clusters, func(c *reconcile.Cluster) bool { return !c.Root.Guessed() })
 		return reconcile.CheckSources(fleet)
 	}
@@ -155,7 +177,7 @@ func (v *validation) check(ctx context.Context, o validators.Options) error {
 	}
 	v.report = report
 	if report.Empty() {
-		return &render.BadInput{Err: fmt.Errorf("nothing found to check in %q: there is no Kubernetes object in a YAML file", v.dir), Hint: "name the folder of a Flux repository"}
+		return &render.BadInput{Err: fmt.Errorf("nothing found to check in %q: no YAML file contains a Kubernetes object", v.dir), Hint: "name the folder of a Flux repository"}
 	}
 	if v.flags.changedSince != "" {
 		if err := v.keepChanged(ctx, o); err != nil {
@@ -165,11 +187,11 @@ func (v *validation) check(ctx context.Context, o validators.Options) error {
 	return nil
 }
 
-// rebase writes the findings as a baseline, and makes the report that it leaves.
+// rebase writes the findings as a baseline, and validates again with that.
 func (v *validation) rebase(ctx context.Context, o validators.Options) error {
 	b := finding.NewBaseline(v.report, v.repo.Lines().Line)
 	if err := writeFile(v.flags.writeBaseline, b.Write); err != nil {
-		return &render.BadInput{Err: fmt.Errorf("--write-baseline: %w", err), Hint: "name a file in a folder that can be written to"}
+		return &render.BadInput{Err: fmt.Errorf("--write-baseline: %w", err), Hint: "name a file in a writable folder"}
 	}
 	o.Baseline, o.BaselineFile, o.Progress = b, v.inRepository(v.flags.writeBaseline), nil
 	report, err := validators.Run(ctx, v.repo, o)
@@ -184,7 +206,7 @@ func (v *validation) rebase(ctx context.Context, o validators.Options) error {
 	return err
 }
 
-// writeFile writes a file so that it is there as a whole or not at all.
+// writeFile writes a file completely or not at all.
 func writeFile(name string, write func(io.Writer) error) error {
 	file, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+"-*")
 	if err != nil {
@@ -200,8 +222,7 @@ func writeFile(name string, write func(io.Writer) error) error {
 	return nil
 }
 
-// options are those of the run: the configuration, with the rules that the command
-// line names.
+// options returns the options of the run, from the configuration and the command line.
 func (v *validation) options() (validators.Options, error) {
 	o, err := v.config.Options()
 	if err != nil {
@@ -213,7 +234,13 @@ func (v *validation) options() (validators.Options, error) {
 		}
 		return o, &render.BadInput{Err: err, Hint: hint}
 	}
-	o.Cluster = v.flags.cluster
+	if _, ok := rule.KubernetesMinor(o.Kubernetes); o.Kubernetes != "" && !ok {
+		return o, &render.BadInput{Err: fmt.Errorf("--kubernetes: %q is not a version of Kubernetes", o.Kubernetes), Hint: "give one such as 1.34"}
+	}
+	if n := v.flags.minCoverage; n < 0 || n > 100 {
+		return o, &render.BadInput{Err: fmt.Errorf("--min-coverage %d is no percentage", n), Hint: "pass a number from 0 to 100"}
+	}
+	o.Cluster, o.Coverage = v.flags.cluster, v.flags.coverage || v.config.MinCoverage > 0
 	if o.Schemas, err = schemaFolders(v.flags.schemas); err != nil {
 		return o, err
 	}
@@ -227,7 +254,7 @@ func (v *validation) options() (validators.Options, error) {
 	return o, err
 }
 
-// graph says what the graph of clusters starts from.
+// graph returns the options for the evaluation of the clusters.
 func (v *validation) graph() (reconcile.Options, error) {
 	o, err := v.flags.graph.options(v.dir)
 	if err != nil {
@@ -254,8 +281,7 @@ func schemaFolders(dirs []string) ([]*schemas.Folder, error) {
 	return opened, nil
 }
 
-// configuration reads the configuration file and puts what the command line and
-// the environment say over it.
+// configuration reads the configuration file. The command line and the environment override its fields.
 func (v *validation) configuration() (functions.Validation, error) {
 	c, err := v.configurationFile()
 	if err != nil {
@@ -270,8 +296,14 @@ func (v *validation) configuration() (functions.Validation, error) {
 	if v.flags.given("root") {
 		c.Roots = v.flags.graph.roots
 	}
+	if v.flags.given("kubernetes") {
+		c.Kubernetes = v.flags.kubernetes
+	}
 	if v.flags.given("fail-on") {
 		c.FailOn = finding.Severity(v.flags.failOn)
+	}
+	if v.flags.given("min-coverage") {
+		c.MinCoverage = v.flags.minCoverage
 	}
 	if v.flags.given("fail-on-unresolved") {
 		c.FailOnUnresolved = v.flags.failOnUnresolved
@@ -301,8 +333,8 @@ func (v *validation) configurationFile() (functions.Validation, error) {
 	return functions.ReadValidation(name, content)
 }
 
-// readBaseline reads the baseline of the command line, or the one that the
-// configuration names inside of the repository.
+// readBaseline reads the baseline that the command line names, or the one that the configuration names, which
+// must be inside the repository.
 func (v *validation) readBaseline() (*finding.Baseline, string, error) {
 	name := v.flags.baseline
 	var data []byte
@@ -331,8 +363,8 @@ func (v *validation) readBaseline() (*finding.Baseline, string, error) {
 	return b, name, nil
 }
 
-// inRepository is how a report names a file of the user's: from the repository's
-// root where it lies inside.
+// inRepository returns the path of a user's file for a report: relative to the repository's root if it is
+// inside.
 func (v *validation) inRepository(name string) string {
 	if way := wayFrom(v.dir, name); way != "" {
 		return way
@@ -340,7 +372,7 @@ func (v *validation) inRepository(name string) string {
 	return filepath.ToSlash(name)
 }
 
-// readLimited reads a file that the user names.
+// readLimited reads a file that the user names, up to a size.
 func readLimited(name string, limit int64) ([]byte, error) {
 	file, err := os.Open(name)
 	if err != nil {
@@ -354,15 +386,19 @@ func readLimited(name string, limit int64) ([]byte, error) {
 	return data, err
 }
 
-// lines reads source lines of the repository, and of those of --source by the names of their
-// files.
+// lines returns a function that reads source lines of the repository, of the repositories of --source, and of
+// other branches and fetched sources, by file name.
 func (v *validation) lines() func(file string, line int) (string, bool) {
 	own := v.repo.Lines()
 	var others []*repository.Lines
 	var repos []*repository.Repository
 	for _, name := range slices.Sorted(maps.Keys(v.sources)) {
 		repos = append(repos, v.sources[name])
-		others = append(others, v.sources[name].Lines())
+	}
+	repos = append(repos, v.branches...)
+	repos = append(repos, v.fetched...)
+	for _, repo := range repos {
+		others = append(others, repo.Lines())
 	}
 	return func(file string, line int) (string, bool) {
 		for i, repo := range repos {
@@ -374,14 +410,15 @@ func (v *validation) lines() func(file string, line int) (string, bool) {
 	}
 }
 
-// write writes the report in its format; failed is why there is none.
+// write prints the report in its format. failed is the error if there is no report.
 func (v *validation) write(failed error) error {
 	if v.flags.format == formatText {
-		return finding.WriteText(v.out, v.report, finding.TextOptions{Color: v.colour(), Source: v.lines(), Verbose: v.flags.verbose, Duration: time.Since(v.start)})
+		return finding.WriteText(v.out, v.report, finding.TextOptions{Color: v.colour(), Source: v.lines(), Verbose: v.flags.verbose, Coverage: v.flags.coverage, Duration: time.Since(v.start)})
 	}
 	o := finding.MachineOptions{
 		Rules: v.rules, Version: version.Current().Version, Prefix: fromCheckout(v.dir),
 		FailOn: v.config.FailOn, FailOnUnresolved: v.config.FailOnUnresolved,
+		MinCoverage: v.config.MinCoverage,
 	}
 	if v.repo != nil {
 		o.Lines = v.lines()
@@ -403,8 +440,8 @@ func (v *validation) write(failed error) error {
 	return finding.WriteJSON(v.out, v.report)
 }
 
-// fromCheckout is the way to a folder from where CI systems take file names: the root of its
-// Git work tree, or else the working directory, which is where they run a command.
+// fromCheckout returns the path of a folder relative to the folder from which CI systems resolve file names:
+// the root of its Git work tree, or else the working directory.
 func fromCheckout(dir string) string {
 	if _, below, ok := gitrepo.Within(dir); ok {
 		return below
@@ -412,8 +449,8 @@ func fromCheckout(dir string) string {
 	return wayFrom(".", dir)
 }
 
-// wayFrom is the way from a folder to a file or folder inside of it, with forward
-// slashes; "" where that lies outside, or is the folder itself.
+// wayFrom returns the path from a folder to a file or folder inside it, with forward slashes. It returns "" if
+// that is outside, or is the folder itself.
 func wayFrom(dir, to string) string {
 	from, err := filepath.Abs(dir)
 	if err != nil {

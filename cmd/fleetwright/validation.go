@@ -11,7 +11,7 @@ import (
 	"github.com/fleetwright/fleetwright/validators"
 )
 
-// validateFlags are the flags of validate, and what belongs to one run of it.
+// validateFlags are the flags of validate, and the state of one run.
 type validateFlags struct {
 	format           string
 	rules            []string
@@ -24,10 +24,13 @@ type validateFlags struct {
 	failOn           string
 	failOnUnresolved bool
 	config           string
+	kubernetes       string
 	baseline         string
 	writeBaseline    string
 	reportIgnored    bool
 	verbose          bool
+	coverage         bool
+	minCoverage      int
 
 	given func(flag string) bool // by a flag or the environment
 }
@@ -37,20 +40,24 @@ type validation struct {
 	streams
 	folder
 	flags *validateFlags
-	// unnamed says that nobody named the folder, and unsynced that nothing in it says what a
-	// cluster syncs.
+	// unnamed reports whether the command line did not name the folder. unsynced reports whether nothing in the
+	// folder says what a cluster syncs.
 	unnamed, unsynced bool
 	start             time.Time
 	repo              *repository.Repository
-	// sources are the repositories of --source.
+	// sources are the repositories that --source names.
 	sources map[string]*repository.Repository
+	// branches are the other branches of the repository that clusters apply.
+	branches []*repository.Repository
+	// fetched are the fetched sources that clusters use.
+	fetched []*repository.Repository
 	config  functions.Validation
 	rules   []finding.Rule
 	report  finding.Report
 }
 
-// hasConfiguration says whether something in a folder has the name of the
-// configuration file, be it only a link, which is not followed.
+// hasConfiguration reports whether a folder has a file with the name of the configuration file, or a link,
+// which is not followed.
 func hasConfiguration(dir string) bool {
 	_, err := os.Lstat(filepath.Join(dir, validators.ConfigurationFile))
 	return err == nil

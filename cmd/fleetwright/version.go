@@ -21,7 +21,7 @@ func newVersion(s streams) *cobra.Command {
 	return c
 }
 
-// printVersion prints a build. A build of the module proxy has no revision.
+// printVersion prints the version of a build. A build from the module proxy has no revision.
 func printVersion(s streams, b version.Build, format string) error {
 	if format == formatJSON {
 		return writeJSON(s.out, map[string]any{

@@ -10,10 +10,10 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// folder is that of the repository which a command is about.
+// folder is the folder of the repository that a command works on.
 type folder struct {
 	dir string
-	// loaded is the repository where finding the folder loaded it, else nil.
+	// loaded is the repository if finding the folder already loaded it, else nil.
 	loaded *repository.Repository
 }
 
@@ -25,10 +25,10 @@ func (f folder) load() (*repository.Repository, error) {
 	return loadRepository(f.dir)
 }
 
-// repositoryFolder is the folder of the repository that a command is about: the one that the
-// command line names, or the working directory. Where that is named by nobody, and lies in a Git
-// work tree from whose root Flux's paths lead into it, it is that root; standard error tells. Roots
-// and a configuration say what the folder is.
+// repositoryFolder returns the folder of the repository that a command works on: the one that the command line
+// names, or the working directory. If the command line names none, and the working directory is in a Git work
+// tree whose Flux paths lead into it, the root of the work tree is used and a note is printed to standard
+// error. This is not done if --root is set or the folder has a configuration file.
 func (s streams) repositoryFolder(args, roots []string) folder {
 	dir := folderArgument(args)
 	top, below, ok := gitrepo.Within(dir)
@@ -37,7 +37,7 @@ func (s streams) repositoryFolder(args, roots []string) folder {
 	}
 	repo, err := repository.Load(dir, repository.Options{})
 	if err != nil {
-		return folder{dir: dir} // who reads it tells why not
+		return folder{dir: dir} // reading it returns the error
 	}
 	file, synced := syncedFrom(repo, below)
 	if file == "" {
@@ -46,17 +46,17 @@ func (s streams) repositoryFolder(args, roots []string) folder {
 	up := upFrom(below)
 	if len(args) > 0 {
 		up = filepath.ToSlash(filepath.Clean(filepath.Join(dir, filepath.FromSlash(up))))
-		_ = output.Printf(s.err, "note: %s is not the root of the repository: the path %q in %q leads into it from %s\n  hint: name that folder\n",
+		_ = output.Printf(s.err, "note: %s is not the root of the repository: the path %q in %q points into it from %s\n  hint: name that folder\n",
 			dir, synced, path.Join(filepath.ToSlash(dir), file), up)
 		return folder{dir, repo}
 	}
-	_ = output.Printf(s.err, "note: the repository is %s (%s): the path %q in %q leads from there into this folder\n", up, top, synced, file)
+	_ = output.Printf(s.err, "note: the repository is %s (%s): the path %q in %q points from there into this folder\n", up, top, synced, file)
 	return folder{dir: filepath.FromSlash(up)}
 }
 
-// syncedFrom returns a path that Flux syncs, and the file that says so, which is a folder of a
-// repository only as seen from above, where the repository is the folder below. "" is none, or
-// that others are folders as they stand.
+// syncedFrom returns a path that Flux syncs, and the file that names it, if the path exists only relative to a
+// parent of the repository's folder. below is the path from that parent to the folder. It returns "" if there
+// is no such path, or if another path exists in the repository as it is.
 func syncedFrom(repo *repository.Repository, below string) (file, synced string) {
 	for o := range repo.Objects() {
 		var at string
@@ -81,16 +81,16 @@ func syncedFrom(repo *repository.Repository, below string) (file, synced string)
 	return file, synced
 }
 
-// tellPart says of a folder that nobody named, and that is a part of a Git work tree, that
-// nothing in it says what Flux syncs.
+// tellPart prints a note that nothing in the folder says what Flux syncs, if the command line did not name the
+// folder and it is only a part of a Git work tree.
 func (v *validation) tellPart() {
 	if !v.unnamed || !v.unsynced || len(v.flags.graph.roots) > 0 || hasConfiguration(v.dir) {
 		return
 	}
 	if _, below, ok := gitrepo.Within(v.dir); ok && below != "" {
-		_ = output.Printf(v.err, "note: nothing in this folder says what Flux syncs, and what is outside of it is not looked at; the Git work tree begins at %s\n", upFrom(below))
+		_ = output.Printf(v.err, "note: nothing in this folder declares what Flux syncs, and files outside of it were not checked; the root of the Git work tree is %s\n", upFrom(below))
 	}
 }
 
-// upFrom is the way from a folder below a root to the root.
+// upFrom returns the relative path from a folder below a root to the root.
 func upFrom(below string) string { return strings.Repeat("../", strings.Count(below, "/")) + ".." }

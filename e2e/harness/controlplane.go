@@ -133,6 +133,9 @@ func (c *Cluster) As(namespace, account string) Client {
 	return client
 }
 
+// Kubeconfig is a file with the administrator's configuration, as kubectl reads it.
+func (c *Cluster) Kubeconfig(t testing.TB) string { return writeKubeconfig(t, c.Config) }
+
 // writeKubeconfig writes the configuration to a file that ends with the test.
 func writeKubeconfig(t testing.TB, cfg *rest.Config) string {
 	t.Helper()

@@ -41,7 +41,7 @@ type Fleet struct {
 func NewFleet(t testing.TB, example string) *Fleet {
 	t.Helper()
 	f := &Fleet{Name: example, Dir: filepath.Join(t.TempDir(), "platform"), t: t, keys: map[string]*age.X25519Identity{}}
-	f.Internet = StartInternet(t, "git.acme.example", "registry.acme.example", "git.home.example", "git.classic.example")
+	f.Internet = StartInternet(t, "git.acme.example", "registry.acme.example", "git.home.example", "git.classic.example", "git.nimbus.example")
 	must(t, os.CopyFS(filepath.Join(f.Dir, "fleet"), os.DirFS(filepath.Join(Root(t), "examples", example, "fleet"))))
 	f.each(func(text string) string { return strings.ReplaceAll(text, "url: ssh://git@", "url: https://") })
 	f.ownKeys()
@@ -88,7 +88,8 @@ func (f *Fleet) ownKeys() {
 	})
 	recipients := f.document("Encryption", "").get("spec", "recipients").(map[string]any)
 	for _, scope := range []string{"clusters", "tenants"} {
-		for name, value := range recipients[scope].(map[string]any) {
+		of, _ := recipients[scope].(map[string]any) // a fleet without tenants has none of theirs
+		for name, value := range of {
 			key := value.(map[string]any)["age"].([]any)[0].(string)
 			f.keys[scope+"/"+name] = identities[key]
 		}
@@ -168,23 +169,24 @@ func (f *Fleet) GitTenants() []GitTenant {
 }
 
 // Commit is the day's work: the specification is committed with git, what it renders to
-// with Fleetwright, and all of it is pushed.
-func (f *Fleet) Commit(message string) {
+// with Fleetwright, with more flags, and all of it is pushed.
+func (f *Fleet) Commit(message string, flags ...string) {
 	f.t.Helper()
 	f.git("add", "--all")
 	f.git("commit", "--quiet", "--message", message)
-	f.Render()
+	f.Render(flags...)
 }
 
 // SyncSecrets makes the Secrets that the specification declares, with Fleetwright, and
-// values of the test's: what it gives for a tenant's token opens the tenant's repository.
-func (f *Fleet) SyncSecrets() {
+// values of the test's: what it gives for a tenant's token opens the tenant's repository. The environment is for values that
+// come from variables of others.
+func (f *Fleet) SyncSecrets(env ...string) {
 	f.t.Helper()
 	if len(f.Declared()) == 0 {
 		return
 	}
 	c := f.command(filepath.Join(Root(f.t), "bin", "fleetwright"), "secrets", "sync", f.Dir)
-	c.Env = append(c.Environ(), "GRAFANA_ADMIN_USER="+DeclaredValue, "CLOUDFLARE_API_TOKEN="+DeclaredValue,
+	c.Env = append(append(c.Environ(), env...), "GRAFANA_ADMIN_USER="+DeclaredValue, "CLOUDFLARE_API_TOKEN="+DeclaredValue,
 		"TEAM_B_USERNAME=git", "TEAM_B_TOKEN="+f.Internet.Grant(f.PlatformURL()))
 	if out, err := c.CombinedOutput(); err != nil {
 		f.t.Fatalf("secrets sync: %v\n%s", err, out)
@@ -233,9 +235,9 @@ func (f *Fleet) Recipients(tenant string) []any {
 }
 
 // Render renders, commits and pushes with Fleetwright.
-func (f *Fleet) Render() {
+func (f *Fleet) Render(flags ...string) {
 	f.t.Helper()
-	f.run(filepath.Join(Root(f.t), "bin", "fleetwright"), f.commitArgs()...)
+	f.run(filepath.Join(Root(f.t), "bin", "fleetwright"), append(f.commitArgs(), flags...)...)
 }
 
 // Head is the commit that a branch of a repository stands at.

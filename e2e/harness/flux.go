@@ -83,11 +83,23 @@ func Objects(t testing.TB, text []byte) []*unstructured.Unstructured {
 // otherwise.
 func StartFlux(t testing.TB, c *Cluster, components []*unstructured.Unstructured, n *Internet) *Flux {
 	t.Helper()
+	return startFlux(t, c, lockdownOf(components), n)
+}
+
+// StartFluxUnlocked starts them without the lockdown: Kustomizations without an account are applied as
+// kustomize-controller's own, as those of a platform that has no tenants.
+func StartFluxUnlocked(t testing.TB, c *Cluster, n *Internet) *Flux {
+	t.Helper()
+	return startFlux(t, c, nil, n)
+}
+
+func startFlux(t testing.TB, c *Cluster, flags []string, n *Internet) *Flux {
+	t.Helper()
 	storage := freePort(t)
 	f := &Flux{Cluster: c, Storage: storage, logs: map[string]*logBuffer{}}
 	f.start(t, "source-controller", append(n.Env(), "TUF_ROOT="+t.TempDir()), nil,
 		"--storage-addr="+storage, "--storage-adv-addr="+storage, "--storage-path="+t.TempDir())
-	f.start(t, "kustomize-controller", append(os.Environ(), "TMPDIR="+t.TempDir()), lockdownOf(components),
+	f.start(t, "kustomize-controller", append(os.Environ(), "TMPDIR="+t.TempDir()), flags,
 		"--requeue-dependency=500ms", "--concurrent=8")
 	return f
 }

@@ -2,6 +2,7 @@ package harness
 
 import (
 	"slices"
+	"strings"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	"sigs.k8s.io/yaml"
@@ -17,6 +18,7 @@ type TenantSpec struct {
 	PodSecurity    string
 	Limits         struct{ Default, DefaultRequest map[string]string }
 	AllowedSources []string
+	Starter        string
 	Hosts          []string
 	Source         struct{ URL string }
 }
@@ -34,6 +36,19 @@ func (f *Fleet) TenantSpec(name string) TenantSpec {
 	spec.Namespaces, spec.Source.URL = []string{name}, f.PlatformURL()
 	must(f.t, yaml.Unmarshal(text, &spec))
 	return spec
+}
+
+// Chart is the URL of a chart in an OCI registry that the specification allows the tenant; "" for none.
+func (s TenantSpec) Chart() string {
+	for _, allowed := range append(slices.Clone(s.AllowedSources), s.Source.URL) {
+		if strings.HasPrefix(allowed, "oci://") && strings.HasSuffix(allowed, "/") {
+			return allowed + "podinfo"
+		}
+		if strings.HasPrefix(allowed, "oci://") {
+			return allowed
+		}
+	}
+	return ""
 }
 
 // Grants reports whether the specification grants the action beside the profile.

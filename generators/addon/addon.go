@@ -8,7 +8,9 @@ import (
 	"path"
 	"slices"
 
+	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kustypes "sigs.k8s.io/kustomize/api/types"
 
@@ -19,8 +21,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/layout/secret"
 )
 
-// Generate writes the add-ons of all clusters, and lists the Secrets whose files
-// there are.
+// Generate writes the add-ons of all clusters. secrets are the declared Secrets with existing files.
 func Generate(out *emit.Files, spec *v1alpha1.Spec, lay layout.Layout, secrets []secret.Placed) {
 	g := &generator{out: out, spec: spec, lay: lay, secrets: secrets, written: map[string]bool{}, index: map[string]*emit.Kustomization{}, objects: map[string][]any{}}
 	for _, c := range spec.Clusters {
@@ -33,12 +34,12 @@ type generator struct {
 	out  *emit.Files
 	spec *v1alpha1.Spec
 	lay  layout.Layout
-	// secrets are those that clusters apply.
+	// secrets are the Secrets that clusters apply.
 	secrets []secret.Placed
-	// written are the folders of parts that stand already (shared bases).
+	// written are the folders that have been written, because clusters may share a base.
 	written map[string]bool
-	// index gathers the kustomization of each folder, objects those of each
-	// file that several things share.
+	// index has the kustomization of each folder. objects has the objects of each file to which several units
+	// contribute.
 	index   map[string]*emit.Kustomization
 	objects map[string][]any
 }
@@ -57,12 +58,13 @@ func (g *generator) cluster(c *v1alpha1.Cluster) {
 	}
 	g.namespaces(c, addons)
 	g.out.Objects(path.Join(c.Spec.Path, "cluster-vars.yaml"),
-		"The variables of cluster "+c.Metadata.Name+", used as ${NAME} by the add-ons.",
+		"Variables of cluster "+c.Metadata.Name+", which the add-ons use as ${NAME}.",
 		variables(c))
 }
 
-// withSecrets lists a cluster's Secrets, and adds the units that apply them to
-// those of its add-ons: before the first that is one of its own.
+// withSecrets lists the Secrets of a cluster in its kustomizations. It returns the units of the cluster's
+// add-ons with those added that apply Secrets. They come before the first unit that belongs to the cluster
+// alone.
 func (g *generator) withSecrets(c *v1alpha1.Cluster, units []layout.Unit) []layout.Unit {
 	for _, s := range g.secrets {
 		place, on := s.On(c)
@@ -91,17 +93,17 @@ func (g *generator) hasTenant(t *v1alpha1.Tenant, c *v1alpha1.Cluster) bool {
 	})
 }
 
-// part writes a part's files, or refers to the base that another cluster has
-// written already.
+// part writes the files of a part. If another cluster has already written them, it only references that base.
 func (g *generator) part(c *v1alpha1.Cluster, u layout.Unit, p layout.Part) {
 	dir, change := folderOf(g.spec, c, p)
-	base := *p.Addon
+	base, common := *p.Addon, p
 	if p.Shared() && dir == p.Dir {
-		base.Spec.Values = baseValues(g.spec, p.Addon)
+		base.Spec.Values, base.Spec.Chart = baseValues(g.spec, p.Addon), baseChart(g.spec, p.Addon)
+		common.DependsOn = layout.Dependencies(p.Addon, g.spec.Addons)
 	}
 	if !g.written[dir] {
 		g.written[dir] = true
-		for _, name := range g.files(dir, p, &base) {
+		for _, name := range g.files(dir, common, &base) {
 			g.list(dir, name)
 		}
 	}
@@ -111,22 +113,34 @@ func (g *generator) part(c *v1alpha1.Cluster, u layout.Unit, p layout.Part) {
 	if change != nil {
 		g.patch(u.Dir, p.Addon, change)
 	}
+	if p.Release && dir == p.Dir && p.Shared() && versioned(g.spec, p.Addon) {
+		g.patchVersion(u.Dir, p.Addon)
+	}
+	if p.Release && !slices.Equal(p.DependsOn, common.DependsOn) {
+		g.patchDependencies(u.Dir, p)
+	}
 }
 
-// folderOf is the folder of a part's files on a cluster, and the values that the
-// cluster changes in them (nil for none).
+// versioned reports whether overrides set another version for an add-on's chart on a cluster.
+func versioned(spec *v1alpha1.Spec, a *v1alpha1.Addon) bool {
+	base := baseChart(spec, a)
+	return base != nil && base.Version != a.Spec.Chart.Version
+}
+
+// folderOf returns the folder of a part's files on a cluster, and the values that the cluster overrides in them
+// (nil for none).
 func folderOf(spec *v1alpha1.Spec, c *v1alpha1.Cluster, p layout.Part) (string, map[string]any) {
 	if !p.Shared() || !p.Release {
 		return p.Dir, nil
 	}
 	change := overrides(spec, p.Addon.Metadata.Name, c)
 	switch {
+	case p.Addon.Spec.Bootstrap != nil && (change != nil || versioned(spec, p.Addon)):
+		return p.OwnDir, nil // a whole file, which the bootstrap reads as Flux does
 	case change == nil:
 		return p.Dir, nil
-	case p.Addon.Spec.Bootstrap != nil:
-		return p.OwnDir, nil // a whole file, which the bootstrap reads as Flux does
 	case !patches(spec, c, p.Addon, change):
-		return p.OwnDir, nil // a map that one override deletes and another makes anew
+		return p.OwnDir, nil // one override deletes a map and another one creates it again
 	}
 	return p.Dir, change
 }
@@ -153,16 +167,40 @@ func (g *generator) files(dir string, p layout.Part, a *v1alpha1.Addon) []string
 
 // patch writes a cluster's overrides as a kustomize patch of the release.
 func (g *generator) patch(dir string, a *v1alpha1.Addon, values map[string]any) {
-	name := a.Metadata.Name + "-patch.yaml"
+	g.patchObject(dir, a.Metadata.Name+"-patch.yaml", a, helmv2.GroupVersion.String(), helmv2.HelmReleaseKind, map[string]any{"values": values})
+}
+
+// patchVersion writes a cluster's chart version as a kustomize patch of the object that has the version.
+func (g *generator) patchVersion(dir string, a *v1alpha1.Addon) {
+	name, version := a.Metadata.Name+"-version-patch.yaml", a.Spec.Chart.Version
+	if isOCI(a.Spec.Chart) {
+		g.patchObject(dir, name, a, sourcev1.GroupVersion.String(), sourcev1.OCIRepositoryKind, map[string]any{"ref": map[string]any{"tag": version}})
+		return
+	}
+	g.patchObject(dir, name, a, helmv2.GroupVersion.String(), helmv2.HelmReleaseKind, map[string]any{"chart": map[string]any{"spec": map[string]any{"version": version}}})
+}
+
+// patchDependencies writes the dependencies of an add-on on a cluster as a kustomize patch. They differ because
+// the cluster does not have all add-ons that the shared base depends on. The value null removes the field.
+func (g *generator) patchDependencies(dir string, p layout.Part) {
+	var list any
+	if len(p.DependsOn) > 0 {
+		list = dependencies(p.DependsOn)
+	}
+	g.patchObject(dir, p.Addon.Metadata.Name+"-dependencies-patch.yaml", p.Addon, helmv2.GroupVersion.String(), helmv2.HelmReleaseKind, map[string]any{"dependsOn": list})
+}
+
+// patchObject writes a kustomize patch of the release of an add-on or of its source.
+func (g *generator) patchObject(dir, name string, a *v1alpha1.Addon, apiVersion, kind string, spec map[string]any) {
 	g.out.Objects(path.Join(dir, name), "", struct {
 		APIVersion string         `json:"apiVersion"`
 		Kind       string         `json:"kind"`
 		Metadata   map[string]any `json:"metadata"`
 		Spec       map[string]any `json:"spec"`
 	}{
-		"helm.toolkit.fluxcd.io/v2", "HelmRelease",
+		apiVersion, kind,
 		map[string]any{"name": a.Metadata.Name, "namespace": g.lay.Home(a).Namespace},
-		map[string]any{"values": values},
+		spec,
 	})
 	g.folder(dir).Patches = append(g.folder(dir).Patches, kustypes.Patch{Path: name})
 }
@@ -174,7 +212,7 @@ func (g *generator) unit(u layout.Unit) {
 	}
 }
 
-// Kustomization is the Flux Kustomization of a unit.
+// Kustomization returns the Flux Kustomization of a unit.
 func Kustomization(spec *v1alpha1.Spec, u layout.Unit) *kustomizev1.Kustomization {
 	d := spec.Fleet.Spec.Defaults
 	k := &kustomizev1.Kustomization{
@@ -209,7 +247,7 @@ func Kustomization(spec *v1alpha1.Spec, u layout.Unit) *kustomizev1.Kustomizatio
 	return k
 }
 
-// object adds an object to a file that several share.
+// object adds an object to a file that several units share.
 func (g *generator) object(at layout.Place, object any) {
 	if at.Index != "" {
 		g.list(at.Index, emit.Relative(at.Index, at.File))
@@ -217,7 +255,7 @@ func (g *generator) object(at layout.Place, object any) {
 	g.objects[at.File] = append(g.objects[at.File], object)
 }
 
-// list names a file in a folder's kustomization.
+// list adds a file to a folder's kustomization.
 func (g *generator) list(dir, name string) {
 	k := g.folder(dir)
 	k.Resources = append(k.Resources, name)
@@ -230,7 +268,7 @@ func (g *generator) folder(dir string) *emit.Kustomization {
 	return g.index[dir]
 }
 
-// flush writes what was gathered.
+// flush writes the collected files.
 func (g *generator) flush() {
 	for file, objects := range g.objects {
 		g.out.Objects(file, "", objects...)

@@ -10,25 +10,26 @@ import (
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/internal/encryption"
 	"github.com/fleetwright/fleetwright/internal/layout"
+	"github.com/fleetwright/fleetwright/internal/sorting"
 )
 
-// The Flux Operator's chart that is installed where the specification names
-// none (https://fluxoperator.dev/docs/charts/flux-operator/).
+// The chart of the Flux Operator that is installed if the specification names none
+// (https://fluxoperator.dev/docs/charts/flux-operator/).
 const (
 	operatorChart   = "oci://ghcr.io/controlplaneio-fluxcd/charts/flux-operator"
 	operatorVersion = "0.58.0"
 )
 
-// On returns the add-ons of a cluster as it gets them, by name: overrides are
-// merged into the values, and with `flux.install: operator` the Flux Operator
-// and its FluxInstance are among them, also where the specification names none.
-// The add-ons are copies; those of the specification are not changed.
+// On returns the add-ons of a cluster by name, with the cluster's overrides merged into the values.
+// With `flux.install: operator`, they include the Flux Operator and its FluxInstance, even if the
+// specification does not name them. The add-ons are copies; those of the specification are not
+// changed.
 func On(spec *v1alpha1.Spec, c *v1alpha1.Cluster) []*v1alpha1.Addon {
 	var out []*v1alpha1.Addon
 	has := map[string]bool{}
 	for _, a := range spec.AddonsOn(c) {
 		effective := *a
-		effective.Spec.Values = spec.EffectiveValues(a, c)
+		effective.Spec.Values, effective.Spec.Chart = spec.EffectiveValues(a, c), spec.EffectiveChart(a, c)
 		if a.Metadata.Name == layout.FluxInstance && a.Spec.Chart != nil {
 			effective.Spec.Values = withInstanceValues(instance(spec, c), effective.Spec.Values)
 		}
@@ -39,17 +40,24 @@ func On(spec *v1alpha1.Spec, c *v1alpha1.Cluster) []*v1alpha1.Addon {
 		return out
 	}
 	if !has[layout.FluxOperator] {
-		out = append(out, operator())
+		out = append(out, operator(out))
 	}
 	if !has[layout.FluxInstance] {
 		withInstance(out, spec, c)
 	}
-	slices.SortFunc(out, func(a, b *v1alpha1.Addon) int { return cmp.Compare(a.Metadata.Name, b.Metadata.Name) })
+	sorting.Func(out, func(a, b *v1alpha1.Addon) int { return cmp.Compare(a.Metadata.Name, b.Metadata.Name) })
 	return out
 }
 
-// operator is the Flux Operator where the specification does not name it.
-func operator() *v1alpha1.Addon {
+// operator returns the add-on of the Flux Operator, for a specification that does not name it. The bootstrap
+// installs it after all other add-ons, because Flux needs them.
+func operator(others []*v1alpha1.Addon) *v1alpha1.Addon {
+	b := &v1alpha1.Bootstrap{}
+	for _, a := range others {
+		if a.Spec.Bootstrap != nil && a.Spec.Chart != nil && a.Metadata.Name != layout.FluxInstance {
+			b.Needs = append(b.Needs, a.Metadata.Name)
+		}
+	}
 	return &v1alpha1.Addon{
 		Metadata: v1alpha1.ObjectMeta{Name: layout.FluxOperator},
 		Spec: v1alpha1.AddonSpec{
@@ -57,13 +65,13 @@ func operator() *v1alpha1.Addon {
 			ReleaseName: layout.FluxOperator,
 			Chart:       &v1alpha1.Chart{URL: operatorChart, Version: operatorVersion},
 			Stage:       v1alpha1.StageControllers,
-			Bootstrap:   &v1alpha1.Bootstrap{},
+			Bootstrap:   b,
 		},
 	}
 }
 
-// withInstance gives the FluxInstance to the operator's add-on, as a resource
-// that the bootstrap applies once its definition is there.
+// withInstance adds the FluxInstance to the add-on of the Flux Operator, as a resource that the bootstrap
+// applies after its definition exists.
 func withInstance(addons []*v1alpha1.Addon, spec *v1alpha1.Spec, c *v1alpha1.Cluster) {
 	for _, a := range addons {
 		if a.Metadata.Name != layout.FluxOperator {
@@ -74,7 +82,7 @@ func withInstance(addons []*v1alpha1.Addon, spec *v1alpha1.Spec, c *v1alpha1.Clu
 			Manifests: []map[string]any{{
 				"apiVersion": "fluxcd.controlplane.io/v1",
 				"kind":       "FluxInstance",
-				// The operator watches this name alone.
+				// The operator accepts only this name.
 				"metadata": map[string]any{"name": "flux", "namespace": layout.FluxNamespace},
 				"spec":     instance(spec, c),
 			}},
@@ -90,9 +98,9 @@ func withInstance(addons []*v1alpha1.Addon, spec *v1alpha1.Spec, c *v1alpha1.Clu
 	}
 }
 
-// withInstanceValues are the values of the flux-instance chart: what the fleet
-// says, with the add-on's own values over it. Patches are added to ours, which
-// the root Kustomization could not decrypt without.
+// withInstanceValues returns the values of the flux-instance chart: those from the Fleet, overridden by the
+// add-on's own. The patches of both are joined, because the root Kustomization needs the generated ones for
+// decryption.
 func withInstanceValues(instance, own map[string]any) map[string]any {
 	out := overlay(map[string]any{"instance": instance}, own)
 	ours := patchesOf(map[string]any{"instance": instance})
@@ -102,7 +110,7 @@ func withInstanceValues(instance, own map[string]any) map[string]any {
 	return out
 }
 
-// patchesOf reads instance.kustomize.patches.
+// patchesOf returns instance.kustomize.patches.
 func patchesOf(values map[string]any) []any {
 	instance, _ := values["instance"].(map[string]any)
 	kustomize, _ := instance["kustomize"].(map[string]any)
@@ -110,8 +118,8 @@ func patchesOf(values map[string]any) []any {
 	return patches
 }
 
-// instance is the spec of a cluster's FluxInstance, also the `instance` values
-// of the flux-instance chart (flux-operator v0.58, api/v1 FluxInstanceSpec).
+// instance returns the spec of a cluster's FluxInstance, which is also the `instance` value of the
+// flux-instance chart (flux-operator v0.58, api/v1 FluxInstanceSpec).
 func instance(spec *v1alpha1.Spec, c *v1alpha1.Cluster) map[string]any {
 	f := spec.Fleet.Spec
 	sync := map[string]any{
@@ -141,9 +149,18 @@ func instance(spec *v1alpha1.Spec, c *v1alpha1.Cluster) map[string]any {
 		},
 		"sync": sync,
 	}
+	if f.Flux.Size != "" {
+		out["cluster"].(map[string]any)["size"] = f.Flux.Size
+	}
+	if s := f.Flux.Sharding; s != nil {
+		shards := make([]any, len(s.Shards))
+		for i, name := range s.Shards {
+			shards[i] = name
+		}
+		out["sharding"] = map[string]any{"key": s.Key, "shards": shards}
+	}
 	if d := encryption.Decryption(spec); d != nil {
-		// The operator writes the root Kustomization itself; this is how it
-		// learns to decrypt.
+		// The operator creates the root Kustomization itself, so a patch adds the decryption to it.
 		out["kustomize"] = map[string]any{"patches": []any{map[string]any{
 			"target": map[string]any{"kind": "Kustomization", "name": layout.FluxNamespace},
 			"patch": "- op: add\n  path: /spec/decryption\n  value:\n    provider: " + d.Provider +
@@ -153,7 +170,7 @@ func instance(spec *v1alpha1.Spec, c *v1alpha1.Cluster) map[string]any {
 	return out
 }
 
-// baseValues are an add-on's values before any cluster's overrides.
+// baseValues returns an add-on's values before any cluster's overrides.
 func baseValues(spec *v1alpha1.Spec, a *v1alpha1.Addon) map[string]any {
 	if d := spec.Addon(a.Metadata.Name); d != nil {
 		return d.Spec.Values
@@ -161,8 +178,15 @@ func baseValues(spec *v1alpha1.Spec, a *v1alpha1.Addon) map[string]any {
 	return a.Spec.Values
 }
 
-// overrides are the override values of an add-on on a cluster, merged; nil when
-// there are none.
+// baseChart returns an add-on's chart before any cluster's overrides.
+func baseChart(spec *v1alpha1.Spec, a *v1alpha1.Addon) *v1alpha1.Chart {
+	if d := spec.Addon(a.Metadata.Name); d != nil {
+		return d.Spec.Chart
+	}
+	return a.Spec.Chart
+}
+
+// overrides returns the merged override values of an add-on on a cluster; nil if there are none.
 func overrides(spec *v1alpha1.Spec, name string, c *v1alpha1.Cluster) map[string]any {
 	d := spec.Addon(name)
 	if d == nil {
@@ -170,15 +194,14 @@ func overrides(spec *v1alpha1.Spec, name string, c *v1alpha1.Cluster) map[string
 	}
 	var merged map[string]any
 	for _, o := range d.Spec.Overrides {
-		if o.Clusters.Matches(c) {
+		if o.Clusters.Matches(c) && o.Values != nil {
 			merged = overlay(merged, o.Values)
 		}
 	}
 	return merged
 }
 
-// patches says whether one patch of an add-on's values gives what all overrides
-// together give.
+// patches reports whether one patch of an add-on's values has the same effect as all overrides together.
 func patches(spec *v1alpha1.Spec, c *v1alpha1.Cluster, a *v1alpha1.Addon, patch map[string]any) bool {
 	once := v1alpha1.Addon{Spec: v1alpha1.AddonSpec{
 		Values: baseValues(spec, a), Overrides: []v1alpha1.AddonOverride{{Values: patch}},
@@ -186,7 +209,7 @@ func patches(spec *v1alpha1.Spec, c *v1alpha1.Cluster, a *v1alpha1.Addon, patch 
 	return reflect.DeepEqual(spec.EffectiveValues(&once, c), a.Spec.Values)
 }
 
-// overlay merges patches: unlike in values, a null stays, since it deletes.
+// overlay merges patches. A null stays, because in a patch it deletes a value.
 func overlay(base, over map[string]any) map[string]any {
 	out := maps.Clone(base)
 	if out == nil {

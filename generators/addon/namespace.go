@@ -14,8 +14,8 @@ import (
 	"github.com/fleetwright/fleetwright/internal/layout"
 )
 
-// namespaces writes the namespaces of a cluster's add-ons, and the account of
-// each in which HelmReleases run as one of their own.
+// namespaces writes the namespaces of a cluster's add-ons, and a service account in each namespace whose
+// HelmReleases need one.
 func (g *generator) namespaces(c *v1alpha1.Cluster, addons []*v1alpha1.Addon) {
 	levels := map[string]v1alpha1.PodSecurity{}
 	accounts := map[string]string{}
@@ -39,12 +39,12 @@ func (g *generator) namespaces(c *v1alpha1.Cluster, addons []*v1alpha1.Addon) {
 	}
 }
 
-// ownedByFlux says that Flux's own manifests hold the namespace.
+// ownedByFlux reports whether Flux's own manifests contain a namespace.
 func (g *generator) ownedByFlux(name string) bool {
 	return name == layout.FluxNamespace && g.spec.Fleet.Spec.Flux.Install == v1alpha1.InstallBootstrap
 }
 
-// Namespaces are those that are made with the add-ons of a cluster, and with tenants.
+// Namespaces returns the namespaces that are created with the add-ons of a cluster and with tenants.
 func Namespaces(spec *v1alpha1.Spec, c *v1alpha1.Cluster) map[string]bool {
 	made := map[string]bool{}
 	for _, t := range spec.Tenants {
@@ -59,8 +59,8 @@ func Namespaces(spec *v1alpha1.Spec, c *v1alpha1.Cluster) map[string]bool {
 	return made
 }
 
-// Namespace is a namespace of the platform. Flux never deletes it: that would
-// take everything in it along.
+// Namespace returns a namespace of the platform. Flux never deletes it, because that would delete
+// everything in it.
 func Namespace(name string, level v1alpha1.PodSecurity) *corev1.Namespace {
 	ns := &corev1.Namespace{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"},
@@ -75,9 +75,9 @@ func Namespace(name string, level v1alpha1.PodSecurity) *corev1.Namespace {
 	return ns
 }
 
-// installer is the account that helm-controller impersonates for the add-ons of
-// a namespace: under lockdown it would otherwise use the powerless default one.
-// Charts of the platform install cluster-wide objects, so it may do everything.
+// installer returns the service account that helm-controller impersonates for the add-ons of a namespace, with
+// its permissions. Under lockdown, helm-controller would otherwise use the default account, which has none.
+// Charts of the platform install cluster-scoped objects, so the account is cluster-admin.
 func installer(namespace, account string) []any {
 	return []any{
 		&corev1.ServiceAccount{
@@ -94,13 +94,13 @@ func installer(namespace, account string) []any {
 	}
 }
 
-// variables is the ConfigMap with a cluster's variables.
+// variables returns the ConfigMap with a cluster's variables.
 func variables(c *v1alpha1.Cluster) *corev1.ConfigMap {
 	return &corev1.ConfigMap{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
 		ObjectMeta: metav1.ObjectMeta{
 			Name: emit.ClusterVars, Namespace: layout.FluxNamespace,
-			// A change is taken up at once, not with the next interval (Flux 2.7 and later).
+			// Flux 2.7 and later applies a change immediately, and not at the next interval.
 			Labels: map[string]string{"reconcile.fluxcd.io/watch": "Enabled"},
 		},
 		Data: c.Spec.Variables,

@@ -8,26 +8,26 @@ import (
 	"github.com/fleetwright/fleetwright/internal/layout"
 )
 
-// Placed says where the files of an add-on stand for one cluster.
+// Placed contains the paths of an add-on's files for one cluster.
 type Placed struct {
 	Addon *v1alpha1.Addon
 	// Release is the folder of the HelmRelease and its source; empty without a
 	// chart.
 	Release string
-	// File of the HelmRelease in the folder; helmrelease.yaml by default.
+	// File is the file name of the HelmRelease in the folder; helmrelease.yaml by default.
 	File string
 	// Resources maps the name of a resource to its file.
 	Resources map[string]string
-	// WaitFor are definitions that must be there before the release is installed.
+	// WaitFor are the CustomResourceDefinitions that must exist before the release is installed.
 	WaitFor []string
 }
 
-// HelmRelease is the path of the HelmRelease's file.
+// HelmRelease returns the path of the HelmRelease's file.
 func (p *Placed) HelmRelease() string {
 	return path.Join(p.Release, cmp.Or(p.File, "helmrelease.yaml"))
 }
 
-// Places returns where the add-ons of a cluster stand, by the add-ons' names.
+// Places returns the paths of a cluster's add-ons by the names of the add-ons.
 func Places(spec *v1alpha1.Spec, lay layout.Layout, c *v1alpha1.Cluster) map[string]*Placed {
 	out := map[string]*Placed{}
 	for _, u := range lay.Addons(c, On(spec, c)) {

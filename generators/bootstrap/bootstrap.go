@@ -1,11 +1,9 @@
 // Package bootstrap generates the helmfile that prepares a cluster for Flux.
 //
-// Nothing of a release is written twice: chart, version and values are read at
-// run time from the HelmRelease and its source in Git, so that the bootstrap
-// cannot drift from them. The template text is proven with the real helmfile: a
-// plain helmfile.yaml renders chart, version and values of a release, with
-// readFile relative to the helmfile, and values templates with readFile relative
-// to their own folder.
+// The helmfile repeats nothing of a release. It reads chart, version and values at run time from the
+// HelmRelease and its source in Git, so that the bootstrap cannot drift from them. Tests run the templates with
+// the real helmfile: a plain helmfile.yaml renders chart, version and values of a release, with readFile
+// relative to the helmfile. Values templates use readFile relative to their own folder.
 package bootstrap
 
 import (
@@ -20,14 +18,15 @@ import (
 	"github.com/fleetwright/fleetwright/generators/emit"
 	"github.com/fleetwright/fleetwright/internal/layout"
 	"github.com/fleetwright/fleetwright/internal/manifest"
+	"github.com/fleetwright/fleetwright/internal/sorting"
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
-// valuesTemplate is shared by all helmfiles.
+// valuesTemplate is the path of the values template, which all helmfiles share.
 const valuesTemplate = "bootstrap/templates/values.yaml.gotmpl"
 
-// Generate writes a helmfile for each cluster that has bootstrapped add-ons, or
-// releases that platform products bring.
+// Generate writes a helmfile for each cluster with bootstrapped add-ons or with releases of platform
+// products.
 func Generate(out *emit.Files, spec *v1alpha1.Spec, lay layout.Layout, products func(*v1alpha1.Cluster) []*addon.Placed) {
 	written := false
 	for _, c := range spec.Clusters {
@@ -44,8 +43,7 @@ func Generate(out *emit.Files, spec *v1alpha1.Spec, lay layout.Layout, products 
 	}
 }
 
-// needFlux lets a product's release wait for Flux, as far as the bootstrap
-// installs it.
+// needFlux makes a product's release depend on Flux, if the bootstrap installs Flux.
 func needFlux(p *addon.Placed, places map[string]*addon.Placed) {
 	for _, name := range []string{layout.FluxOperator, layout.FluxInstance} {
 		if on := places[name]; on != nil && on.Addon.Spec.Bootstrap != nil && on.Release != "" {
@@ -54,8 +52,7 @@ func needFlux(p *addon.Placed, places map[string]*addon.Placed) {
 	}
 }
 
-// cluster writes a cluster's helmfiles and says whether there was anything to
-// write.
+// cluster writes a cluster's helmfiles. It returns whether there was anything to write.
 func cluster(out *emit.Files, places map[string]*addon.Placed, lay layout.Layout, c *v1alpha1.Cluster) bool {
 	var releases, crds []release
 	repositories := map[string]repository{}
@@ -70,8 +67,8 @@ func cluster(out *emit.Files, places map[string]*addon.Placed, lay layout.Layout
 		}
 		releases = append(releases, newRelease(p, places, dir))
 		if p.Addon.Spec.Bootstrap.CRDs {
-			// Charts that hold definitions as templates would refuse those that
-			// the first stage has applied.
+			// A chart with CustomResourceDefinitions in its templates would otherwise fail, because the first
+			// stage has already applied them.
 			releases[len(releases)-1].TakeOwnership = true
 			crd := newRelease(p, places, dir)
 			crd.Needs, crd.Hooks = nil, nil
@@ -82,16 +79,16 @@ func cluster(out *emit.Files, places map[string]*addon.Placed, lay layout.Layout
 		return false
 	}
 	file := helmfile{
-		HelmDefaults: helmDefaults{CleanupOnFail: true, ForceConflicts: true, Wait: true, WaitForJobs: true},
+		HelmDefaults: helmDefaults{CleanupOnFail: true, Wait: true, WaitForJobs: true},
 		Repositories: slices.Collect(maps.Values(repositories)),
 		Releases:     order(releases),
 	}
-	slices.SortFunc(file.Repositories, func(a, b repository) int { return cmp.Compare(a.Name, b.Name) })
+	sorting.Func(file.Repositories, func(a, b repository) int { return cmp.Compare(a.Name, b.Name) })
 	file.Templates = templates(dir, releases)
 	title := "Prepares cluster " + c.Metadata.Name + " for Flux, which then takes the releases over:\n" +
 		"chart, version and values are read from the manifests that Flux applies.\n"
-	write(out, path.Join(dir, "helmfile.yaml"), title+
-		"Run: helmfile --file "+path.Join(dir, "helmfile.yaml")+" sync", file)
+	write(out, path.Join(dir, "helmfile.yaml"), title+"Run: make -C "+dir+" boot check", file)
+	out.Text(path.Join(dir, "Makefile"), tree.Managed, makefile(c, dir, places, len(crds) > 0))
 	if len(crds) > 0 {
 		file.HelmDefaults = helmDefaults{Args: []string{"--include-crds", "--no-hooks"}}
 		file.Releases, file.Templates = crds, templates(dir, crds)
@@ -128,17 +125,23 @@ func newRelease(p *addon.Placed, places map[string]*addon.Placed, dir string) re
 		}
 	}
 	r.Hooks = waitFor("presync", p.WaitFor)
+	if a.Metadata.Name == layout.FluxInstance {
+		r.Hooks = append(r.Hooks, waitForFlux()...)
+	}
 	for _, h := range a.Spec.Bootstrap.Hooks {
 		r.Hooks = append(r.Hooks, waitFor("postsync", h.WaitForCRDs)...)
 		if h.Apply != "" {
 			r.Hooks = append(r.Hooks, kubectl("postsync", "apply", "--server-side", "--force-conflicts",
 				"--field-manager=kustomize-controller", "--filename="+up(dir)+p.Resources[h.Apply]))
 		}
+		if h.Apply == layout.FluxInstance {
+			r.Hooks = append(r.Hooks, waitForFlux()...)
+		}
 	}
 	return r
 }
 
-// waitFor are hooks that wait for definitions.
+// waitFor returns hooks that wait for CustomResourceDefinitions.
 func waitFor(event string, crds []string) []hook {
 	var hooks []hook
 	for _, crd := range crds {
@@ -148,14 +151,14 @@ func waitFor(event string, crds []string) []hook {
 	return hooks
 }
 
-// kubectl is a hook that runs before or after a release is installed, in the
-// folder of the helmfile.
+// kubectl returns a hook that runs kubectl before or after a release is installed, in the folder of the
+// helmfile.
 func kubectl(event string, args ...string) hook {
 	return hook{Events: []string{event}, Command: "kubectl", Args: args, ShowLogs: true}
 }
 
-// templates say how a release reads its chart and version, for OCI charts and
-// for those of Helm repositories.
+// templates returns how a release reads its chart and version, for OCI charts and for those of Helm
+// repositories.
 func templates(dir string, releases []release) map[string]template {
 	values := []string{emit.Relative(dir, valuesTemplate)}
 	read := func(label, field string) string {
@@ -177,8 +180,7 @@ func templates(dir string, releases []release) map[string]template {
 	return used
 }
 
-// order sorts releases so that each stands after those it needs; validation has
-// refused cycles.
+// order sorts releases so that each comes after those that it needs. Validation has rejected cycles.
 func order(releases []release) []release {
 	byID := map[string]release{}
 	for _, r := range releases {
@@ -206,5 +208,5 @@ func order(releases []release) []release {
 
 func isOCI(a *v1alpha1.Addon) bool { return strings.HasPrefix(a.Spec.Chart.URL, "oci://") }
 
-// up is the way from a folder to the root.
+// up returns the relative path from a folder to the root.
 func up(dir string) string { return strings.Repeat("../", strings.Count(dir, "/")+1) }

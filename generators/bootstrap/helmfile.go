@@ -10,11 +10,10 @@ type helmfile struct {
 }
 
 type helmDefaults struct {
-	Args           []string `json:"args,omitempty"`
-	CleanupOnFail  bool     `json:"cleanupOnFail,omitempty"`
-	ForceConflicts bool     `json:"forceConflicts,omitempty"`
-	Wait           bool     `json:"wait,omitempty"`
-	WaitForJobs    bool     `json:"waitForJobs,omitempty"`
+	Args          []string `json:"args,omitempty"`
+	CleanupOnFail bool     `json:"cleanupOnFail,omitempty"`
+	Wait          bool     `json:"wait,omitempty"`
+	WaitForJobs   bool     `json:"waitForJobs,omitempty"`
 }
 
 type repository struct {
@@ -34,7 +33,7 @@ type release struct {
 	Labels    map[string]string `json:"labels"`
 	Inherit   []inherit         `json:"inherit"`
 	Needs     []string          `json:"needs,omitempty"`
-	// TakeOwnership of objects that no release has made (Helm 3.17).
+	// TakeOwnership of existing objects that belong to no release (Helm 3.17).
 	TakeOwnership bool   `json:"takeOwnership,omitempty"`
 	Hooks         []hook `json:"hooks,omitempty"`
 }

@@ -2,6 +2,8 @@ package emit
 
 import (
 	"bytes"
+	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/tree"
@@ -11,33 +13,170 @@ import (
 const (
 	repository = "fleetwright/fleetwright"
 	module     = "github.com/" + repository + "/cmd/fleetwright"
+	// smaller is the flag of go that leaves out what the command never calls, as releases do. pre-commit passes none.
+	smaller = "-tags disable_grpc_modules "
 )
 
-// CI writes the starter files for pre-commit and CI, which are the users' from
-// then on: hooks are ids of .pre-commit-hooks.yaml, steps are arguments of
-// fleetwright. An empty branch lets the workflow run on pushes to any.
-func (f *Files) CI(branch string, hooks, steps []string) {
-	release := version.Current().Release()
-	f.Text(".pre-commit-config.yaml", tree.Once, preCommit(release, hooks))
-	f.Text(".github/workflows/validate.yaml", tree.Once, workflow(release, branch, steps))
+// CI writes the starter files for pre-commit and CI, which belong to the users afterwards. hooks are IDs in
+// .pre-commit-hooks.yaml. steps are arguments of fleetwright. If the branch is empty, the workflow runs on
+// pushes to any branch. The file for CI depends on the provider that the host of the repository's URL names;
+// for other hosts there is none.
+func (f *Files) CI(url, branch string, hooks, steps []string) {
+	build := version.Current()
+	f.Text(".pre-commit-config.yaml", tree.Once, preCommit(build, hooks))
+	switch ProviderOf(url) {
+	case GitHub:
+		f.Text(".github/workflows/validate.yaml", tree.Once, workflow(build, branch, steps))
+	case Forgejo:
+		f.Text(".forgejo/workflows/validate.yaml", tree.Once, forgeWorkflow(build, branch, steps))
+	case Gitea:
+		f.Text(".gitea/workflows/validate.yaml", tree.Once, forgeWorkflow(build, branch, steps))
+	case GitLab:
+		f.Text(".gitlab-ci.yml", tree.Once, gitlab(build, steps))
+	case Azure:
+		trigger := cmp.Or(branch, "'*'")
+		f.Text("azure-pipelines.yml", tree.Once, []byte("trigger:\n- "+trigger+"\npool:\n  vmImage: ubuntu-latest\nsteps:\n"+commands(build, "- script: ", steps)))
+	}
 }
 
-// workflow is a GitHub workflow that uses the release that rendered it. A build that is no
-// release cannot be downloaded, so that its workflow builds the newest version.
-func workflow(release, branch string, steps []string) []byte {
+// Provider is a hosting service for Git repositories.
+type Provider string
+
+// The providers that are recognized by the host of a repository's URL.
+const (
+	GitHub  Provider = "GitHub"
+	GitLab  Provider = "GitLab"
+	Forgejo Provider = "Forgejo"
+	Gitea   Provider = "Gitea"
+	Azure   Provider = "Azure DevOps"
+)
+
+// ProviderOf returns the provider of a repository; "" if the host is unknown.
+func ProviderOf(url string) Provider {
+	host := hostOf(strings.ToLower(url))
+	has := func(names ...string) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return strings.Contains(host, name) })
+	}
+	switch {
+	case has("github"):
+		return GitHub
+	case has("codeberg.org", "forgejo"):
+		return Forgejo
+	case has("gitea"):
+		return Gitea
+	case has("gitlab"):
+		return GitLab
+	case has("dev.azure.com", "visualstudio.com"):
+		return Azure
+	}
+	return ""
+}
+
+// hostOf returns the host of a URL, with its port.
+func hostOf(url string) string {
+	_, host, _ := strings.Cut(url, "://")
+	host, _, _ = strings.Cut(host, "/")
+	return host[strings.LastIndexByte(host, '@')+1:]
+}
+
+// DeployKeys returns where the user adds deploy keys to a repository: the URL of the page, or the path in the
+// provider's menus; "" if the provider is unknown.
+func DeployKeys(url string) string {
+	host, _, _ := strings.Cut(hostOf(url), ":")
+	_, path, _ := strings.Cut(url, "://")
+	_, path, _ = strings.Cut(path, "/")
+	page := "https://" + strings.TrimPrefix(host, "ssh.") + "/" + strings.TrimSuffix(strings.Trim(path, "/"), ".git")
+	switch ProviderOf(url) {
+	case GitHub, Forgejo, Gitea:
+		return page + "/settings/keys"
+	case GitLab:
+		return page + "/-/settings/repository#js-deploy-keys-settings"
+	case Azure:
+		return "User settings → SSH public keys, of a user that can only read"
+	}
+	return ""
+}
+
+// gitlab returns a pipeline for GitLab: the template of the release that rendered it, and a job for each step
+// that the template does not run.
+func gitlab(build version.Build, steps []string) []byte {
+	var b strings.Builder
+	if build.Release() == "" {
+		return []byte("fleetwright:\n  image: golang:latest\n  script:\n" + commands(build, "  - ", steps))
+	}
+	b.WriteString("include:\n- remote: https://raw.githubusercontent.com/" + repository + "/" + build.Release() + "/templates/gitlab-ci.yml\n")
+	for _, step := range steps {
+		if step != "validate" {
+			name, _, _ := strings.Cut(step, " ")
+			b.WriteString("\nfleetwright-" + name + ":\n  extends: fleetwright\n  script:\n  - fleetwright " + step + "\n  artifacts: null\n")
+		}
+	}
+	return []byte(b.String())
+}
+
+// commands returns the steps as shell commands, each with lead at the beginning of its line. For a release, the
+// first command downloads the archive and verifies its checksum. For other builds, fleetwright is compiled.
+func commands(build version.Build, lead string, steps []string) string {
+	var b strings.Builder
+	run, release := "go run "+smaller+module+"@"+build.Installable(), build.Release()
+	if release != "" {
+		run = `"$HOME/fleetwright/fleetwright"`
+		indent := "\n" + strings.Repeat(" ", len(lead)-len(strings.TrimLeft(lead, " "))+4)
+		b.WriteString(lead + "|" + indent + strings.Join([]string{
+			`set -eu`,
+			`url=https://github.com/` + repository + `/releases/download/` + release,
+			`archive=fleetwright_` + strings.TrimPrefix(release, "v") + `_linux_$(uname -m | sed 's/x86_64/amd64/; s/aarch64/arm64/').tar.gz`,
+			`mkdir -p "$HOME/fleetwright" && cd "$HOME/fleetwright"`,
+			`curl --fail --silent --show-error --location --remote-name-all "$url/$archive" "$url/checksums.txt"`,
+			`grep "  $archive\$" checksums.txt | sha256sum --check`,
+			`tar -xzf "$archive" fleetwright`,
+		}, indent) + "\n")
+	}
+	for _, step := range steps {
+		command := run + " " + step
+		if release != "" {
+			command = "'" + command + "'" // a plain scalar would begin with a quoted one
+		}
+		b.WriteString(lead + command + "\n")
+	}
+	return b.String()
+}
+
+// forgeWorkflow returns a workflow for Forgejo or Gitea. These mirror GitHub's own actions, but not
+// Fleetwright's.
+func forgeWorkflow(build version.Build, branch string, steps []string) []byte {
 	push := "  push:\n"
 	if branch != "" {
 		push += "    branches: [" + branch + "]\n"
 	}
-	install := `    - uses: ` + repository + `@` + release + `
+	setup := ""
+	if build.Release() == "" {
+		setup = "    - uses: actions/setup-go@v5\n      with:\n        go-version: stable\n"
+	}
+	return []byte("name: validate\non:\n  pull_request:\n" + push + `jobs:
+  fleetwright:
+    runs-on: docker
+    steps:
+    - uses: actions/checkout@v4
+` + setup + commands(build, "    - run: ", steps))
+}
+
+// workflow returns a GitHub workflow that uses the release that rendered it. A development build cannot be
+// downloaded, so its workflow builds the same commit, or the newest version if the commit is unknown.
+func workflow(build version.Build, branch string, steps []string) []byte {
+	push := "  push:\n"
+	if branch != "" {
+		push += "    branches: [" + branch + "]\n"
+	}
+	install := `    - uses: ` + repository + `@` + build.Release() + `
       with:
         install-only: "true"
 `
-	if release == "" {
+	if build.Release() == "" {
 		install = `    - uses: actions/setup-go@v5
       with:
         go-version: stable
-    - run: go install ` + module + "@latest\n"
+    - run: go install ` + smaller + module + "@" + build.Installable() + "\n"
 	}
 	var b bytes.Buffer
 	b.WriteString("name: validate\non:\n  pull_request:\n" + push + `permissions:
@@ -54,26 +193,26 @@ jobs:
 	return b.Bytes()
 }
 
-// entries are the commands of the hooks in .pre-commit-hooks.yaml.
+// entries are the commands of the hooks in .pre-commit-hooks.yaml, by hook.
 var entries = map[string]string{
 	"fleetwright-render-check": "render --check",
 	"fleetwright-validate":     "validate",
 	"fleetwright-secrets":      "secrets check --staged",
 }
 
-// preCommit is a .pre-commit-config.yaml with hooks of ours, pinned to a release. Without
-// one, pre-commit builds the newest version.
-func preCommit(release string, hooks []string) []byte {
+// preCommit returns a .pre-commit-config.yaml with Fleetwright's hooks, pinned to the release. For a
+// development build, pre-commit builds the same commit, or the newest version if the commit is unknown.
+func preCommit(build version.Build, hooks []string) []byte {
 	var b bytes.Buffer
 	b.WriteString("# https://pre-commit.com: run \"pre-commit install\" once.\nrepos:\n")
-	if release != "" {
+	if release := build.Release(); release != "" {
 		b.WriteString("- repo: https://github.com/" + repository + "\n  rev: " + release + "\n  hooks:\n  - id: " + strings.Join(hooks, "\n  - id: ") + "\n")
 		return b.Bytes()
 	}
 	b.WriteString("- repo: local\n  hooks:\n")
 	for _, id := range hooks {
 		b.WriteString("  - id: " + id + "\n    name: fleetwright " + entries[id] + "\n    entry: fleetwright " + entries[id] +
-			"\n    language: golang\n    additional_dependencies: [" + module + "@latest]\n    always_run: true\n    pass_filenames: false\n")
+			"\n    language: golang\n    additional_dependencies: [" + module + "@" + build.Installable() + "]\n    always_run: true\n    pass_filenames: false\n")
 	}
 	return b.Bytes()
 }

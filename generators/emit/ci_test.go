@@ -2,20 +2,26 @@ package emit
 
 import (
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 
+	"github.com/fleetwright/fleetwright/internal/version"
 	"sigs.k8s.io/yaml"
 )
 
-// A release is pinned; any other build names no version, since none could be downloaded.
+// A release is pinned; any other build is compiled from its commit, or from the newest one.
 func TestCI(t *testing.T) {
+	release, unknown := version.Build{Version: "v1.2.3"}, version.Build{Version: "(devel)"}
+	commit := version.Build{Version: "v1.2.4-0.20261123060000-abcdefabcdef"}
 	hooks := []string{"fleetwright-secrets", "fleetwright-validate"}
 	for _, c := range []struct{ name, text, want, not string }{
-		{"workflow of a release", string(workflow("v1.2.3", "main", []string{"validate"})), "- uses: fleetwright/fleetwright@v1.2.3\n", "setup-go"},
-		{"workflow", string(workflow("", "main", []string{"validate"})), "cmd/fleetwright@latest\n", "fleetwright@v"},
-		{"hooks of a release", string(preCommit("v1.2.3", hooks)), "  rev: v1.2.3\n", "latest"},
-		{"hooks", string(preCommit("", hooks)), "additional_dependencies: [github.com/fleetwright/fleetwright/cmd/fleetwright@latest]", "rev:"},
+		{"workflow of a release", string(workflow(release, "main", []string{"validate"})), "- uses: fleetwright/fleetwright@v1.2.3\n", "setup-go"},
+		{"workflow", string(workflow(unknown, "main", []string{"validate"})), "go install -tags disable_grpc_modules github.com/fleetwright/fleetwright/cmd/fleetwright@latest\n", "fleetwright@v"},
+		{"workflow of a commit", string(workflow(commit, "main", []string{"validate"})), "cmd/fleetwright@v1.2.4-0.20261123060000-abcdefabcdef\n", "@latest"},
+		{"hooks of a commit", string(preCommit(commit, hooks)), "cmd/fleetwright@v1.2.4-0.20261123060000-abcdefabcdef]", "latest"},
+		{"hooks of a release", string(preCommit(release, hooks)), "  rev: v1.2.3\n", "latest"},
+		{"hooks", string(preCommit(unknown, hooks)), "additional_dependencies: [github.com/fleetwright/fleetwright/cmd/fleetwright@latest]", "rev:"},
 	} {
 		if !strings.Contains(c.text, c.want) || strings.Contains(c.text, c.not) {
 			t.Errorf("%s: want %q and no %q:\n%s", c.name, c.want, c.not, c.text)
@@ -23,6 +29,55 @@ func TestCI(t *testing.T) {
 		if err := yaml.Unmarshal([]byte(c.text), new(map[string]any)); err != nil {
 			t.Errorf("%s: %v\n%s", c.name, err, c.text)
 		}
+	}
+}
+
+// The commands for CI systems without an action of ours download what a release published, and refuse another file.
+func TestCommandsOfARelease(t *testing.T) {
+	var steps []struct{ Run string }
+	text := commands(version.Build{Version: "v1.2.3"}, "- run: ", []string{"validate"})
+	if err := yaml.Unmarshal([]byte(text), &steps); err != nil || len(steps) != 2 {
+		t.Fatalf("%d steps, %v\n%s", len(steps), err, text)
+	}
+	for _, c := range []struct{ content, want string }{{"echo ran \"$@\"", "ran validate"}, {"echo other", ""}} {
+		dir := t.TempDir()
+		script := strings.NewReplacer("https://github.com/fleetwright/fleetwright/releases/download", "file://"+dir).Replace(steps[0].Run) + "\n" + steps[1].Run
+		prepare := `set -eu
+mkdir "$0/v1.2.3" && cd "$0/v1.2.3"
+archive=fleetwright_1.2.3_linux_$(uname -m | sed 's/x86_64/amd64/; s/aarch64/arm64/').tar.gz
+pack() { printf '#!/bin/sh\n%s\n' "$1" > fleetwright && chmod +x fleetwright && tar -czf "$archive" fleetwright && rm fleetwright; }
+pack 'echo ran "$@"'
+sha256sum "$archive" > checksums.txt
+test "$1" = 'echo ran "$@"' || pack "$1"
+`
+		if out, err := exec.Command("bash", "-c", prepare, dir, c.content).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		cmd := exec.Command("sh", "-c", script)
+		cmd.Env = []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH")}
+		out, err := cmd.CombinedOutput()
+		if (err == nil) != (c.want != "") || !strings.HasSuffix(strings.TrimSpace(string(out)), c.want) {
+			t.Errorf("%s: %v\n%s", c.content, err, out)
+		}
+	}
+}
+
+// The pipeline of GitLab includes the release's template, which validates.
+func TestGitLabOfARelease(t *testing.T) {
+	want := `include:
+- remote: https://raw.githubusercontent.com/fleetwright/fleetwright/v1.2.3/templates/gitlab-ci.yml
+
+fleetwright-render:
+  extends: fleetwright
+  script:
+  - fleetwright render --check
+  artifacts: null
+`
+	if got := string(gitlab(version.Build{Version: "v1.2.3"}, []string{"render --check", "validate"})); got != want {
+		t.Errorf("got\n%s", got)
+	}
+	if got := string(gitlab(version.Build{Version: "(devel)"}, []string{"validate"})); !strings.Contains(got, "go run -tags disable_grpc_modules ") || !strings.Contains(got, "@latest validate\n") {
+		t.Errorf("got\n%s", got)
 	}
 }
 

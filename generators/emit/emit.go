@@ -1,5 +1,4 @@
-// Package emit is what generators write with: objects go in, files of a tree
-// come out.
+// Package emit collects the objects that generators create, and writes them to the files of a tree.
 package emit
 
 import (
@@ -16,7 +15,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
-// Names that Flux gives to its own parts.
+// Names that Flux uses for its own objects.
 const (
 	FluxNamespace = "flux-system" // namespace of the controllers
 	FluxSync      = "flux-system" // root source and Kustomization of a cluster
@@ -33,21 +32,23 @@ const (
 	ClusterVars = "cluster-vars"
 )
 
-// Files collects generated files. The first error sticks: callers write on and
-// check Err once at the end.
+// Files collects generated files. It keeps the first error: callers continue to write and check Err once at the
+// end.
 type Files struct {
 	Tree *tree.Tree
 	err  error
+	// beside are YAML files of the user that are not KRM objects.
+	beside []string
 }
 
 // New returns an empty collection.
 func New() *Files { return &Files{Tree: &tree.Tree{}} }
 
-// Err is the first error, if any.
+// Err returns the first error, if any.
 func (f *Files) Err() error { return f.err }
 
-// Objects writes a managed file of objects under the usual header; comment
-// lines, where given, follow the header.
+// Objects writes a managed file of objects with the usual header. The lines of comment, if any, follow the
+// header.
 func (f *Files) Objects(file, comment string, objects ...any) {
 	f.YAML(file, tree.Managed, comment, objects...)
 }
@@ -66,13 +67,12 @@ func (f *Files) YAML(file string, mode tree.Mode, comment string, objects ...any
 	f.Text(file, mode, content)
 }
 
-// Text writes a file as it is.
+// Text writes a file with the given content.
 func (f *Files) Text(file string, mode tree.Mode, content []byte) {
 	f.Fail(f.Tree.Add(tree.File{Path: file, Mode: mode, Content: content}))
 }
 
-// Kustomization writes dir/kustomization.yaml. Resources and components keep
-// the order they are given in.
+// Kustomization writes dir/kustomization.yaml. Resources and components keep their order.
 func (f *Files) Kustomization(dir string, k Kustomization) {
 	k.APIVersion, k.Kind = kustypes.KustomizationVersion, kustypes.KustomizationKind
 	f.Objects(dir+"/kustomization.yaml", "", k)
@@ -86,7 +86,7 @@ func (f *Files) Merge(other *Files) {
 	}
 }
 
-// Fail keeps an error; nil and later ones are dropped.
+// Fail records an error. It ignores nil, and any error after the first.
 func (f *Files) Fail(err error) {
 	if f.err == nil {
 		f.err = err
@@ -100,9 +100,8 @@ func header(comment string) string {
 	return manifest.Header + "\n" + comment
 }
 
-// Kustomization is a kustomization.yaml, its fields in the order in which
-// people write them (kustomize.config.k8s.io/v1beta1; the types of kustomize
-// itself declare resources after patches).
+// Kustomization is a kustomization.yaml with its fields in the usual order (kustomize.config.k8s.io/v1beta1;
+// the types of kustomize itself declare resources after patches).
 type Kustomization struct {
 	APIVersion string            `json:"apiVersion"`
 	Kind       string            `json:"kind"`
@@ -115,26 +114,27 @@ type Kustomization struct {
 	CommonAnnotations map[string]string `json:"commonAnnotations,omitempty"`
 }
 
-// Sorted returns the distinct names in order: the form in which lists of files
-// stand in a kustomization.
+// Sorted returns the distinct names in alphabetical order, as kustomizations list files.
 func Sorted(names []string) []string {
 	out := slices.Clone(names)
 	slices.Sort(out)
 	return slices.Compact(out)
 }
 
-// Relative is the way from one clean folder of a tree (. is its root) to a path in
-// it.
+// Relative returns the relative path from a folder of a tree (. is its root) to another path in it.
 func Relative(from, to string) string {
 	rel, err := filepath.Rel(filepath.FromSlash(from), filepath.FromSlash(to))
-	if err != nil { // only for an absolute path, and a tree has none
+	if err != nil { // only for an absolute path, which a tree does not have
 		return to
 	}
 	return filepath.ToSlash(rel)
 }
 
-// Ignore writes .krmignore for the YAML files that are no KRM objects: kpt takes
-// every other YAML file of a package for one. It must come last.
+// Beside records a YAML file of the user that is not a KRM object.
+func (f *Files) Beside(file string) { f.beside = append(f.beside, file) }
+
+// Ignore writes .krmignore for the YAML files that are not KRM objects, because kpt treats every other
+// YAML file of a package as one. It must be called last.
 func (f *Files) Ignore() {
 	var ignored []string
 	for file := range f.Tree.All() {
@@ -143,7 +143,10 @@ func (f *Files) Ignore() {
 			ignored = append(ignored, "/"+file.Path)
 		}
 	}
-	if len(ignored) > 0 {
+	for _, file := range f.beside {
+		ignored = append(ignored, "/"+file)
+	}
+	if ignored = Sorted(ignored); len(ignored) > 0 {
 		f.Text(".krmignore", tree.Managed, []byte("# "+manifest.Header+
 			"\n# YAML files that are not KRM objects, for kpt.\n"+strings.Join(ignored, "\n")+"\n"))
 	}

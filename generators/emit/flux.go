@@ -11,20 +11,20 @@ import (
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 )
 
-// ChartLayer selects the layer of an OCI artifact that holds a Helm chart, as
-// helm push makes it.
+// ChartLayer returns the selector for the layer of an OCI artifact that contains a Helm chart, as helm push
+// creates it.
 func ChartLayer() *sourcev1.OCILayerSelector {
 	return &sourcev1.OCILayerSelector{
 		MediaType: "application/vnd.cncf.helm.chart.content.v1.tar+gzip", Operation: sourcev1.OCILayerCopy,
 	}
 }
 
-// TypeMeta is the type of an object.
+// TypeMeta returns the type of an object.
 func TypeMeta(gv schema.GroupVersion, kind string) metav1.TypeMeta {
 	return metav1.TypeMeta{APIVersion: gv.String(), Kind: kind}
 }
 
-// SecretRef is a reference to a Secret in the API's words; nil stays nil.
+// SecretRef converts a reference to a Secret to the type of Flux's API; nil stays nil.
 func SecretRef(ref *v1alpha1.SecretRef) *meta.LocalObjectReference {
 	if ref == nil {
 		return nil
@@ -32,14 +32,13 @@ func SecretRef(ref *v1alpha1.SecretRef) *meta.LocalObjectReference {
 	return &meta.LocalObjectReference{Name: ref.Name}
 }
 
-// Duration is a duration that the specification's validation has let through.
+// Duration converts a duration, which the specification's validation has checked.
 func Duration(d v1alpha1.Duration) metav1.Duration {
 	parsed, _ := time.ParseDuration(string(d))
 	return metav1.Duration{Duration: parsed}
 }
 
-// Verification is a specification's verify in the source API's words; nil stays
-// nil.
+// Verification converts a specification's verify to the type of the source API; nil stays nil.
 func Verification(v *v1alpha1.Verify) *sourcev1.OCIRepositoryVerification {
 	if v == nil {
 		return nil

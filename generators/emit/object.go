@@ -13,7 +13,7 @@ type Metadata struct {
 	Annotations map[string]string `json:"annotations,omitempty"`
 }
 
-// Object is any object with a spec, of a kind without Go types at hand.
+// Object is an object with a spec, of a kind without a Go type.
 type Object struct {
 	APIVersion string   `json:"apiVersion"`
 	Kind       string   `json:"kind"`
@@ -21,7 +21,7 @@ type Object struct {
 	Spec       any      `json:"spec"`
 }
 
-// ByName sorts what a specification lists by its names; those with one name keep their order.
+// ByName sorts items of a specification by name; items with the same name keep their order.
 func ByName[T any](list []T, name func(T) string) []T {
 	return slices.SortedStableFunc(slices.Values(list), func(a, b T) int { return cmp.Compare(name(a), name(b)) })
 }

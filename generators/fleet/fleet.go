@@ -1,6 +1,5 @@
-// Package fleet generates what a platform repository is made of beside its
-// tenants: Flux itself on each cluster, the add-ons, the bootstrap, and the files
-// that people and CI work with.
+// Package fleet generates the platform repository except for its tenants: Flux itself on each cluster, the
+// add-ons, the bootstrap, and the files for users and CI.
 package fleet
 
 import (
@@ -12,15 +11,13 @@ import (
 	"github.com/fleetwright/fleetwright/internal/layout/secret"
 )
 
-// Options are what a render knows beside the specification; see
-// generators.Options.
+// Options are the inputs of a render besides the specification; see generators.Options.
 type Options struct {
 	FluxComponents []byte
 	Adopted        map[string][]byte
-	// Secrets whose files there are.
+	// Secrets are the declared Secrets with existing files.
 	Secrets []secret.Placed
-	// Products are the releases of platform products that a cluster's bootstrap
-	// installs.
+	// Products returns the releases of platform products that a cluster's bootstrap installs.
 	Products func(*v1alpha1.Cluster) []*addon.Placed
 }
 

@@ -22,13 +22,12 @@ import (
 const (
 	componentsFile = "gotk-components.yaml"
 	syncFile       = "gotk-sync.yaml"
-	// Settings is the kustomize component with what Fleetwright changes in
-	// Flux: kustomization.yaml itself is the user's.
+	// Settings is the kustomize component with Fleetwright's changes to Flux. It is separate because
+	// kustomization.yaml belongs to the user.
 	Settings = "fleetwright"
 )
 
-// AdoptedPaths are the gotk-components.yaml of the clusters, which
-// `flux bootstrap` writes too.
+// AdoptedPaths returns the paths of the clusters' gotk-components.yaml, which `flux bootstrap` also writes.
 func AdoptedPaths(spec *v1alpha1.Spec) []string {
 	if spec.Fleet.Spec.Flux.Install != v1alpha1.InstallBootstrap {
 		return nil
@@ -40,8 +39,8 @@ func AdoptedPaths(spec *v1alpha1.Spec) []string {
 	return paths
 }
 
-// SystemPaths are the kustomization.yaml of the clusters' flux-system folders, which name
-// the component Settings; none where Flux is installed otherwise or nothing of it changed.
+// SystemPaths returns the kustomization.yaml files of the clusters' flux-system folders, which name
+// the component Settings; none if Flux is installed in another way or nothing in it is changed.
 func SystemPaths(spec *v1alpha1.Spec) []string {
 	if spec.Fleet.Spec.Flux.Install != v1alpha1.InstallBootstrap || len(patches(spec)) == 0 {
 		return nil
@@ -53,8 +52,8 @@ func SystemPaths(spec *v1alpha1.Spec) []string {
 	return paths
 }
 
-// NamesSettings reports whether a kustomization lists the component Settings. A text that
-// is no kustomization lists nothing.
+// NamesSettings reports whether a kustomization lists the component Settings. A file that is not a
+// kustomization lists nothing.
 func NamesSettings(kustomization []byte) bool {
 	var k struct {
 		Components []string `yaml:"components"`
@@ -74,7 +73,7 @@ func system(out *emit.Files, spec *v1alpha1.Spec, c *v1alpha1.Cluster, opts Opti
 	so := sync.MakeDefaultOptions()
 	so.URL, so.Branch, so.TargetPath = repository.URL, repository.Branch, c.Spec.Path
 	so.Interval, _ = time.ParseDuration(string(c.Spec.Sync.Interval))
-	if repository.SecretRef != nil { // the default is the name that flux bootstrap gives
+	if repository.SecretRef != nil { // the default is the name that flux bootstrap uses
 		so.Secret = repository.SecretRef.Name
 	}
 	generated, err := sync.Generate(so)
@@ -88,16 +87,16 @@ func system(out *emit.Files, spec *v1alpha1.Spec, c *v1alpha1.Cluster, opts Opti
 		APIVersion: kustypes.KustomizationVersion, Kind: kustypes.KustomizationKind,
 		Resources: []string{componentsFile, syncFile}, Components: []string{Settings},
 	}
-	// The component always stands, since the user's kustomization names it, and
-	// always has a name, since kustomize refuses an empty one.
+	// The component is always written, because the user's kustomization names it. It always has a field,
+	// because kustomize rejects an empty one.
 	out.Objects(path.Join(dir, Settings, "kustomization.yaml"),
-		"What the specification changes in Flux: multi-tenancy lockdown and decryption.",
+		"Changes of the specification to Flux: multi-tenancy lockdown and decryption.",
 		emit.Kustomization{
 			APIVersion: kustypes.ComponentVersion, Kind: kustypes.ComponentKind,
 			Metadata: map[string]string{"name": Settings}, Patches: patches(spec),
 		})
 	out.YAML(path.Join(dir, "kustomization.yaml"), tree.Once,
-		"This file is yours: neither Fleetwright nor `flux bootstrap` writes it again.\nPut your patches of Flux here.", k)
+		"This file is yours: neither Fleetwright nor `flux bootstrap` overwrites it.\nPut your patches of Flux here.", k)
 }
 
 func components(out *emit.Files, file string, opts Options) {
@@ -113,7 +112,7 @@ func components(out *emit.Files, file string, opts Options) {
 	out.Text(file, tree.Adopted, content)
 }
 
-// lockdownFlags are the controllers' flags of Flux's multi-tenancy lockdown
+// lockdownFlags are the flags of Flux's multi-tenancy lockdown, with the controllers that have them
 // (https://fluxcd.io/flux/installation/configuration/multitenancy/).
 var lockdownFlags = []struct{ controllers, flag string }{
 	{"(kustomize-controller|helm-controller|notification-controller|image-reflector-controller|image-automation-controller|source-watcher)", "--no-cross-namespace-refs=true"},
@@ -128,7 +127,7 @@ type patch struct {
 	Value any    `json:"value"`
 }
 
-// patches are what a specification changes in Flux's own manifests.
+// patches returns the specification's changes to Flux's own manifests.
 func patches(spec *v1alpha1.Spec) []kustypes.Patch {
 	var out []kustypes.Patch
 	root := &kustypes.Selector{}

@@ -6,8 +6,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
-// workplace writes the starter files that are the users' from then on: the kpt
-// package, pre-commit and CI.
+// workplace writes the starter files that belong to the users afterwards: the kpt package, pre-commit and CI.
 func workplace(out *emit.Files, spec *v1alpha1.Spec) {
 	out.YAML("Kptfile", tree.Once,
 		"A kpt package: `kpt fn render --allow-exec` validates it.", kptfile{
@@ -19,7 +18,7 @@ func workplace(out *emit.Files, spec *v1alpha1.Spec) {
 			Info:     map[string]any{"description": "Platform repository of a Flux fleet."},
 			Pipeline: map[string]any{"validators": []any{validator{"fleetwright fn", map[string]string{"function": "ValidateFleet"}}}},
 		})
-	out.CI(spec.Fleet.Spec.Repository.Branch, hooks, []string{"render --check", "validate"})
+	out.CI(spec.Fleet.Spec.Repository.URL, spec.Fleet.Spec.Repository.Branch, hooks, []string{"render --check", "validate"})
 }
 
 type kptfile struct {
@@ -35,6 +34,6 @@ type validator struct {
 	ConfigMap map[string]string `json:"configMap"`
 }
 
-// hooks are the pre-commit hooks of a platform repository: no secret is committed
-// in plaintext, the tree is what the specification says, and it is valid.
+// hooks are the pre-commit hooks of a platform repository. They check that no secret is committed in plaintext,
+// that the rendered files are up to date, and that the repository is valid.
 var hooks = []string{"fleetwright-secrets", "fleetwright-render-check", "fleetwright-validate"}

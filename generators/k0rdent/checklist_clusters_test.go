@@ -1,9 +1,6 @@
 package k0rdent_test
 
-import (
-	"strings"
-	"testing"
-)
+import "testing"
 
 func checkCredentials(t *testing.T, r *rendered) {
 	for name, spec := range map[string]string{
@@ -19,7 +16,7 @@ identityRef: {apiVersion: v1, kind: Secret, name: openstack, namespace: kcm-syst
 		"vsphere": `
 description: The data centre in Munich
 region: munich
-identityRef: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta2, kind: VSphereClusterIdentity, name: vsphere}`,
+identityRef: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: VSphereClusterIdentity, name: vsphere, namespace: kcm-system}`,
 		"warehouse": `
 description: A cluster that is there already
 identityRef: {apiVersion: v1, kind: Secret, name: warehouse, namespace: kcm-system}`,
@@ -30,30 +27,29 @@ identityRef: {apiVersion: v1, kind: Secret, name: warehouse, namespace: kcm-syst
 
 // The names of the Secrets are those that TestSecretsAreListedWhenTheyAreThere asserts.
 func checkIdentities(t *testing.T, r *rendered) {
-	for _, identity := range []struct{ kind, metadata, spec string }{
-		{"AWSClusterStaticIdentity", "{name: aws", "{secretRef: aws-secret, allowedNamespaces: {}}"},
-		{"AzureClusterIdentity", "{name: azure, namespace: kcm-system", `
+	for _, identity := range []struct{ kind, metadata, labels, spec string }{
+		{"AWSClusterStaticIdentity", "{name: aws", "", "{secretRef: aws-secret, allowedNamespaces: {}}"},
+		{"AzureClusterIdentity", "{name: azure, namespace: kcm-system", "clusterctl.cluster.x-k8s.io/move-hierarchy: 'true', ", `
 type: ServicePrincipal
 clientID: 6b8d6f3c-6a06-4a5c-9a2e-0d5f7d1c2b3a
 tenantID: 1f0b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d
 clientSecret: {name: azure-secret, namespace: kcm-system}
 allowedNamespaces: {}`},
-		{"VSphereClusterIdentity", "{name: vsphere", "{secretName: vsphere-secret, allowedNamespaces: {selector: {matchLabels: {}}}}"},
+		{"VSphereClusterIdentity", "{name: vsphere", "", "{secretName: vsphere-secret, allowedNamespaces: {selector: {matchLabels: {}}}}"},
 	} {
 		objects := r.Of(identity.kind)
 		if len(objects) != 1 {
 			t.Fatalf("%d of %s", len(objects), identity.kind)
 		}
-		objects[0].Holds(t, identity.metadata+", labels: {k0rdent.mirantis.com/component: kcm}}", "metadata")
+		objects[0].Holds(t, identity.metadata+", labels: {"+identity.labels+"k0rdent.mirantis.com/component: kcm}}", "metadata")
 		objects[0].Holds(t, identity.spec, "spec")
 	}
-	r.Must("ConfigMap", "openstack-resource-template").Holds(t, `
+	for _, namespace := range []string{"kcm-system", "team-blue"} { // where Sveltos looks for it: kcm does not copy it
+		resourceTemplateOf(t, r, "openstack", namespace).Holds(t, `
 name: openstack-resource-template
-namespace: kcm-system
+namespace: `+namespace+`
 labels: {k0rdent.mirantis.com/component: kcm}
 annotations: {projectsveltos.io/template: "true"}`, "metadata")
-	if got := r.Must("ConfigMap", "openstack-resource-template").Text("data", "configmap.yaml"); !strings.Contains(got, `getResource "InfrastructureProviderIdentity"`) {
-		t.Errorf("the resource template is %q", got)
 	}
 	if secrets := r.Of("Secret"); len(secrets) > 0 {
 		t.Errorf("Secrets are rendered: %v", secrets)
@@ -66,6 +62,7 @@ func checkClusters(t *testing.T, r *rendered) {
 	o.Holds(t, `
 template: aws-standalone-cp-1-0-42
 credential: aws
+propagateCredentials: false
 config:
   region: eu-central-1
   clusterIdentity: {name: aws}

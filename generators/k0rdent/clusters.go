@@ -15,18 +15,32 @@ func (g *generator) sortedClusters() []v1alpha1.K0rdentCluster {
 	return emit.ByName(g.k.ClusterDeployments, func(c v1alpha1.K0rdentCluster) string { return c.Namespace + "/" + c.Name })
 }
 
-// clusters is the step of the ClusterDeployments. Nothing waits for them: making
-// a cluster takes as long as it takes.
+// clusters is the step of the ClusterDeployments, with the resource templates that Sveltos looks for in their
+// namespaces: kcm copies a Credential to them and its identity, but not the ConfigMap. Nothing waits for
+// them: making a cluster takes as long as it takes.
 func (g *generator) clusters() {
 	files := map[string][]any{}
+	for _, c := range g.k.Credentials {
+		for _, namespace := range g.k.PropagatedTo(c) {
+			files[path.Join(namespace, "resource-templates", c.Name+".yaml")] = []any{resourceTemplate(g.k.ClusterDeployments, c, namespace)}
+		}
+	}
 	for _, c := range g.sortedClusters() {
 		m := metadata{Name: c.Name, Namespace: c.Namespace, Labels: c.Labels}
 		files[path.Join(c.Namespace, c.Name+".yaml")] = []any{newObject("ClusterDeployment", m, clusterSpec{
-			Template: c.Template.ObjectName(), Credential: c.Credential, DryRun: c.DryRun, Config: c.Config,
+			Template: c.Template.ObjectName(), Credential: c.Credential, PropagateCredentials: g.propagates(c), DryRun: c.DryRun, Config: c.Config,
 			ServiceSpec: g.serviceSpec(c.ServiceOptions, c.Services),
 		})}
 	}
-	g.Add(step.Step{Name: "clusters", Stays: true, After: []string{v1alpha1.K0rdentStepAccess}, Files: files})
+	g.Add(step.Step{Name: v1alpha1.K0rdentStepClusters, Stays: true, After: []string{v1alpha1.K0rdentStepAccess}, Files: files})
+}
+
+// propagates is the field of a ClusterDeployment, nil for kcm's default, which is true.
+func (g *generator) propagates(c v1alpha1.K0rdentCluster) *bool {
+	if is := g.k.Propagates(c); !is {
+		return &is
+	}
+	return nil
 }
 
 // services is the step of the MultiClusterServices, whose templates stand in the

@@ -12,10 +12,17 @@ import (
 	"github.com/fleetwright/fleetwright/internal/layout"
 )
 
-// comment says which Secret a credential needs, and how it gets there.
+// comment says which Secret a credential needs, how it gets there, and what Git cannot hold.
 func comment(c v1alpha1.K0rdentCredential) string {
-	return "It needs the Secret " + v1alpha1.K0rdentNamespaceName + "/" + c.SecretName() + " with the label " + v1alpha1.LabelK0rdentComponent +
-		": kcm\nand the keys " + strings.Join(c.SecretKeys(), ", ") + ", encrypted in Git or made otherwise."
+	var out []string
+	if keys := c.SecretKeys(); len(keys) > 0 {
+		out = append(out, "It needs the Secret "+v1alpha1.K0rdentNamespaceName+"/"+c.SecretName()+" with the label "+v1alpha1.LabelK0rdentComponent+
+			": kcm\nand the keys "+strings.Join(keys, ", ")+", encrypted in Git or created in another way.")
+	}
+	if c.Region != "" && c.HasResourceTemplate() {
+		out = append(out, "Create the ConfigMap in the cluster of the region, too: kcm copies only the identity and its Secret to it.")
+	}
+	return strings.Join(out, "\n")
 }
 
 // credentials is the step of the Credentials with their identities, whose kinds
@@ -30,10 +37,7 @@ func (g *generator) credentials() {
 		}
 		objects = append(objects, newObject("Credential", system(c.Name), credentialSpec{
 			Description: c.Description, Region: c.Region, IdentityRef: ref,
-		}))
-		if c.ResourceTemplate != nil {
-			objects = append(objects, resourceTemplate(c, ref.Name))
-		}
+		}), resourceTemplate(g.k.ClusterDeployments, c, v1alpha1.K0rdentNamespaceName))
 		files[c.Name+".yaml"], comments[c.Name+".yaml"] = objects, comment(c)
 	}
 	g.Add(step.Step{
@@ -43,11 +47,13 @@ func (g *generator) credentials() {
 }
 
 // identityOf is the object that a provider of Cluster API takes a credential
-// from, nil where it is the Secret itself, and the reference to it (kcm v1.11,
-// the clusterIdentities of each provider's ProviderInterface).
+// from, nil where it is the Secret itself, and the reference to it, as k0rdent's documentation
+// has them (docs/admin/installation/prepare-mgmt-cluster/{aws,azure,gcp,kubevirt,openstack,vmware}.md and
+// docs/quickstarts/quickstart-2-{azure,remote}.md of https://github.com/k0rdent/docs, for AKS and SSH the
+// latter), and kcm (v1.11, the clusterIdentities of each provider's ProviderInterface).
 func identityOf(c v1alpha1.K0rdentCredential) (any, identityRef) {
 	const infrastructure = "infrastructure.cluster.x-k8s.io"
-	labelled := func(kind, version, namespace string, spec map[string]any) (any, identityRef) {
+	labelled := func(kind, version, namespace string, spec map[string]any) (object, identityRef) {
 		ref := identityRef{APIVersion: infrastructure + "/" + version, Kind: kind, Name: c.Name, Namespace: namespace}
 		return object{
 			APIVersion: ref.APIVersion, Kind: kind,
@@ -60,29 +66,52 @@ func identityOf(c v1alpha1.K0rdentCredential) (any, identityRef) {
 			"secretRef": c.SecretName(), "allowedNamespaces": map[string]any{},
 		})
 	case c.Azure != nil:
-		return labelled("AzureClusterIdentity", "v1beta1", v1alpha1.K0rdentNamespaceName, map[string]any{
+		identity, ref := labelled("AzureClusterIdentity", "v1beta1", v1alpha1.K0rdentNamespaceName, map[string]any{
 			"type": "ServicePrincipal", "clientID": c.Azure.ClientID, "tenantID": c.Azure.TenantID,
 			"clientSecret":      map[string]any{"name": c.SecretName(), "namespace": v1alpha1.K0rdentNamespaceName},
 			"allowedNamespaces": map[string]any{},
 		})
-	case c.VSphere != nil: // cluster-scoped
-		return labelled("VSphereClusterIdentity", "v1beta2", "", map[string]any{
+		identity.Metadata.Labels["clusterctl.cluster.x-k8s.io/move-hierarchy"] = "true"
+		return identity, ref
+	case c.VSphere != nil: // cluster-scoped; the namespace of the reference is where its ConfigMap and its Secret are
+		identity, ref := labelled("VSphereClusterIdentity", "v1beta1", "", map[string]any{
 			"secretName":        c.SecretName(),
 			"allowedNamespaces": map[string]any{"selector": map[string]any{"matchLabels": map[string]any{}}},
 		})
+		ref.Namespace = v1alpha1.K0rdentNamespaceName
+		return identity, ref
+	case c.Other != nil && c.Other.Identity != nil:
+		return declaredIdentity(c)
+	case c.Docker != nil: // it has nothing to hide
+		return emptySecret(c), secretRef(c)
 	}
-	return nil, identityRef{APIVersion: "v1", Kind: "Secret", Name: c.SecretName(), Namespace: v1alpha1.K0rdentNamespaceName}
+	return nil, secretRef(c)
 }
 
-// resourceTemplate is the ConfigMap that Sveltos fills in for each cluster; its
-// name is the identity's with a suffix (kcm v1.11, serviceset_controller.go).
-func resourceTemplate(c v1alpha1.K0rdentCredential, identity string) *corev1.ConfigMap {
-	return &corev1.ConfigMap{
-		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
-		ObjectMeta: metav1.ObjectMeta{
-			Name: identity + "-resource-template", Namespace: v1alpha1.K0rdentNamespaceName,
-			Labels: componentLabel(), Annotations: map[string]string{"projectsveltos.io/template": "true"},
-		},
-		Data: c.ResourceTemplate,
+// secretRef refers to the Secret that is an identity itself.
+func secretRef(c v1alpha1.K0rdentCredential) identityRef {
+	return identityRef{APIVersion: "v1", Kind: "Secret", Name: c.SecretName(), Namespace: v1alpha1.K0rdentNamespaceName}
+}
+
+// declaredIdentity is an identity of a kind that the specification names.
+func declaredIdentity(c v1alpha1.K0rdentCredential) (any, identityRef) {
+	of := c.Other.Identity
+	ref := identityRef{APIVersion: of.APIVersion, Kind: of.Kind, Name: c.Name}
+	if !of.ClusterScoped {
+		ref.Namespace = v1alpha1.K0rdentNamespaceName
+	}
+	spec := of.Spec
+	if spec == nil {
+		spec = map[string]any{}
+	}
+	return object{APIVersion: of.APIVersion, Kind: of.Kind, Metadata: metadata{Name: c.Name, Namespace: ref.Namespace, Labels: componentLabel()}, Spec: spec}, ref
+}
+
+// emptySecret is the identity of an infrastructure that needs no credentials.
+func emptySecret(c v1alpha1.K0rdentCredential) *corev1.Secret {
+	return &corev1.Secret{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"},
+		ObjectMeta: metav1.ObjectMeta{Name: c.SecretName(), Namespace: v1alpha1.K0rdentNamespaceName, Labels: componentLabel()},
+		Type:       corev1.SecretTypeOpaque,
 	}
 }

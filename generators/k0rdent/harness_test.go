@@ -33,7 +33,7 @@ var full = []string{
 	"  serviceTemplates:\n", "  serviceTemplates:\n    - name: policies\n      version: 2.0.0\n      resources:\n        deploymentType: Local\n" +
 		"        remote: {url: oci://registry.nimbus.example/policies, tag: 2.0.0, interval: 1h}\n" +
 		"    - name: quotas\n      version: 2.1.0\n      kustomize: {path: ./quotas, sourceRef: {name: bundles}}\n",
-	"      vsphere: {}\n", "      region: munich\n      vsphere: {}\n",
+	"      vsphere:\n", "      region: munich\n      vsphere:\n",
 	"      credentials: [openstack, vsphere]\n", "      credentials: [openstack, vsphere]\n" +
 		"    - namespaces: {stringSelector: 'nimbus.example/stage in (development)'}\n      serviceTemplateChains: [services]\n",
 	"          #valuesFrom:\n          #  - kind: ConfigMap\n          #    name: ingress-values\n",

@@ -11,6 +11,7 @@ import (
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators/emit"
 	"github.com/fleetwright/fleetwright/generators/step"
+	"github.com/fleetwright/fleetwright/internal/kcm"
 	"github.com/fleetwright/fleetwright/internal/layout"
 	"github.com/fleetwright/fleetwright/internal/layout/secret"
 )
@@ -33,7 +34,7 @@ func Generate(out *emit.Files, spec *v1alpha1.Spec, lay layout.Layout, secrets [
 	g.clusters()
 	g.services()
 	g.Write("The steps of k0rdent's management cluster. Each waits until the one before is healthy,\n" +
-		"since kcm's webhooks refuse what refers to anything that isn't ready.")
+		"because kcm's webhooks refuse objects that reference objects that are not ready.")
 }
 
 type generator struct {
@@ -41,6 +42,8 @@ type generator struct {
 	spec    *v1alpha1.Spec
 	k       *v1alpha1.K0rdentSpec
 	cluster *v1alpha1.Cluster
+	// created is what kcm creates itself, which is left out.
+	created kcm.Created
 	*step.Steps
 }
 
@@ -51,7 +54,7 @@ func newGenerator(out *emit.Files, spec *v1alpha1.Spec, lay layout.Layout, secre
 	}
 	k := &of.Spec
 	c := spec.Cluster(k.Cluster)
-	return &generator{out: out, spec: spec, k: k, cluster: c, Steps: step.New(out, spec, lay, c, product, k.Timeout, secrets)}
+	return &generator{out: out, spec: spec, k: k, cluster: c, created: kcm.CreatedOf(k), Steps: step.New(out, spec, lay, c, product, k.Timeout, secrets)}
 }
 
 // system is the metadata of an object in the system namespace.
@@ -71,11 +74,6 @@ func kept(m metadata) metadata {
 // deleted.
 func singleton() metadata {
 	return metadata{Name: "kcm", Labels: componentLabel(), Annotations: map[string]string{emit.AnnotationPrune: emit.Disabled}}
-}
-
-// componentLabel marks what kcm backs up (kcm api/v1beta1, GenericComponentNameLabel).
-func componentLabel() map[string]string {
-	return map[string]string{v1alpha1.LabelK0rdentComponent: "kcm"}
 }
 
 // managedLabel marks sources for the controllers that kcm can bring along.

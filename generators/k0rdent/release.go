@@ -2,8 +2,10 @@ package k0rdent
 
 import (
 	"maps"
+	"slices"
 	"strings"
 
+	"github.com/fluxcd/pkg/apis/meta"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -26,7 +28,8 @@ const (
 )
 
 // values are those of the kcm chart: the specification's, and those that leave
-// to Git what Git holds, and to the platform's Flux what Flux does.
+// to Git what Git holds, and to the platform's Flux what Flux does. What the
+// specification leaves to kcm is said as well.
 func values(k *v1alpha1.K0rdentSpec) map[string]any {
 	out := maps.Clone(k.Values)
 	if out == nil {
@@ -41,7 +44,10 @@ func values(k *v1alpha1.K0rdentSpec) map[string]any {
 		maps.Copy(merged, fields)
 		out[key] = merged
 	}
-	controller := map[string]any{"createManagement": false, "createAccessManagement": false, "createRelease": false, "createTemplates": false}
+	controller := map[string]any{"createAccessManagement": false}
+	for _, toggle := range []string{v1alpha1.K0rdentCreateManagement, v1alpha1.K0rdentCreateRelease, v1alpha1.K0rdentCreateTemplates} {
+		controller[toggle] = k.Creates(toggle)
+	}
 	if k.ChartsURL != v1alpha1.K0rdentCharts {
 		controller["templatesRepoURL"] = k.ChartsURL
 	}
@@ -117,7 +123,7 @@ func (g *generator) chartRepository() *sourcev1.HelmRepository {
 }
 
 // release is the step of the Release and its ProviderTemplates. kcm calls the
-// Release ready when all of them are valid.
+// Release ready when all of them are valid. It is waited for whoever creates it.
 func (g *generator) release() {
 	k := g.k
 	spec := releaseSpec{
@@ -126,21 +132,76 @@ func (g *generator) release() {
 		Regional: templateName{Template: v1alpha1.K0rdentObjectName(v1alpha1.K0rdentRegional, k.Version)},
 		CAPI:     templateName{Template: v1alpha1.K0rdentObjectName(v1alpha1.K0rdentClusterAPI, k.CAPI.Version)},
 	}
-	templates := []any{
-		g.providerTemplate(v1alpha1.K0rdentKCM, k.Version), g.providerTemplate(v1alpha1.K0rdentRegional, k.Version), g.providerTemplate(v1alpha1.K0rdentClusterAPI, k.CAPI.Version),
-	}
 	for _, p := range k.Providers {
 		spec.Providers = append(spec.Providers, templateName{Name: p.Name, Template: v1alpha1.K0rdentObjectName(p.Name, p.Version)})
-		templates = append(templates, g.providerTemplate(p.Name, p.Version))
 	}
-	g.Add(step.Step{
-		Name: "release", After: []string{"kcm"},
-		Unit: layout.Unit{Wait: true, HealthCheckExprs: healthy("ProviderTemplate", "Release")},
-		Files: map[string][]any{
-			"release.yaml":           {newObject("Release", kept(metadata{Name: releaseName(k)}), spec)},
-			"providertemplates.yaml": templates,
-		},
+	files := map[string][]any{"sources.yaml": g.sources(g.ofProviders), "providertemplates.yaml": g.providerTemplates()}
+	if !g.created.Release {
+		files["release.yaml"] = []any{newObject("Release", kept(metadata{Name: releaseName(k)}), spec)}
+	}
+	g.Add(g.awaiting(step.Step{
+		Name: "release", After: []string{"kcm"}, Files: files,
+		Unit: layout.Unit{HealthCheckExprs: healthy("ProviderTemplate", "Release")},
+	}, g.created.Release || g.created.Templates, reference("Release", "", releaseName(k))))
+}
+
+// providerTemplates are those that kcm doesn't create.
+func (g *generator) providerTemplates() []any {
+	var out []any
+	add := func(p v1alpha1.K0rdentProvider) {
+		chart := p.Name
+		if p.Helm != nil {
+			chart = p.Helm.Chart
+		}
+		// A version that is not known is only that of a Release which kcm creates.
+		if p.Version != "" && !g.created.Template(p.Name, p.Version, p.Helm) && (!g.created.Release || p.Helm != nil) {
+			out = append(out, g.providerTemplate(p, chart))
+		}
+	}
+	for _, chart := range []string{v1alpha1.K0rdentKCM, v1alpha1.K0rdentRegional} {
+		add(v1alpha1.K0rdentProvider{Name: chart, Version: g.k.Version})
+	}
+	add(v1alpha1.K0rdentProvider{Name: v1alpha1.K0rdentClusterAPI, Version: g.k.CAPI.Version})
+	for _, p := range g.k.Providers {
+		add(p)
+	}
+	return out
+}
+
+// ofProviders says whether a provider's chart is in a source: then its step has the source.
+func (g *generator) ofProviders(source string) bool {
+	return slices.ContainsFunc(g.k.Providers, func(p v1alpha1.K0rdentProvider) bool {
+		return p.Helm != nil && p.Helm.SourceRef.Name == source
 	})
+}
+
+// awaiting is a step that waits for all of its objects, and, if kcm may create some, for objects that
+// only kcm's status shows to be there: Flux waits either for what a Kustomization applies or for what
+// its healthChecks name, so these then name the k0rdent objects of the step, too.
+func (g *generator) awaiting(s step.Step, kcmCreates bool, created ...meta.NamespacedObjectKindReference) step.Step {
+	if !kcmCreates {
+		s.Unit.Wait = true
+		return s
+	}
+	s.Stays = true
+	for _, file := range slices.Sorted(maps.Keys(s.Files)) {
+		for _, o := range s.Files[file] {
+			if o, ok := o.(object); ok && o.APIVersion == apiVersion {
+				s.Unit.HealthChecks = append(s.Unit.HealthChecks, reference(o.Kind, o.Metadata.Namespace, o.Metadata.Name))
+			}
+		}
+	}
+	for _, ref := range created {
+		if !slices.Contains(s.Unit.HealthChecks, ref) {
+			s.Unit.HealthChecks = append(s.Unit.HealthChecks, ref)
+		}
+	}
+	return s
+}
+
+// reference names an object of k0rdent to Flux.
+func reference(kind, namespace, name string) meta.NamespacedObjectKindReference {
+	return meta.NamespacedObjectKindReference{APIVersion: apiVersion, Kind: kind, Name: name, Namespace: namespace}
 }
 
 // releaseName is kcm-<version>.
@@ -148,12 +209,15 @@ func releaseName(k *v1alpha1.K0rdentSpec) string {
 	return v1alpha1.K0rdentObjectName(v1alpha1.K0rdentKCM, k.Version)
 }
 
-func (g *generator) providerTemplate(chart, version string) object {
-	return newObject("ProviderTemplate", kept(metadata{Name: v1alpha1.K0rdentObjectName(chart, version)}), templateSpec{
-		Helm: &helmSpec{ChartSpec: chartSpec{
-			Chart: chart, Version: version, Interval: chartInterval,
-			SourceRef: sourceRef{Kind: sourcev1.HelmRepositoryKind, Name: v1alpha1.K0rdentTemplates},
-		}},
+// providerTemplate is the template of a provider.
+func (g *generator) providerTemplate(p v1alpha1.K0rdentProvider, chart string) object {
+	source := sourceRef{Kind: sourcev1.HelmRepositoryKind, Name: v1alpha1.K0rdentTemplates}
+	if p.Helm != nil {
+		source = sourceRef{Kind: g.sourceKind(p.Helm.SourceRef.Name), Name: p.Helm.SourceRef.Name}
+	}
+	return newObject("ProviderTemplate", kept(metadata{Name: v1alpha1.K0rdentObjectName(p.Name, p.Version)}), templateSpec{
+		Helm:      &helmSpec{ChartSpec: chartSpec{Chart: chart, Version: p.Version, Interval: chartInterval, SourceRef: source}},
+		Providers: p.Provides,
 	})
 }
 
@@ -168,13 +232,21 @@ func (g *generator) management() {
 		spec.Core.CAPI = &managedComponent{Config: g.k.CAPI.Config}
 	}
 	for _, p := range g.k.Providers {
-		if !p.Disabled {
-			spec.Providers = append(spec.Providers, managedComponent{Name: p.Name, Config: p.Config})
+		if p.Disabled {
+			continue
 		}
+		component := managedComponent{Name: p.Name, Config: p.Config}
+		if g.created.Release && p.Helm != nil { // kcm's Release doesn't have it
+			component.Template = v1alpha1.K0rdentObjectName(p.Name, p.Version)
+		}
+		spec.Providers = append(spec.Providers, component)
 	}
-	g.Add(step.Step{
-		Name: "management", After: []string{"release"},
-		Unit:  layout.Unit{Wait: true, HealthCheckExprs: healthy("Management")},
-		Files: map[string][]any{"management.yaml": {newObject("Management", singleton(), spec)}},
-	})
+	files := map[string][]any{}
+	if !g.created.Management {
+		files["management.yaml"] = []any{newObject("Management", singleton(), spec)}
+	}
+	g.Add(g.awaiting(step.Step{
+		Name: "management", After: []string{"release"}, Files: files,
+		Unit: layout.Unit{HealthCheckExprs: healthy("Management")},
+	}, g.created.Management, reference("Management", "", "kcm")))
 }

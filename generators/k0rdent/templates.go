@@ -1,9 +1,12 @@
 package k0rdent
 
 import (
+	"maps"
 	"path"
+	"slices"
 	"strings"
 
+	"github.com/fluxcd/pkg/apis/meta"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -14,13 +17,14 @@ import (
 )
 
 // templates is the step of the templates of clusters and services, with their
-// sources. kcm judges them only when there is a Management.
+// sources. kcm judges them only when there is a Management. Those that kcm creates,
+// and that something uses, are waited for.
 func (g *generator) templates() {
-	files := map[string][]any{}
-	for _, s := range emit.ByName(g.k.Sources, func(s v1alpha1.K0rdentSource) string { return s.Name }) {
-		files["sources.yaml"] = append(files["sources.yaml"], fluxSource(s))
-	}
+	files := map[string][]any{"sources.yaml": g.sources(func(name string) bool { return !g.ofProviders(name) })}
 	for _, t := range g.k.ClusterTemplates {
+		if g.created.Cluster(t) {
+			continue
+		}
 		name := v1alpha1.K0rdentObjectName(t.Name, t.Version)
 		files[path.Join("clusters", name+".yaml")] = []any{newObject("ClusterTemplate", kept(system(name)), templateSpec{
 			Helm: g.helm(t.Helm, t.Version), Providers: t.Providers, ProviderContracts: t.ProviderContracts, K8sVersion: t.K8sVersion,
@@ -37,10 +41,48 @@ func (g *generator) templates() {
 		}
 		files[path.Join("services", name+".yaml")] = []any{newObject("ServiceTemplate", kept(system(name)), spec)}
 	}
-	g.Add(step.Step{
+	created := g.usedOfKCM()
+	g.Add(g.awaiting(step.Step{
 		Name: "templates", After: []string{"management"}, Files: files,
-		Unit: layout.Unit{Wait: true, HealthCheckExprs: healthy("ClusterTemplate", "ServiceTemplate")},
-	})
+		Unit: layout.Unit{HealthCheckExprs: healthy("ClusterTemplate", "ServiceTemplate")},
+	}, len(created) > 0, created...))
+}
+
+// usedOfKCM are the ClusterTemplates that kcm creates and that clusters and chains
+// use, sorted.
+func (g *generator) usedOfKCM() []meta.NamespacedObjectKindReference {
+	names := map[string]bool{}
+	use := func(template, version string) {
+		if g.created.Template(template, version, nil) {
+			names[v1alpha1.K0rdentObjectName(template, version)] = true
+		}
+	}
+	for _, d := range g.k.ClusterDeployments {
+		use(d.Template.Name, d.Template.Version)
+	}
+	for _, c := range g.k.ClusterTemplateChains {
+		for _, p := range c.Paths {
+			for _, version := range p.Versions {
+				use(p.Template, version)
+			}
+		}
+	}
+	var out []meta.NamespacedObjectKindReference
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		out = append(out, reference("ClusterTemplate", v1alpha1.K0rdentNamespaceName, name))
+	}
+	return out
+}
+
+// sources are those of some names.
+func (g *generator) sources(of func(name string) bool) []any {
+	var out []any
+	for _, s := range emit.ByName(g.k.Sources, func(s v1alpha1.K0rdentSource) string { return s.Name }) {
+		if of(s.Name) {
+			out = append(out, fluxSource(s))
+		}
+	}
+	return out
 }
 
 // helm is a chart of a version in one of the sources.

@@ -15,6 +15,11 @@ type (
 	object   = emit.Object
 )
 
+// componentLabel marks what kcm backs up (kcm api/v1beta1, GenericComponentNameLabel).
+func componentLabel() map[string]string {
+	return map[string]string{v1alpha1.LabelK0rdentComponent: "kcm"}
+}
+
 func newObject(kind string, m metadata, spec any) object {
 	return object{APIVersion: apiVersion, Kind: kind, Metadata: m, Spec: spec}
 }
@@ -44,8 +49,9 @@ type managementCore struct {
 }
 
 type managedComponent struct {
-	Name   string         `json:"name,omitempty"`
-	Config map[string]any `json:"config,omitempty"`
+	Name     string         `json:"name,omitempty"`
+	Template string         `json:"template,omitempty"`
+	Config   map[string]any `json:"config,omitempty"`
 }
 
 type sourceRef struct {
@@ -151,11 +157,12 @@ type identityRef struct {
 }
 
 type clusterSpec struct {
-	Template    string         `json:"template"`
-	Credential  string         `json:"credential,omitempty"`
-	DryRun      bool           `json:"dryRun,omitempty"`
-	Config      map[string]any `json:"config,omitempty"`
-	ServiceSpec map[string]any `json:"serviceSpec,omitempty"`
+	Template             string         `json:"template"`
+	Credential           string         `json:"credential,omitempty"`
+	PropagateCredentials *bool          `json:"propagateCredentials,omitempty"`
+	DryRun               bool           `json:"dryRun,omitempty"`
+	Config               map[string]any `json:"config,omitempty"`
+	ServiceSpec          map[string]any `json:"serviceSpec,omitempty"`
 }
 
 type multiClusterServiceSpec struct {

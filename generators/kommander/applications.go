@@ -9,12 +9,12 @@ import (
 	"github.com/fleetwright/fleetwright/internal/layout"
 )
 
-// clusterName is the label of a cluster with its name, by which AppDeployments select.
+// clusterName is the label with the name of a cluster, by which AppDeployments select clusters.
 const clusterName = "kommander.d2iq.io/cluster-name"
 
-// coreApplications are the AppDeployments of what the steps have installed, which
-// Kommander keeps from then on, and of the Flux of other clusters: that of the
-// management cluster is the Fleet's.
+// coreApplications writes the AppDeployments of the applications that earlier steps have installed, which
+// Kommander manages from then on. It also writes that of Flux for the attached clusters. The Flux of the
+// management cluster belongs to the Fleet.
 func (g *generator) coreApplications() {
 	list := []v1alpha1.KommanderApplication{
 		{Name: v1alpha1.KommanderAppManagementApp, Version: g.k.AppManagement.Version, Clusters: []string{v1alpha1.KommanderHost}},
@@ -29,12 +29,12 @@ func (g *generator) coreApplications() {
 	}
 	g.Add(step.Step{
 		Name: v1alpha1.KommanderStepCore, After: []string{v1alpha1.KommanderStepAppManagement}, Files: files,
-		Comments: map[string]string{v1alpha1.KommanderFluxApp + ".yaml": "The management cluster has the Fleet's Flux: a second one would reconcile the same objects."},
+		Comments: map[string]string{v1alpha1.KommanderFluxApp + ".yaml": "The management cluster already has the Fleet's Flux: a second one would reconcile the same objects."},
 	})
 }
 
-// fluxDeployment is the AppDeployment of Flux in a namespace; selector is nil for all
-// of its clusters.
+// fluxDeployment returns the AppDeployment of Flux in a namespace. If selector is nil, it is for all clusters
+// of the namespace.
 func (g *generator) fluxDeployment(namespace string, selector spec) any {
 	s := spec{"appRef": spec{"kind": "ClusterApp", "name": v1alpha1.KommanderFluxApp + "-" + g.spec.FluxVersion()}}
 	if selector != nil {
@@ -43,8 +43,8 @@ func (g *generator) fluxDeployment(namespace string, selector spec) any {
 	return newObject(apps, "AppDeployment", metadata{Name: v1alpha1.KommanderFluxApp, Namespace: namespace}, s)
 }
 
-// applications are those of the management cluster. Kommander itself is among them, so
-// the steps behind wait for its definitions.
+// applications writes the AppDeployments of the management cluster. Kommander itself is one of them, so the
+// later steps wait for its CustomResourceDefinitions.
 func (g *generator) applications() {
 	files := map[string][]any{}
 	for _, a := range g.k.Applications {
@@ -55,7 +55,8 @@ func (g *generator) applications() {
 	})
 }
 
-// definitionsThere waits for the definitions of the kinds that the next steps have.
+// definitionsThere returns a unit that waits for the CustomResourceDefinitions of the kinds that the next steps
+// use.
 func (g *generator) definitionsThere() layout.Unit {
 	var names []string
 	if g.k.Ingress != nil || g.attaches() {
@@ -86,7 +87,7 @@ func (g *generator) attaches() bool {
 	return false
 }
 
-// deployment is an AppDeployment with the ConfigMaps of its values.
+// deployment returns an AppDeployment, with the ConfigMaps of its values.
 func (g *generator) deployment(namespace string, a v1alpha1.KommanderApplication) []any {
 	s := spec{"appRef": spec{"kind": a.Kind, "name": a.ObjectName()}}
 	out := []any{nil}
@@ -125,8 +126,8 @@ func expression(operator string, clusters []string) spec {
 	return spec{"matchExpressions": []any{spec{"key": clusterName, "operator": operator, "values": clusters}}}
 }
 
-// catalogs are the Git repositories with applications of others, in the namespace
-// kommander; those of one workspace stand in that one's.
+// catalogs writes the Git repositories with other applications to the namespace kommander. The catalogs of a
+// workspace are in the namespace of that workspace.
 func (g *generator) catalogs() {
 	files := map[string][]any{}
 	for _, c := range g.k.Catalogs {
@@ -137,7 +138,7 @@ func (g *generator) catalogs() {
 	g.Add(step.Step{Name: v1alpha1.KommanderStepCatalogs, Stays: true, After: []string{v1alpha1.KommanderStepCore, v1alpha1.KommanderStepApplications}, Files: files, Unit: layout.Unit{Wait: true}})
 }
 
-// catalog is a GitRepository with the labels by which Kommander knows it.
+// catalog returns a GitRepository with the labels by which Kommander recognizes a catalog.
 func (g *generator) catalog(c v1alpha1.KommanderCatalog, namespace string) any {
 	labels := map[string]string{
 		"kommander.d2iq.io/gitapps-gitrepository-type": c.Type,

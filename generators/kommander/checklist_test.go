@@ -38,6 +38,18 @@ var checklist = []struct {
 	{"served API versions only; no patchesStrategicMerge", checkServed},
 }
 
+// extended are the lines of an example that has what the example only offers.
+var extended = []struct {
+	line    string
+	changes []string
+	check   func(*testing.T, *rendered)
+}{
+	{"Gatekeeper and Gitea are handed over from the installation to their AppDeployments", deployed, checkHandover},
+	{"a user's own ingress certificate; Gitea's admin Secret in its values; the repository in Gitea", slices.Concat(ownCertificate, inGitea, []string{
+		"          admin:\n            existingSecret: ${adminCredentialsSecret}\n", "",
+	}), checkOwnCertificate},
+}
+
 func TestChecklist(t *testing.T) {
 	for _, variant := range []struct {
 		name    string
@@ -48,6 +60,11 @@ func TestChecklist(t *testing.T) {
 			t.Run(variant.name+"/"+c.line, func(t *testing.T) {
 				r.T = t
 				c.check(t, r)
+			})
+		}
+		for _, e := range extended {
+			t.Run(variant.name+"/"+e.line, func(t *testing.T) {
+				e.check(t, render(t, example(t, slices.Concat(variant.changes, e.changes)...)))
 			})
 		}
 	}

@@ -18,24 +18,24 @@ import (
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
-// management is the GitRepository of Kommander's own Kustomizations.
+// management is the name of the GitRepository of Kommander's own Kustomizations.
 const management = "management"
 
-// configuration is the bootstrap repository, and Flux's configuration that lets
-// Kommander use it.
+// configuration writes the files that Kommander expects in the management repository, and the Flux objects that
+// let Kommander use it.
 func (g *generator) configuration() {
 	apps := path.Join(host, "apps")
 	g.out.Objects(path.Join(apps, "kommander.yaml"), "", appsKommander())
 	g.out.Kustomization(apps, emit.Kustomization{Resources: []string{"kommander.yaml"}})
 	g.out.YAML(path.Join(apps, "kommander/kustomization.yaml"), tree.Once,
-		"This file is Kommander's: its controllers list what they write beside it.", hostApplications{
+		"Kommander owns this file: its controllers list the files that they write beside it.", hostApplications{
 			kustypes.KustomizationVersion, kustypes.KustomizationKind, []string{kustypes.OriginAnnotations},
 		})
 	g.out.Kustomization(host, emit.Kustomization{Resources: []string{"apps", "common"}})
-	// It is ready only with the GitRepository of the next step, which waits for it.
+	// No health check: this step becomes ready only with the GitRepository of the next step, which waits for this one.
 	g.Add(step.Step{
 		Name: v1alpha1.KommanderStepRepository, Lists: []string{apps},
-		After: []string{v1alpha1.KommanderStepBase, v1alpha1.KommanderStepHelmRepositories, v1alpha1.KommanderStepIngress, v1alpha1.KommanderStepGitea},
+		After: []string{v1alpha1.KommanderStepBase, v1alpha1.KommanderStepHelmRepositories, v1alpha1.KommanderStepIngress, v1alpha1.KommanderStepGitea, v1alpha1.KommanderStepGitRepository},
 	})
 	g.Add(step.Step{
 		Name: v1alpha1.KommanderStepFlux, After: []string{v1alpha1.KommanderStepRepository},
@@ -53,7 +53,7 @@ func (g *generator) configuration() {
 	})
 }
 
-// gitCredentials is the folder of the encrypted credentials, where they are there.
+// gitCredentials writes the folder of the encrypted Git credentials and returns it, if their file exists.
 func (g *generator) gitCredentials() []string {
 	var names []string
 	dir := path.Dir(v1alpha1.KommanderGitFile)
@@ -69,16 +69,16 @@ func (g *generator) gitCredentials() []string {
 	return []string{dir}
 }
 
-// hostApplications is the kustomization of what Kommander's controllers write: one
-// without resources must hold something.
+// hostApplications is the kustomization to which Kommander's controllers add their files. kustomize rejects an
+// empty kustomization, so it has a field besides resources.
 type hostApplications struct {
 	APIVersion    string   `json:"apiVersion"`
 	Kind          string   `json:"kind"`
 	BuildMetadata []string `json:"buildMetadata"`
 }
 
-// appsKommander is the Kustomization of the management cluster's applications, as
-// Kommander's installer makes it.
+// appsKommander returns the Kustomization of the management cluster's applications, as Kommander's installer
+// creates it.
 func appsKommander() any {
 	return &kustomizev1.Kustomization{
 		TypeMeta:   emit.TypeMeta(kustomizev1.GroupVersion, kustomizev1.KustomizationKind),
@@ -112,16 +112,21 @@ func gitRepository(m metadata, url string, ref sourcev1.GitRepositoryRef, interv
 	}
 }
 
-// gatekeeper are the steps of Gatekeeper, of its template and of its constraints,
-// whose kind the template defines.
+// gatekeeper writes three steps: Gatekeeper, its constraint template, and its constraints, whose kind the
+// template defines.
 func (g *generator) gatekeeper() {
-	d := g.k.Definition(v1alpha1.KommanderGatekeeperApp, g.k.Gatekeeper.Version)
+	name, version := v1alpha1.KommanderGatekeeperApp, g.k.Gatekeeper.Version
 	g.Add(step.Step{
 		Name: v1alpha1.KommanderStepGatekeeper, After: []string{v1alpha1.KommanderStepFlux}, Unit: layout.Unit{Wait: true},
-		Lists: g.profile.applied(d.Name, d.Version), PostBuild: g.postBuild(d),
+		Lists: g.applied(name, version), Annotations: g.handover(name), PostBuild: g.postBuild(name, version),
 	})
+	// A copy of the published definition contains both, with these names.
+	var annotations map[string]string
+	if g.k.HasExisting(name, version) {
+		annotations = g.handover(name)
+	}
 	g.Add(step.Step{
-		Name: v1alpha1.KommanderStepTemplates, After: []string{v1alpha1.KommanderStepGatekeeper},
+		Name: v1alpha1.KommanderStepTemplates, Annotations: annotations, After: []string{v1alpha1.KommanderStepGatekeeper},
 		Unit: layout.Unit{Wait: true, HealthCheckExprs: []kustomize.CustomHealthCheck{{
 			APIVersion: templates, Kind: "ConstraintTemplate",
 			HealthCheckExpressions: kustomize.HealthCheckExpressions{Current: "has(status.created) && status.created"},
@@ -129,7 +134,7 @@ func (g *generator) gatekeeper() {
 		Files: map[string][]any{"requiredserviceaccountname.yaml": {constraintTemplate()}},
 	})
 	g.Add(step.Step{
-		Name: v1alpha1.KommanderStepConstraints, After: []string{v1alpha1.KommanderStepTemplates}, Unit: layout.Unit{Wait: true},
+		Name: v1alpha1.KommanderStepConstraints, Annotations: annotations, After: []string{v1alpha1.KommanderStepTemplates}, Unit: layout.Unit{Wait: true},
 		Files: map[string][]any{
 			"helmreleases.yaml":   {constraint(fluxapi.HelmGroup, "HelmRelease", "helmrelease-must-have-sa")},
 			"kustomizations.yaml": {constraint(fluxapi.KustomizeGroup, "Kustomization", "kustomization-must-have-sa")},
@@ -139,8 +144,8 @@ func (g *generator) gatekeeper() {
 
 const constraintKind = "RequiredServiceAccountName"
 
-// constraintTemplate defines the constraint. Its name is the kind's in lower case, as
-// Gatekeeper wants it.
+// constraintTemplate returns the template that defines the constraint. Its name is the kind in lower case, as
+// Gatekeeper requires.
 func constraintTemplate() any {
 	const rego = `package requiredserviceaccountname
 
@@ -155,8 +160,8 @@ violation[{"msg": msg}] {
 	})
 }
 
-// constraint wants a service account of a kind's objects in the namespaces of projects,
-// where they would otherwise run as Flux itself.
+// constraint returns a constraint that requires a service account in the objects of a kind in the namespaces of
+// projects. Without one, Flux would apply them with its own account.
 func constraint(group, kind, n string) any {
 	return newObject(constraints, constraintKind, metadata{Name: n}, spec{"match": spec{
 		"kinds":             []any{spec{"apiGroups": []string{group}, "kinds": []string{kind}}},
@@ -164,12 +169,12 @@ func constraint(group, kind, n string) any {
 	}})
 }
 
-// appManagement is the controller of AppDeployments, which belongs to an AppDeployment
-// itself later.
+// appManagement writes the step that installs the controller of AppDeployments. Later, an AppDeployment takes
+// this controller over.
 func (g *generator) appManagement() {
-	d := g.k.Definition(v1alpha1.KommanderAppManagementApp, g.k.AppManagement.Version)
+	name, version := v1alpha1.KommanderAppManagementApp, g.k.AppManagement.Version
 	g.Add(step.Step{
 		Name: v1alpha1.KommanderStepAppManagement, After: []string{v1alpha1.KommanderStepConstraints}, Unit: layout.Unit{Wait: true},
-		Lists: g.profile.applied(d.Name, d.Version), Annotations: takenOver(), PostBuild: g.postBuild(d),
+		Lists: g.applied(name, version), Annotations: takenOver(), PostBuild: g.postBuild(name, version),
 	})
 }

@@ -20,10 +20,10 @@ import (
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
-// home of a definition's release: Kommander says where that is.
+// home is the namespace of the release of a definition. Kommander sets it through a variable.
 var home = layout.Home{Namespace: "${releaseNamespace}"}
 
-// definitions writes the applications' definitions, and Flux's.
+// definitions writes the definitions of the applications, and that of Flux.
 func (g *generator) definitions() {
 	newest := map[string]v1alpha1.KommanderDefinition{}
 	for i := range g.k.Definitions {
@@ -34,31 +34,37 @@ func (g *generator) definitions() {
 			newest[file] = *d
 		}
 	}
+	for _, e := range g.k.ExistingDefinitions {
+		file := g.profile.metadataFile(v1alpha1.KommanderDefinition{Name: e.Name, Version: e.Version})
+		if delete(newest, file); g.has(file) {
+			g.out.Beside(file)
+		}
+	}
 	for _, file := range slices.Sorted(maps.Keys(newest)) {
-		g.metadata(file, newest[file])
+		g.metadata(file, tree.Managed, newest[file])
 	}
 	g.flux()
 }
 
-// newer compares two versions, which the specification's validation has let through.
+// newer reports whether version a is newer than b. The specification's validation has checked both.
 func newer(a, b string) bool {
 	x, err := semver.NewVersion(a)
 	y, otherErr := semver.NewVersion(b)
 	return err == nil && otherErr == nil && x.GreaterThan(y)
 }
 
-// metadata writes what Kommander shows people; it is no object.
-func (g *generator) metadata(file string, d v1alpha1.KommanderDefinition) {
+// metadata writes the description of an application that Kommander shows to users. It is not a KRM object.
+func (g *generator) metadata(file string, mode tree.Mode, d v1alpha1.KommanderDefinition) {
 	content, err := manifest.YAML(manifest.Header, d.Catalog)
 	if err != nil {
 		g.out.Fail(err)
 		return
 	}
-	g.out.Text(file, tree.Managed, content)
+	g.out.Text(file, mode, content)
 }
 
-// definition writes a version of an application: its release, its default values, and
-// the kustomizations that Kommander builds.
+// definition writes one version of an application: its release, its default values, and the kustomizations that
+// Kommander builds.
 func (g *generator) definition(d *v1alpha1.KommanderDefinition) {
 	dir, release := g.profile.dir(d.Name, d.Version), g.profile.releaseDir(d)
 	names := []string{d.Name + ".yaml"}
@@ -89,13 +95,13 @@ func (g *generator) defaultsFolder(dir string, defaults any) {
 	g.out.Kustomization(dir, emit.Kustomization{Resources: []string{"cm.yaml"}})
 }
 
-// bootstrapComment says why a definition is another than the others.
-const bootstrapComment = "The bootstrap reads chart, version and values here, so they stand as they are: without\nvariables, and not in a ConfigMap."
+// bootstrapComment explains why a definition differs from the others.
+const bootstrapComment = "The bootstrap reads chart, version and values here, so they are literal: without\nvariables, and not in a ConfigMap."
 
-// defaults is the ConfigMap of the default values: none for what the bootstrap reads
-// from the HelmRelease.
+// defaults returns the ConfigMap with the default values. It is empty if the bootstrap reads the values from
+// the HelmRelease.
 func (g *generator) defaults(d *v1alpha1.KommanderDefinition) any {
-	values := d.Values
+	values := g.giteaValues(d)
 	if g.bootstrapped(d.Name, d.Version) {
 		values = nil
 	}
@@ -103,7 +109,7 @@ func (g *generator) defaults(d *v1alpha1.KommanderDefinition) any {
 	return watched(configMap(m, map[string]string{"values.yaml": g.text(values)}))
 }
 
-// text writes values down, as a ConfigMap holds them.
+// text encodes values as YAML for a ConfigMap.
 func (g *generator) text(values map[string]any) string {
 	if len(values) == 0 {
 		return "{}\n"
@@ -115,7 +121,7 @@ func (g *generator) text(values map[string]any) string {
 	return strings.TrimSuffix(string(text), "\n") + "\n"
 }
 
-// addonOf is a definition as an add-on in a namespace.
+// addonOf converts a definition to an add-on in a namespace.
 func addonOf(d *v1alpha1.KommanderDefinition, namespace string) *v1alpha1.Addon {
 	chart := d.Chart
 	return &v1alpha1.Addon{
@@ -124,15 +130,15 @@ func addonOf(d *v1alpha1.KommanderDefinition, namespace string) *v1alpha1.Addon 
 	}
 }
 
-// bootstrapAddon is a definition that the bootstrap installs.
+// bootstrapAddon converts a definition that the bootstrap installs to an add-on.
 func (g *generator) bootstrapAddon(d *v1alpha1.KommanderDefinition) *v1alpha1.Addon {
 	a := addonOf(d, namespace)
 	a.Spec.Values, a.Spec.Bootstrap = d.Values, &v1alpha1.Bootstrap{}
 	return a
 }
 
-// release is the HelmRelease of a definition, behind the source of its chart where
-// that is its own.
+// release returns the HelmRelease of a definition. The source of its chart comes before it, unless definitions
+// share the source.
 func (g *generator) release(d *v1alpha1.KommanderDefinition) []any {
 	target := home.Namespace
 	if d.Namespace != "" {
@@ -154,8 +160,8 @@ func (g *generator) release(d *v1alpha1.KommanderDefinition) []any {
 	return []any{source, hr}
 }
 
-// flux writes the definition of the Flux that Kommander installs in the clusters that
-// it attaches: the Fleet's, in Kommander's namespace and without the Fleet's sync.
+// flux writes the definition of the Flux that Kommander installs on the clusters that it attaches. It is the
+// Fleet's Flux, in Kommander's namespace and without the Fleet's sync.
 func (g *generator) flux() {
 	version := g.spec.FluxVersion()
 	dir := g.profile.dir(v1alpha1.KommanderFluxApp, version)
@@ -176,12 +182,12 @@ func (g *generator) flux() {
 	if g.profile.beside {
 		g.defaultsFolder(dir, g.defaults(&d))
 	}
-	g.metadata(g.profile.metadataFile(d), d)
+	// All versions may share this file, including copied ones.
+	g.metadata(g.profile.metadataFile(d), tree.Once, d)
 }
 
-// helmRepositories are the Helm repositories of the definitions and those beside
-// them, by name. What a mirror cannot serve, since it is the mirror, has a source of
-// its own.
+// helmRepositories returns the Helm repositories of the definitions, and additional ones, by name. The
+// definition of the mirror itself has a source of its own, because a mirror cannot serve itself.
 func (g *generator) helmRepositories() map[string]*sourcev1.HelmRepository {
 	urls := slices.Clone(g.k.HelmRepositories)
 	for _, d := range g.k.Definitions {

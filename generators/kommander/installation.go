@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/fluxcd/pkg/apis/meta"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	kustypes "sigs.k8s.io/kustomize/api/types"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
@@ -16,17 +17,17 @@ import (
 )
 
 const (
-	// rootCA is the ClusterIssuer of the management cluster's certificate authority,
-	// its Certificate and Secret.
+	// rootCA is the name of the management cluster's certificate authority: its ClusterIssuer, Certificate and
+	// Secret.
 	rootCA     = "kommander-ca"
 	selfSigned = "selfsigned-issuer"
 	acmeIssuer = "kommander-acme-issuer"
-	// ingressTLS and giteaTLS are certificates and their Secrets.
-	ingressTLS = "kommander-ingress-tls"
+	// ingressTLS and giteaTLS are the names of certificates and their Secrets.
+	ingressTLS = v1alpha1.KommanderIngressSecret
 	giteaTLS   = "git-tls"
 )
 
-// installation is what stands before Flux's configuration.
+// installation writes the steps that come before Flux's configuration.
 func (g *generator) installation() {
 	var namespaces []any
 	made := addon.Namespaces(g.spec, g.on)
@@ -43,8 +44,8 @@ func (g *generator) installation() {
 	g.gitea()
 }
 
-// rootCA is the certificate authority of the management cluster. Its Secret stands
-// where cert-manager looks for what a ClusterIssuer needs.
+// rootCA writes the certificate authority of the management cluster. Its Secret is in the namespace in which
+// cert-manager looks for the Secrets of ClusterIssuers.
 func (g *generator) rootCA() {
 	g.Add(step.Step{
 		Name: v1alpha1.KommanderStepRootCA, After: []string{v1alpha1.KommanderStepBase}, Unit: layout.Unit{Wait: true},
@@ -64,57 +65,99 @@ func issuer(n string) spec {
 	return spec{"name": n, "kind": "ClusterIssuer", "group": "cert-manager.io"}
 }
 
-// takenOver are annotations of objects that a step makes once: Kommander's own
-// Kustomization of the application applies them from then on.
+// takenOver returns the annotations of objects that a step creates only once. Kommander's own Kustomization of
+// the application applies them from then on.
 func takenOver() map[string]string {
 	return map[string]string{"kustomize.toolkit.fluxcd.io/ssa": "IfNotPresent", emit.AnnotationPrune: emit.Disabled}
 }
 
-// chartMuseum is installed by the bootstrap, or by this step, and belongs to its
-// AppDeployment later.
+// handover returns the annotations for the objects that the installation applies for an application: those of
+// takenOver if an AppDeployment takes the application over, otherwise none.
+func (g *generator) handover(application string) map[string]string {
+	if g.k.Deploys(application) {
+		return takenOver()
+	}
+	return nil
+}
+
+// chartMuseum writes the step of ChartMuseum. The bootstrap or this step installs it, and later its
+// AppDeployment takes it over.
 func (g *generator) chartMuseum() {
 	if g.k.ChartMuseum == nil {
 		return
 	}
 	g.Add(step.Step{
 		Name: v1alpha1.KommanderStepChartMuseum, After: []string{v1alpha1.KommanderStepRootCA}, Unit: layout.Unit{Wait: true},
-		Lists: g.profile.applied(v1alpha1.KommanderChartMuseumApp, g.k.ChartMuseum.Version), Annotations: takenOver(),
-		PostBuild: g.postBuild(g.k.Definition(v1alpha1.KommanderChartMuseumApp, g.k.ChartMuseum.Version)),
+		Lists: g.applied(v1alpha1.KommanderChartMuseumApp, g.k.ChartMuseum.Version), Annotations: takenOver(),
+		PostBuild: g.postBuild(v1alpha1.KommanderChartMuseumApp, g.k.ChartMuseum.Version),
 	})
 }
 
 // host is the management cluster's folder among the clusters.
 const host = "clusters/kommander_host-cluster"
 
-// helm is the step of the Helm repositories, which are one mirror in an air-gapped
-// cluster.
+// helm writes the step of the Helm repositories and of the other content of a copied common/. In an air-gapped
+// cluster all Helm repositories are one mirror.
 func (g *generator) helm() {
+	s := step.Step{
+		Name: v1alpha1.KommanderStepHelmRepositories, After: []string{v1alpha1.KommanderStepBase, v1alpha1.KommanderStepRootCA, v1alpha1.KommanderStepChartMuseum},
+		Unit:  layout.Unit{Wait: true},
+		Lists: []string{path.Join(host, "common")}, PostBuild: g.postBuild("", ""),
+	}
+	common := []string{commonBase}
+	if g.k.AirGapped != nil {
+		common[0] = commonAirgapped
+	}
 	repositories := g.helmRepositories()
+	switch {
+	case g.k.ExistingCommon:
+		if g.k.AirGapped != nil && g.has(path.Join(commonPriorities, kustomizationFile)) {
+			common = append(common, commonPriorities)
+		}
+		s.Files = map[string][]any{"helmrepositories.yaml": g.besideCommon(repositories)}
+	case len(repositories) == 0:
+		return
+	default:
+		g.common(repositories)
+	}
+	var names []string
+	for _, dir := range common {
+		names = append(names, "../../../"+dir)
+	}
+	g.out.Kustomization(path.Join(host, "common"), emit.Kustomization{Resources: names})
+	g.Add(s)
+}
+
+// common writes the folder that all definitions share.
+func (g *generator) common(repositories map[string]*sourcev1.HelmRepository) {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(repositories)) {
 		g.out.Objects(path.Join("common/helm-repositories", name+".yaml"), "", repositories[name])
 		names = append(names, name+".yaml")
 	}
-	if len(names) == 0 {
-		return
-	}
 	g.out.Kustomization("common/helm-repositories", emit.Kustomization{Resources: names})
-	g.out.Kustomization("common/base", emit.Kustomization{Resources: []string{"../helm-repositories"}})
+	g.out.Kustomization(commonBase, emit.Kustomization{Resources: []string{"../helm-repositories"}})
 	g.airgapped()
-	common := "../../../common/base"
-	if g.k.AirGapped != nil {
-		common = "../../../common/airgapped"
-	}
-	g.out.Kustomization(path.Join(host, "common"), emit.Kustomization{Resources: []string{common}})
-	g.Add(step.Step{
-		Name: v1alpha1.KommanderStepHelmRepositories, After: []string{v1alpha1.KommanderStepBase, v1alpha1.KommanderStepRootCA, v1alpha1.KommanderStepChartMuseum},
-		Unit:  layout.Unit{Wait: true},
-		Lists: []string{path.Join(host, "common")}, PostBuild: g.postBuild(nil),
-	})
 }
 
-// airgapped writes the variant of the Helm repositories whose server has a
-// certificate of the cluster's own.
+// besideCommon returns the Helm repositories of the specification if common/ is a copy. They have the
+// certificate Secret that the copied variant for air-gapped clusters uses.
+func (g *generator) besideCommon(repositories map[string]*sourcev1.HelmRepository) []any {
+	var out []any
+	for _, name := range slices.Sorted(maps.Keys(repositories)) {
+		r := repositories[name]
+		if ref := (&meta.LocalObjectReference{Name: v1alpha1.KommanderCASecret}); g.k.AirGapped != nil && g.profile.certSecretRef {
+			r.Spec.CertSecretRef = ref
+		} else if g.k.AirGapped != nil {
+			r.Spec.SecretRef = ref
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// airgapped writes the variant of the Helm repositories for a server whose certificate comes from the cluster's
+// own authority.
 func (g *generator) airgapped() {
 	field := "secretRef"
 	if g.profile.certSecretRef {
@@ -122,19 +165,25 @@ func (g *generator) airgapped() {
 	}
 	target := &kustypes.Selector{}
 	target.Kind = "HelmRepository"
-	g.out.Objects("common/airgapped/patch-add-secret-ref.yaml", "", newObject(
+	g.out.Objects(commonAirgapped+"/patch-add-secret-ref.yaml", "", newObject(
 		"source.toolkit.fluxcd.io/v1", "HelmRepository", metadata{Name: "not-used-in-a-patch"}, spec{field: name(v1alpha1.KommanderCASecret)},
 	))
-	g.out.Kustomization("common/airgapped", emit.Kustomization{
+	g.out.Kustomization(commonAirgapped, emit.Kustomization{
 		Resources: []string{"../helm-repositories"},
 		Patches:   []kustypes.Patch{{Path: "patch-add-secret-ref.yaml", Target: target}},
 	})
 }
 
-// ingress is the certificate of the management cluster's domain. One of a public
-// authority is given only when the ingress serves, so nothing waits for it.
+// ingress writes the certificate of the management cluster's domain. A public authority issues a certificate
+// only after the ingress serves requests, so no step waits for it. A certificate of the user is a Secret in the
+// step.
 func (g *generator) ingress() {
 	if g.k.Ingress == nil {
+		return
+	}
+	after := []string{v1alpha1.KommanderStepHelmRepositories, v1alpha1.KommanderStepRootCA}
+	if g.k.Ingress.Certificate != nil {
+		g.Add(step.Step{Name: v1alpha1.KommanderStepIngress, After: after, Unit: layout.Unit{Wait: true}})
 		return
 	}
 	from := rootCA
@@ -151,25 +200,5 @@ func (g *generator) ingress() {
 	files["certificate.yaml"] = []any{newObject(certManager, "Certificate", metadata{Name: ingressTLS, Namespace: namespace}, spec{
 		"secretName": ingressTLS, "dnsNames": []string{g.k.Ingress.Hostname}, "issuerRef": issuer(from),
 	})}
-	g.Add(step.Step{Name: v1alpha1.KommanderStepIngress, After: []string{v1alpha1.KommanderStepHelmRepositories, v1alpha1.KommanderStepRootCA}, Unit: unit, Files: files})
-}
-
-// gitea is Git in the cluster, with a certificate of the cluster's authority and an
-// administrator whose Secret is encrypted.
-func (g *generator) gitea() {
-	if g.k.Gitea == nil {
-		return
-	}
-	hosts := []string{"gitea-http." + namespace + ".svc", "gitea-http." + namespace + ".svc.cluster.local"}
-	g.Add(step.Step{
-		Name: v1alpha1.KommanderStepGitea, Unit: layout.Unit{Wait: true},
-		After: []string{v1alpha1.KommanderStepRootCA, v1alpha1.KommanderStepHelmRepositories, v1alpha1.KommanderStepIngress},
-		Files: map[string][]any{"certificate.yaml": {newObject(certManager, "Certificate", metadata{Name: giteaTLS, Namespace: namespace}, spec{
-			"secretName": giteaTLS, "dnsNames": hosts, "issuerRef": issuer(rootCA),
-			"privateKey": spec{"algorithm": "ECDSA", "size": 256},
-		})}},
-		Comments:  map[string]string{"certificate.yaml": "Gitea needs the Secret " + namespace + "/" + v1alpha1.KommanderGiteaSecret + " too, with username and password,\nencrypted in Git or made otherwise."},
-		Lists:     g.profile.applied(v1alpha1.KommanderGiteaApp, g.k.Gitea.Version),
-		PostBuild: g.postBuild(g.k.Definition(v1alpha1.KommanderGiteaApp, g.k.Gitea.Version)),
-	})
+	g.Add(step.Step{Name: v1alpha1.KommanderStepIngress, After: after, Unit: unit, Files: files})
 }

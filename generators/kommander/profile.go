@@ -6,30 +6,28 @@ import (
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 )
 
-// profile is how a release of Kommander lays out its definitions, as the tags of
-// kommander-applications have it.
+// profile describes how a release of Kommander lays out its definitions, by the tags of kommander-applications.
 type profile struct {
-	// folder of the definitions.
+	// folder is the folder of the definitions.
 	folder string
-	// beside says that the default values stand in a folder of their own, defaults;
-	// otherwise they stand with the release in the folder helmrelease.
+	// beside reports whether the default values have their own folder, defaults. Otherwise they are in the
+	// folder helmrelease, with the release.
 	beside bool
-	// ownMetadata says that each version has a metadata.yaml; otherwise all versions
-	// of an application share one.
+	// ownMetadata reports whether each version has its own metadata.yaml. Otherwise all versions of an
+	// application share one.
 	ownMetadata bool
-	// defaults names the ConfigMap with the default values.
+	// defaults returns the name of the ConfigMap with the default values.
 	defaults func(name, version string) string
-	// chart names the OCIRepository of a chart.
+	// chart returns the name of the OCIRepository of a chart.
 	chart func(name string) string
-	// named says that definitions are told their name and version as variables.
+	// named reports whether definitions get their name and version as variables.
 	named bool
-	// certSecretRef is where a HelmRepository names its certificate authority;
-	// otherwise secretRef is.
+	// certSecretRef reports whether a HelmRepository names its certificate authority in certSecretRef.
+	// Otherwise it does so in secretRef.
 	certSecretRef bool
 }
 
-// profileOf is the profile of a version; one after the last that is known has that
-// one's.
+// profileOf returns the profile of a version. A version after the last known one has the profile of that one.
 func profileOf(k *v1alpha1.KommanderSpec) profile {
 	p := profile{
 		folder: "services", beside: true,
@@ -49,10 +47,10 @@ func profileOf(k *v1alpha1.KommanderSpec) profile {
 	return p
 }
 
-// dir is the folder of a definition.
+// dir returns the folder of a definition.
 func (p profile) dir(name, version string) string { return path.Join(p.folder, name, version) }
 
-// releaseDir is the folder of a definition's HelmRelease.
+// releaseDir returns the folder of a definition's HelmRelease.
 func (p profile) releaseDir(d *v1alpha1.KommanderDefinition) string {
 	if p.beside {
 		return p.dir(d.Name, d.Version)
@@ -60,7 +58,7 @@ func (p profile) releaseDir(d *v1alpha1.KommanderDefinition) string {
 	return path.Join(p.dir(d.Name, d.Version), "helmrelease")
 }
 
-// applied are the folders of a definition that Kommander applies for it.
+// applied returns the folders of a definition that Kommander applies.
 func (p profile) applied(name, version string) []string {
 	dir := p.dir(name, version)
 	if p.beside {
@@ -69,7 +67,7 @@ func (p profile) applied(name, version string) []string {
 	return []string{dir}
 }
 
-// metadataFile is the file of a definition's metadata.
+// metadataFile returns the file of a definition's metadata.
 func (p profile) metadataFile(d v1alpha1.KommanderDefinition) string {
 	if p.ownMetadata {
 		return path.Join(p.dir(d.Name, d.Version), "metadata.yaml")

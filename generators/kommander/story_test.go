@@ -72,7 +72,7 @@ func TestDefinitionsComeAndGo(t *testing.T) {
 	}
 	_, err := specs.Load(platformtest.Files(t, "kommander", "    - name: reloader\n      version: 1.0.5", "    - name: reloader\n      version: 1.0.6"))
 	var all strict.Errors
-	if !errors.As(err, &all) || len(all) != 1 || all[0].Message != `there is no definition of version "1.0.5" of "reloader"` || all[0].Line == 0 {
+	if !errors.As(err, &all) || len(all) != 1 || all[0].Message != `spec.definitions has no version "1.0.5" of "reloader"` || all[0].Line == 0 {
 		t.Errorf("a version that is used was taken out: %v", err)
 	}
 }

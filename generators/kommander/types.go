@@ -7,7 +7,7 @@ import (
 	"github.com/fleetwright/fleetwright/generators/emit"
 )
 
-// API versions of the objects that are generated.
+// API versions of the generated objects.
 const (
 	certManager = "cert-manager.io/v1"
 	apps        = "apps.kommander.d2iq.io/v1alpha3"
@@ -27,7 +27,7 @@ func newObject(apiVersion, kind string, m metadata, s any) object {
 	return object{APIVersion: apiVersion, Kind: kind, Metadata: m, Spec: s}
 }
 
-// spec is what an object of a kind has that needs no type of its own.
+// spec is the spec of an object whose kind has no Go type here.
 type spec = map[string]any
 
 func configMap(m metadata, data map[string]string) *corev1.ConfigMap {
@@ -38,17 +38,18 @@ func configMap(m metadata, data map[string]string) *corev1.ConfigMap {
 	}
 }
 
-// watched lets Flux act on a change of a ConfigMap at once.
+// watched labels a ConfigMap so that Flux reacts to its changes immediately.
 func watched(cm *corev1.ConfigMap) *corev1.ConfigMap {
 	cm.Labels = map[string]string{"reconcile.fluxcd.io/watch": "Enabled"}
 	return cm
 }
 
-// kept is the metadata of an object that stays on the cluster when it is taken out.
+// kept annotates the metadata of an object so that the object stays on the cluster after it is removed from
+// Git.
 func kept(m metadata) metadata {
 	m.Annotations = map[string]string{emit.AnnotationPrune: emit.Disabled}
 	return m
 }
 
-// name refers to an object by its name.
+// name returns a reference to an object by its name.
 func name(n string) spec { return spec{"name": n} }

@@ -11,8 +11,8 @@ import (
 	"github.com/fleetwright/fleetwright/internal/layout"
 )
 
-// cluster tells Kommander the management cluster's domain. The object is Kommander's:
-// only these fields are Git's, and it is never deleted.
+// cluster writes the KommanderCluster of the management cluster with its domain. The object belongs to
+// Kommander: Git has only these fields, and never deletes it.
 func (g *generator) cluster() {
 	if g.k.Ingress == nil {
 		return
@@ -22,11 +22,11 @@ func (g *generator) cluster() {
 		Files: map[string][]any{"kommandercluster.yaml": {newObject(clusters, "KommanderCluster", kept(metadata{Name: v1alpha1.KommanderHost, Namespace: namespace}), spec{
 			"ingress": spec{"hostname": g.k.Ingress.Hostname, "certificateSecretRef": name(ingressTLS)},
 		})}},
-		Comments: map[string]string{"kommandercluster.yaml": "Kommander's own object of the management cluster; Git holds its ingress."},
+		Comments: map[string]string{"kommandercluster.yaml": "Kommander's own object of the management cluster; Git sets its ingress."},
 	})
 }
 
-// groups are Kommander's groups of people.
+// groups writes Kommander's groups of users.
 func (g *generator) groups() {
 	var list []any
 	for _, group := range emit.ByName(g.k.Groups, func(x v1alpha1.KommanderGroup) string { return x.Name }) {
@@ -42,8 +42,8 @@ func (g *generator) groups() {
 	})
 }
 
-// namespaceThere says that Kommander has made the namespace of a Workspace or Project
-// (status.namespaceRef of both).
+// namespaceThere returns a health check that waits until Kommander has created the namespace of a Workspace or
+// Project (status.namespaceRef of both).
 func namespaceThere(kind string) []kustomize.CustomHealthCheck {
 	return []kustomize.CustomHealthCheck{{
 		APIVersion: workspaces, Kind: kind,
@@ -51,8 +51,8 @@ func namespaceThere(kind string) []kustomize.CustomHealthCheck {
 	}}
 }
 
-// folder writes a folder of the repository with files of objects, and returns it; ""
-// where there are none.
+// folder writes files of objects to a folder of the repository, and returns the folder; "" if there are no
+// objects.
 func (g *generator) folder(dir string, files map[string][]any) string {
 	var names []string
 	for file, objects := range files {
@@ -68,8 +68,8 @@ func (g *generator) folder(dir string, files map[string][]any) string {
 	return dir
 }
 
-// workspaces are two steps: the Workspaces, and what stands in the namespaces that
-// Kommander makes of them.
+// workspaces writes two steps: the Workspaces, and the objects in the namespaces that Kommander creates for
+// them.
 func (g *generator) workspaces() {
 	var own, content []string
 	for _, w := range emit.ByName(g.k.Workspaces, func(w v1alpha1.KommanderWorkspace) string { return w.Name }) {
@@ -93,8 +93,8 @@ func (g *generator) workspaces() {
 	})
 }
 
-// workspaceContent are the clusters, catalogs and applications of a workspace, a file
-// each, so that a change of one is a change of one file.
+// workspaceContent returns the clusters, catalogs and applications of a workspace. Each has its own file, so
+// that a change of one changes one file.
 func (g *generator) workspaceContent(w v1alpha1.KommanderWorkspace) map[string][]any {
 	files := map[string][]any{
 		"applications/" + v1alpha1.KommanderFluxApp + ".yaml": {g.fluxDeployment(w.Namespace, nil)},
@@ -116,7 +116,7 @@ func (g *generator) workspaceContent(w v1alpha1.KommanderWorkspace) map[string][
 	return files
 }
 
-// projects are two steps as workspaces are.
+// projects writes two steps, as workspaces does.
 func (g *generator) projects() {
 	var own, content []string
 	for _, p := range emit.ByName(g.k.Projects, func(p v1alpha1.KommanderProject) string { return p.Name }) {
@@ -133,7 +133,7 @@ func (g *generator) projects() {
 	g.Add(step.Step{Name: v1alpha1.KommanderStepProjectContent, Stays: true, After: []string{v1alpha1.KommanderStepProjects, v1alpha1.KommanderStepGroups}, Lists: content})
 }
 
-// project is a Project, which stands in its workspace's namespace.
+// project returns a Project, in the namespace of its workspace.
 func (g *generator) project(p v1alpha1.KommanderProject) any {
 	placement := spec{}
 	if p.ClusterSelector != nil {
@@ -150,7 +150,7 @@ func (g *generator) project(p v1alpha1.KommanderProject) any {
 	})
 }
 
-// projectContent are the roles, bindings, sources and applications of a project.
+// projectContent returns the roles, bindings, sources and applications of a project.
 func (g *generator) projectContent(p v1alpha1.KommanderProject) map[string][]any {
 	files := map[string][]any{}
 	in := func(n string) metadata { return metadata{Name: n, Namespace: p.Namespace} }

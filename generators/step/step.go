@@ -1,6 +1,6 @@
-// Package step writes what a platform product adds to the repository of its
-// cluster as steps: a Flux Kustomization each, in one file, with the folder that it
-// applies. Flux keeps their order.
+// Package step writes what a platform product adds to the repository of its cluster, as steps. A step is a Flux
+// Kustomization and the folder that it applies. The Kustomizations of all steps are in one file, and Flux
+// applies them in order.
 package step
 
 import (
@@ -16,47 +16,46 @@ import (
 	"github.com/fleetwright/fleetwright/internal/layout/secret"
 )
 
-// Steps are those of a product, in the order in which they are added.
+// Steps are the steps of a product, in the order in which they are added.
 type Steps struct {
 	out     *emit.Files
 	spec    *v1alpha1.Spec
 	product string
 	timeout v1alpha1.Duration
 	secrets []secret.Placed
-	// base is the unit that the steps are made of.
+	// base is the unit that each step starts from.
 	base layout.Unit
-	// kustomizations of the steps so far, done their names.
+	// kustomizations are those of the steps so far. done are the names of the steps.
 	kustomizations []any
 	done           []string
 }
 
-// Step is a Kustomization and what it applies.
+// Step is a Kustomization and the objects that it applies.
 type Step struct {
-	// Name of the step: of its folder, and behind the product's in the
-	// Kustomization's.
+	// Name is the name of the step and of its folder. The name of the Kustomization is the product's name
+	// followed by it.
 	Name string
-	// After names the steps that it waits for; those that have nothing to apply
-	// are left out. Without any it waits for the cluster's add-ons.
+	// After names the steps that it waits for. Steps that were not written are ignored. If none is left, it
+	// waits for the cluster's add-ons.
 	After []string
-	// Unit has the health checks.
+	// Unit has the health checks of the Kustomization.
 	Unit layout.Unit
-	// Files of objects by name, with Comments on them.
+	// Files are objects by file name. Comments are the comments of the files.
 	Files    map[string][]any
 	Comments map[string]string
-	// Lists are files and folders of the repository that there are already.
+	// Lists are existing files and folders of the repository that the step applies, too.
 	Lists []string
 	// Annotations are set on all objects.
 	Annotations map[string]string
-	// PostBuild are the variables that the objects use.
+	// PostBuild sets the variables that the objects use.
 	PostBuild *kustomizev1.PostBuild
-	// Stays says that the step is written also where it applies nothing: the last of its objects that
-	// is taken out of the specification is then deleted on the cluster, as those before it were.
+	// Stays reports whether the step is written even if it has no objects. Then the cluster deletes the last of
+	// its objects after that is removed from the specification.
 	Stays bool
 }
 
-// New are the steps of a product on its cluster, none yet. Each is given the time to
-// become healthy. secrets are the declared ones whose files there are: a step lists its
-// own.
+// New returns the steps of a product on its cluster, without any step at first. timeout is the time that each
+// step has to become healthy. secrets are the declared Secrets with existing files: a step lists its own.
 func New(out *emit.Files, spec *v1alpha1.Spec, lay layout.Layout, c *v1alpha1.Cluster, product string, timeout v1alpha1.Duration, secrets []secret.Placed) *Steps {
 	return &Steps{
 		out: out, spec: spec, product: product, timeout: timeout, secrets: secrets,
@@ -64,10 +63,10 @@ func New(out *emit.Files, spec *v1alpha1.Spec, lay layout.Layout, c *v1alpha1.Cl
 	}
 }
 
-// Dir is the folder of a step.
+// Dir returns the folder of a step.
 func (s *Steps) Dir(name string) string { return path.Join(s.base.Dir, name) }
 
-// Add writes the folder of a step; one that applies nothing is none, unless it stays.
+// Add writes the folder of a step. It skips a step without objects, unless Stays is set.
 func (s *Steps) Add(step Step) {
 	var names []string
 	dir := s.Dir(step.Name)
@@ -90,11 +89,11 @@ func (s *Steps) Add(step Step) {
 	s.done = append(s.done, step.Name)
 }
 
-// unit is a step's Kustomization.
+// unit returns the unit of a step's Kustomization.
 func (s *Steps) unit(step Step, dir string) layout.Unit {
 	u := step.Unit
 	u.Name, u.Dir, u.Timeout = s.product+"-"+step.Name, dir, s.timeout
-	// Taking the product out of the specification deletes nothing that it made.
+	// If the product is removed from the specification, its objects stay on the cluster.
 	u.DeletionPolicy = kustomizev1.DeletionPolicyOrphan
 	u.DependsOn = nil
 	for _, name := range step.After {
@@ -108,8 +107,7 @@ func (s *Steps) unit(step Step, dir string) layout.Unit {
 	return u
 }
 
-// Write writes the file with the Kustomizations of all steps, behind other objects
-// that they need.
+// Write writes the file with the Kustomizations of all steps. The objects in before come first.
 func (s *Steps) Write(comment string, before ...any) {
 	s.out.Objects(s.base.Place.File, comment, slices.Concat(before, s.kustomizations)...)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/fleetwright/fleetwright/generators/emit"
 )
 
-const admissionComment = `What the API server refuses in the tenant's namespaces, whoever asks: what reaches
+const admissionComment = `What the API server refuses in the tenant's namespaces for every user: fields that reach
 outside of them, in Flux's objects and in the tenant's own. docs/tenants.md lists each case.`
 
 // policy is one of a tenant's admission policies. Its name ends in suffix.
@@ -24,9 +24,9 @@ type policy struct {
 	validations []admissionv1.Validation
 }
 
-// admissionObjects are the tenant's policies and their bindings, by the label of its
-// namespaces. They are cluster-wide objects; no two tenants' names meet, since all end in
-// a word that is one of a few, and the rest is the tenant's name.
+// admissionObjects returns the tenant's policies and their bindings, which select its namespaces by label. They
+// are cluster-scoped, but the names of different tenants do not collide: each name is the tenant's name and one
+// of a few suffixes.
 func admissionObjects(spec *v1alpha1.Spec, t *v1alpha1.Tenant) []any {
 	var objects []any
 	for _, p := range []policy{
@@ -43,18 +43,16 @@ func admissionObjects(spec *v1alpha1.Spec, t *v1alpha1.Tenant) []any {
 	return objects
 }
 
-// specVariable and annotationsVariable take parts of the object without a type: the
-// policies judge kinds with different fields, and the API server would warn about each
-// that one of them lacks.
+// specVariable and annotationsVariable read parts of the object without a type. The policies check kinds with
+// different fields, and the API server would otherwise warn about each field that a kind lacks.
 var (
 	specVariable        = admissionv1.Variable{Name: "spec", Expression: "dyn(object.spec)"}
 	annotationsVariable = admissionv1.Variable{Name: "annotations", Expression: "dyn(object.metadata).?annotations.orValue({})"}
 )
 
-// The removal of a finalizer is an update: without an exemption, an object from before
-// the policy could never be deleted. A finalizer of the tenant's own keeps an object for
-// as long as it likes, and Flux acts on it until then: so only an update that changes
-// nothing of what a policy judges is exempt.
+// Removing a finalizer is an update. Without an exemption, an object that is older than the policy could never
+// be deleted. But a tenant could set a finalizer of its own, and Flux uses the object until it is gone.
+// Therefore only an update is exempt that changes no checked field.
 var (
 	sameSpec = []admissionv1.MatchCondition{{Name: "unless-deleted-and-unchanged", Expression: `!has(object.metadata.deletionTimestamp) || oldObject == null ||
   dyn(object).?spec != dyn(oldObject).?spec`}}
@@ -66,7 +64,7 @@ func resourceRule(group string, resources ...string) admissionv1.NamedRuleWithOp
 	return operationRule([]admissionv1.OperationType{admissionv1.Create, admissionv1.Update}, group, resources)
 }
 
-// createRule is about objects whose judged fields cannot change.
+// createRule matches the creation of objects whose checked fields are immutable.
 func createRule(group string, resources ...string) admissionv1.NamedRuleWithOperations {
 	return operationRule([]admissionv1.OperationType{admissionv1.Create}, group, resources)
 }
@@ -82,7 +80,7 @@ func operationRule(operations []admissionv1.OperationType, group string, resourc
 	}}
 }
 
-// inGroups adds groups to a rule.
+// inGroups adds API groups to a rule.
 func inGroups(rule admissionv1.NamedRuleWithOperations, groups ...string) admissionv1.NamedRuleWithOperations {
 	rule.APIGroups = append(rule.APIGroups, groups...)
 	return rule
@@ -120,10 +118,10 @@ func validation(expression, message string) admissionv1.Validation {
 	return admissionv1.Validation{Expression: expression, Message: message, Reason: new(metav1.StatusReasonForbidden)}
 }
 
-// celString is a string literal of CEL, whose escapes are those of Go.
+// celString returns a string literal for CEL, which has the same escapes as Go.
 func celString(s string) string { return strconv.QuoteToASCII(s) }
 
-// celList is a list of distinct string literals, in order.
+// celList returns a CEL list of distinct string literals, in order.
 func celList(values []string) string {
 	var literals []string
 	for _, v := range values {

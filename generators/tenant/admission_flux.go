@@ -13,11 +13,10 @@ import (
 	"github.com/fleetwright/fleetwright/internal/layout"
 )
 
-// accountPolicy keeps Flux's controllers from acting as somebody else, on another
-// cluster, with another namespace's source, or from reading another namespace's objects
-// for dependsOn. What the Flux Operator makes of a ResourceSet it makes as cluster-admin,
-// unless that names an account, and it reads dependsOn as itself; its manifests let
-// Kubernetes' own roles edit and admin write them
+// accountPolicy prevents Flux's controllers from acting with another account, on another cluster, or with a
+// source of another namespace, and from reading objects of other namespaces for dependsOn. The Flux Operator
+// applies a ResourceSet as cluster-admin, unless it names an account, and it reads dependsOn with its own
+// account. The operator's manifests let the built-in roles edit and admin write ResourceSets
 // (https://fluxoperator.dev/docs/crd/resourceset/#role-based-access-control).
 func accountPolicy(t *v1alpha1.Tenant) policy {
 	return policy{
@@ -41,44 +40,42 @@ func accountPolicy(t *v1alpha1.Tenant) policy {
   variables.spec.?chartRef.?namespace,
   variables.spec.?chart.?spec.?sourceRef.?namespace
 ].all(ns, ns.orValue("") in ["", string(object.metadata.namespace)])`,
-				"a source of another namespace is not allowed"),
+				"a source in another namespace is not allowed"),
 			dependencyRule(t),
 			namespacedRule,
 		},
 	}
 }
 
-// dependencyRule keeps dependsOn in the tenant's namespaces. readyExpr reads all of an
-// object with the controller's own account, and whether an object is there and ready is
-// not the tenant's to know either. Without a namespace a Kustomization or HelmRelease
-// means its own, a ResourceSet something cluster-wide; whether a definition is there
-// everybody may know.
+// dependencyRule limits dependsOn to the tenant's namespaces. readyExpr reads the whole object with the
+// controller's account, and even whether an object exists and is ready is secret from the tenant. Without a
+// namespace, a Kustomization or HelmRelease depends on an object in its own namespace, and a ResourceSet on a
+// cluster-scoped one. Everybody may know whether a CustomResourceDefinition exists.
 func dependencyRule(t *v1alpha1.Tenant) admissionv1.Validation {
 	return validation(`variables.spec.?dependsOn.orValue([]).all(d,
   d.?namespace.orValue("") in [string(object.metadata.namespace)] + `+celList(t.Spec.Namespaces)+` ||
   (d.?namespace.orValue("") == "" && (object.kind != "ResourceSet" ||
   (d.?kind.orValue("") == "CustomResourceDefinition" && !has(d.readyExpr)))))`,
-		"spec.dependsOn may name objects of the tenant's own namespaces only")
+		"spec.dependsOn may only name objects in the tenant's own namespaces")
 }
 
-// Kinds that exist in namespaces only, which a ResourceSet may depend on: whole groups of the
-// API, and kinds of its core.
+// Namespaced kinds, which a ResourceSet may depend on: whole API groups, and kinds of the core group.
 const namespacedGroups = `^(apps|batch|autoscaling|(kustomize|helm|source|image|notification)\.toolkit\.fluxcd\.io|source\.extensions\.fluxcd\.io|fluxcd\.controlplane\.io)/v[a-z0-9]+$`
 
 var namespacedKinds = []string{"ConfigMap", "PersistentVolumeClaim", "Pod", "ReplicationController", "ResourceQuota", "Secret", "Service", "ServiceAccount"}
 
-// namespacedRule keeps ResourceSets from objects of the whole cluster: for their kinds the
-// operator's client drops the namespace that dependsOn names, so that the tenant's own hides
-// them. Which kinds these are only the API server knows, so the rule lists those that are not.
+// namespacedRule prevents ResourceSets from depending on cluster-scoped objects. For their kinds the operator's
+// client ignores the namespace in dependsOn, so a tenant could name its own namespace to pass the other rule.
+// Only the API server knows which kinds are cluster-scoped, so the rule lists the kinds that are namespaced.
 var namespacedRule = validation(`object.kind != "ResourceSet" || variables.spec.?dependsOn.orValue([]).all(d,
   d.?namespace.orValue("") == "" ? d.?apiVersion.orValue("").startsWith("apiextensions.k8s.io/") :
   d.?apiVersion.orValue("").matches(`+celString(namespacedGroups)+`) ||
   (d.?apiVersion.orValue("") == "v1" && d.?kind.orValue("") in `+celList(namespacedKinds)+`))`,
-	"spec.dependsOn of a ResourceSet may name kinds that are known to be namespaced only")
+	"spec.dependsOn of a ResourceSet may only name kinds that are known to be namespaced")
 
-// sourcePolicy lets only the tenant's sources through: what is really fetched, and not
-// what the URL says. A HelmChart needs no rule but that of its status: it can only name a
-// source of its own namespace, and helm-controller makes it.
+// sourcePolicy allows only the tenant's sources. It checks what is really fetched, and not only the URL. A
+// HelmChart needs no rule except that for its status, because it can only name a source in its own namespace,
+// and helm-controller creates it.
 func sourcePolicy(spec *v1alpha1.Spec, t *v1alpha1.Tenant) policy {
 	rules := append([]admissionv1.Validation{urlRule(t)}, fetchRules...)
 	if spec.OnPlatformRepository(t) {
@@ -96,70 +93,60 @@ func sourcePolicy(spec *v1alpha1.Spec, t *v1alpha1.Tenant) policy {
 	}
 }
 
-// sourceURL is where a source is pulled from. A Bucket has no URL of its own: it
-// is judged as https://ENDPOINT/BUCKET, and what an ImageRepository scans as oci://IMAGE.
+// sourceURL is the expression for the URL of a source. A Bucket has no URL, so it is checked as
+// https://ENDPOINT/BUCKET. The image of an ImageRepository is checked as oci://IMAGE.
 const sourceURL = `has(variables.spec.url) ? variables.spec.url :
   has(variables.spec.image) ? "oci://" + variables.spec.image :
   (variables.spec.?insecure.orValue(false) ? "http://" : "https://") +
   variables.spec.endpoint + "/" + variables.spec.bucketName`
 
-// deceptive matches URLs that may lead elsewhere than their beginning says:
-// escapes, queries, empty and dot segments.
+// deceptive matches parts of a URL that may make it lead to another place than its prefix says: escapes,
+// queries, empty and dot segments.
 const deceptive = `[\s\\%?#]|//.*//|/\.\.?(/|$)`
 
-// urlRule lets a source's URL through that is the tenant's own source, the chart of the
-// starter in its repository, or what spec.allowedSources begins with. A prefix ends at a
-// slash: https://host/org is no prefix of https://host/org-evil.
+// urlRule allows the URLs in sourceURLs.
 func urlRule(t *v1alpha1.Tenant) admissionv1.Validation {
-	exact := []string{t.Spec.Source.URL}
-	if hasTarget(t) {
-		exact = append(exact, starterChart)
-	}
-	prefixes := make([]string, 0, len(t.Spec.AllowedSources))
-	for _, allowed := range t.Spec.AllowedSources {
-		exact = append(exact, allowed)
-		prefixes = append(prefixes, strings.TrimRight(allowed, "/")+"/")
-	}
+	exact, prefixes := sourceURLs(t)
 	allowed := "variables.url in " + celList(exact)
 	if len(prefixes) > 0 {
 		allowed += " ||\n  (!variables.url.matches(" + celString(deceptive) + ") &&\n  " +
 			celList(prefixes) + ".exists(prefix, variables.url.startsWith(prefix)))"
 	}
-	return validation(allowed, "the source's URL is not allowed: the platform lists a tenant's in spec.allowedSources of Tenant "+t.Metadata.Name)
+	return validation(allowed, "the source's URL is not allowed: the platform lists the allowed URLs in spec.allowedSources of Tenant "+t.Metadata.Name)
 }
 
-// fetchRules keep source-controller from fetching an allowed URL from somewhere else. A
-// proxy answers for every host, with a certificate authority of the tenant's own even for
-// https. Providers other than generic have credentials of the controller's own, or, for
-// GitHub, an address in the tenant's Secret. A Bucket's insecure is part of its URL.
+// fetchRules prevent source-controller from fetching an allowed URL from another place. A proxy can answer for
+// every host, and with a certificate authority of the tenant even for https. Providers other than generic use
+// the controller's own credentials or, for GitHub, an address in the tenant's Secret. Whether a Bucket is
+// insecure is part of its URL.
 var fetchRules = []admissionv1.Validation{
 	validation("!variables.spec.?recurseSubmodules.orValue(false)",
 		"spec.recurseSubmodules is not allowed: submodules may come from anywhere"),
 	validation("!has(variables.spec.proxySecretRef)",
-		"spec.proxySecretRef is not allowed: a proxy may answer for any host"),
+		"spec.proxySecretRef is not allowed: a proxy can answer for any host"),
 	validation("!has(variables.spec.certSecretRef)",
-		"spec.certSecretRef is not allowed: whom to trust is the platform's to say"),
+		"spec.certSecretRef is not allowed: the platform decides which certificates are trusted"),
 	validation("!has(variables.spec.sts)",
 		"spec.sts is not allowed: it sends requests to any address"),
 	validation(`variables.spec.?provider.orValue("generic") == "generic"`,
-		"spec.provider must be generic: others use the controller's own identity"),
+		"spec.provider must be generic: other providers use the controller's own identity"),
 	validation("has(variables.spec.bucketName) || !variables.spec.?insecure.orValue(false)",
-		"spec.insecure is not allowed: anybody on the way may answer"),
+		"spec.insecure is not allowed: anybody on the network path can answer"),
 }
 
-// branchRule keeps a tenant on a branch of the platform repository from reading
-// another one: its credentials open the whole repository.
+// branchRule prevents a tenant on a branch of the platform repository from reading another branch, because its
+// credentials can read the whole repository.
 func branchRule(spec *v1alpha1.Spec, t *v1alpha1.Tenant) admissionv1.Validation {
 	branch := t.Spec.Source.Branch
 	return validation(
 		"!variables.url.lowerAscii().matches("+celString(repositoryPattern(spec.Fleet.Spec.Repository.URL))+") ||\n"+
 			`  (variables.spec.?ref.?branch.orValue("") == `+celString(branch)+" &&\n"+
 			`  !["tag", "semver", "name", "commit"].exists(other, other in variables.spec.ref))`,
-		"in the platform repository only spec.ref.branch "+strconv.Quote(branch)+" is allowed")
+		"in the platform repository, only spec.ref.branch "+strconv.Quote(branch)+" is allowed")
 }
 
-// repositoryPattern matches the URLs of a repository in lower case, whatever the
-// protocol, user, port, and what Git hosts ignore.
+// repositoryPattern returns a pattern for the lower-case URLs of a repository, with any protocol, user and
+// port, and with differences that Git hosts ignore.
 func repositoryPattern(url string) string {
 	_, rest, _ := strings.Cut(strings.ToLower(url), "://")
 	host, path, _ := strings.Cut(rest, "/")
@@ -169,17 +156,17 @@ func repositoryPattern(url string) string {
 	return "^[a-z]+://([^/]*@)?" + regexp.QuoteMeta(host) + "(:[0-9]*)?/+" + strings.ReplaceAll(regexp.QuoteMeta(path), "/", "/+") + `(\.git)?/*$`
 }
 
-// referencePolicy keeps the kinds that only the ClusterRole admin grants, as Flux and its
-// operator extend it, in their namespace: Flux's lockdown does so for most of them, for
-// whom installs it. Where a kind sends requests to an address that admission cannot see
-// (a Provider's may come from its Secret), the platform creates it.
+// referencePolicy limits references to the tenant's namespace for the kinds that only the ClusterRole admin
+// grants, as Flux and its operator extend it. Flux's lockdown does so for most of these kinds, but not every
+// installation has it. If a kind sends requests to an address that admission cannot see (that of a Provider may
+// come from its Secret), only the platform may create it.
 func referencePolicy(spec *v1alpha1.Spec, t *v1alpha1.Tenant) policy {
 	rules := []admissionv1.Validation{
 		validation(`["sources", "eventSources", "resources", "selectors"].all(field,
   variables.spec[?field].orValue([]).all(ref, ref.?namespace.orValue("") in ["", string(object.metadata.namespace)])) &&
 [variables.spec.?imageRepositoryRef.?namespace, variables.spec.?sourceRef.?namespace].all(ns,
   ns.orValue("") in ["", string(object.metadata.namespace)])`,
-			"an object of another namespace is not allowed"),
+			"an object in another namespace is not allowed"),
 		validation(`object.kind != "FluxInstance"`,
 			"a FluxInstance is not allowed: it installs Flux for the whole cluster"),
 		validation(`object.kind != "Provider" || `+celString(controllers(emit.FluxNamespace))+" in request.userInfo.?groups.orValue([])",
@@ -187,13 +174,13 @@ func referencePolicy(spec *v1alpha1.Spec, t *v1alpha1.Tenant) policy {
 		validation("!has(variables.spec.oidcProviders)",
 			"spec.oidcProviders is not allowed: the controller sends requests to each issuer"),
 		validation(`object.kind != "ResourceSetInputProvider" || variables.spec.?type.orValue("") in ["Static", "ExternalArtifact"]`,
-			"spec.type must be Static or ExternalArtifact: others send requests to any address"),
+			"spec.type must be Static or ExternalArtifact: other types send requests to any address"),
 	}
 	if spec.OnPlatformRepository(t) {
 		rules = append(rules, validation(`object.kind != "ImageUpdateAutomation" ||
   (!has(variables.spec.git) || (!has(variables.spec.git.checkout) && !has(variables.spec.git.?push.refspec) &&
   variables.spec.git.?push.?branch.orValue("") in ["", `+celString(t.Spec.Source.Branch)+`]))`,
-			"spec.git may neither check out nor push to another branch than "+strconv.Quote(t.Spec.Source.Branch)))
+			"spec.git may only check out and push to branch "+strconv.Quote(t.Spec.Source.Branch)))
 	}
 	return policy{
 		suffix: "references",
@@ -209,12 +196,11 @@ func referencePolicy(spec *v1alpha1.Spec, t *v1alpha1.Tenant) policy {
 	}
 }
 
-// statusPolicy lets nobody but Flux's controllers write the status of Flux's objects. A
-// source's says where an artifact is pulled from and what its digest is, so that who
-// writes it deploys from anywhere; an ArtifactGenerator's lists what is deleted with it,
-// in any namespace. The ClusterRole admin, to which Flux adds its kinds with all
-// subresources, lets a tenant do so. There is no exemption: an object that is being
-// deleted still deploys.
+// statusPolicy lets only Flux's controllers write the status of Flux's objects. The status of a source has the
+// address and the digest of its artifact, so whoever writes it can deploy anything. The status of an
+// ArtifactGenerator lists the objects that are deleted with it, in any namespace. The ClusterRole admin, to
+// which Flux adds its kinds with all subresources, allows a tenant to write the status. There is no exemption,
+// because an object that is being deleted still deploys.
 func statusPolicy(spec *v1alpha1.Spec) policy {
 	groups := fluxGroups(spec)
 	return policy{
@@ -224,14 +210,14 @@ func statusPolicy(spec *v1alpha1.Spec) policy {
 		},
 		validations: []admissionv1.Validation{validation(
 			celList(groups)+".exists(group, group in request.userInfo.?groups.orValue([]))",
-			"the status of Flux's objects is written by Flux's controllers only: it says what is deployed")},
+			"only Flux's controllers may write the status of Flux's objects: it decides what is deployed")},
 	}
 }
 
-// controllers are the accounts of a namespace.
+// controllers returns the group of all service accounts in a namespace.
 func controllers(namespace string) string { return "system:serviceaccounts:" + namespace }
 
-// fluxGroups are the groups of the accounts that Flux and its operator run as.
+// fluxGroups returns the groups of the service accounts with which Flux and its operator run.
 func fluxGroups(spec *v1alpha1.Spec) []string {
 	groups := []string{controllers(emit.FluxNamespace)}
 	for _, p := range spec.Products {

@@ -7,12 +7,13 @@ import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/exposure"
 )
 
-// podPolicy keeps pods from taking the place of the cluster's own and, unless the profile
-// is admin, from working with the rights of Flux's account: what it may do is for what is
-// in Git. Every workload's pods are created in the namespace, so that the rule for Pods
-// holds for all; that for the templates says so earlier.
+// podPolicy prevents pods from replacing those of the cluster. Unless the profile is admin, it also prevents
+// them from using Flux's account, whose permissions are for the objects in Git. Every workload's pods are
+// created in the namespace, so the rule for Pods covers all. The rule for pod templates reports the problem
+// earlier.
 func podPolicy(t *v1alpha1.Tenant) policy {
 	p := policy{
 		suffix: "pods",
@@ -26,7 +27,7 @@ func podPolicy(t *v1alpha1.Tenant) policy {
   dyn(object).?spec.?template.?spec).or(dyn(object).?spec).orValue({})`}},
 		validations: []admissionv1.Validation{
 			validation(`!variables.pod.?priorityClassName.orValue("").startsWith("system-")`,
-				"a priority class of the system's is not allowed: its pods evict those of others"),
+				"a system priority class is not allowed: its pods evict others' pods"),
 		},
 	}
 	if t.Spec.Access.Profile == profileAdmin {
@@ -38,54 +39,26 @@ func podPolicy(t *v1alpha1.Tenant) policy {
 `+celString(helmAccount(t))+` != variables.pod.?serviceAccount.orValue("")`,
 			"pods may not run as "+helmAccount(t)+": it is Flux's account"),
 		validation(`object.kind != "Secret" || dyn(object).?type.orValue("") != "kubernetes.io/service-account-token"`,
-			"a Secret with the token of an account is not allowed"))
+			"a Secret with a service account token is not allowed"))
 	return p
 }
 
-// Annotations of Services, Ingresses and routes that say more than their fields do. Where the
-// controllers use the same word, the last part of the key is matched, whatever its prefix.
-const (
-	// Names to serve, to put into DNS, or to have a certificate for.
-	hostAnnotations = `/(([a-z0-9-]+-)?hostname|server-alias|host-aliases|redirect-from|alt-names|common-name|(ip|uri|email)-sans)$`
-	// Configuration of an ingress controller or load balancer itself, expressions that match any
-	// host, and what joins a load balancer of others' or leads to their backends.
-	configAnnotations = `/(.*-snippets?|config-(backend|tcp|tcp-service)|(server-alias|redirect-from)-regex|conditions\..*)$|^alb\.ingress\.kubernetes\.io/(group\.name|actions\..*)$`
-	// Addresses that an ingress controller calls, and the host names that it sends to a backend: a
-	// service mesh leads a request by them.
-	requestAnnotations = `/(auth-url|auth-signin|auth-idp-oidc|mirror-target|mirror-uri|upstream-vhost|set-host|host-header)$`
-	// Objects that an ingress controller reads, as [NAMESPACE/]NAME.
-	referenceAnnotations = `/(.*-secret|auth-proxy-set-headers|custom-headers|fastcgi-params-configmap|server-ca|server-crt|client-ca)$`
-)
-
-// addressAnnotations choose the address of a load balancer, or of a name in the DNS.
-var addressAnnotations = []string{
-	"external-dns.alpha.kubernetes.io/target",
-	"io.cilium/lb-ipam-ips",
-	"kube-vip.io/loadbalancerIPs",
-	"lbipam.cilium.io/ips",
-	"metallb.io/loadBalancerIPs",
-	"metallb.universe.tf/loadBalancerIPs",
-}
-
-// hostName matches a name or a wildcard, and neither a regular expression nor several names.
-const hostName = `^(\*\.)?[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`
-
-// servedHosts are lists of all names that an object asks traffic for. A rule, listener or
-// route without a name asks for every host, which "" stands for; but a route of a mesh,
-// whose parents are Services, has no names. from-to-www-redirect serves each host's name with
-// www. and without. What a Certificate names has a rule of its own.
+// servedHosts is the expression for the lists of all host names for which an object requests traffic. A rule,
+// listener or route without a host name requests every host, which is represented by "". A route of a service
+// mesh, whose parents are Services, has no host names. from-to-www-redirect serves each host name with and
+// without www. The host names in a Certificate have a rule of their own.
 var servedHosts = `(object.kind in ["Service", "Certificate", "CertificateRequest", "Order", "Challenge"] ? dyn([]) :
   object.kind == "Ingress" ?
   dyn([variables.spec.?rules.orValue([]).map(r, r.?host.orValue(""))] + variables.spec.?tls.orValue([]).map(t, t.?hosts.orValue([]))) :
   has(variables.spec.listeners) ? dyn([variables.spec.listeners.map(l, l.?hostname.orValue(""))]) :
   variables.spec.?hostnames.orValue([]).size() > 0 ? dyn([variables.spec.hostnames]) :
   variables.spec.?parentRefs.orValue([]).exists(p, p.?kind.orValue("Gateway") != "Service") ? dyn([[""]]) : dyn([])) +
-  (variables.annotations.exists(key, key.endsWith("/from-to-www-redirect") && variables.annotations[key] != "false") ?
+  (variables.annotations.exists(key, key.endsWith(` + celString(exposure.WithWWW) + `) && variables.annotations[key] != "false") ?
   dyn([variables.spec.?rules.orValue([]).map(r, r.?host.orValue("").startsWith("www.") ? r.host.substring(4) : "www." + r.?host.orValue(""))]) : dyn([])) +
-  variables.annotations.filter(key, key.matches(` + celString(hostAnnotations) + `)).map(key, variables.annotations[key].split(",").map(h, h.trim()).filter(h, h != ""))`
+  variables.annotations.filter(key, key.matches(` + celString(exposure.Hosts) + `)).map(key, variables.annotations[key].split(",").map(h, h.trim()).filter(h, h != ""))`
 
-// exposurePolicy keeps a tenant's names and addresses its own. Other tenants' are not
-// known to admission, so that a tenant has the hosts that the specification lists.
+// exposurePolicy limits a tenant to its own host names and addresses. Admission does not know those of other
+// tenants, so a tenant has exactly the hosts that the specification lists.
 func exposurePolicy(t *v1alpha1.Tenant) policy {
 	return policy{
 		suffix: "exposure",
@@ -105,33 +78,33 @@ func exposurePolicy(t *v1alpha1.Tenant) policy {
 				"spec.defaultBackend is not allowed: it serves every host"),
 			validation(`variables.spec.?externalIPs.orValue([]).size() == 0 && variables.spec.?addresses.orValue([]).size() == 0 &&
 variables.spec.?loadBalancerIP.orValue("") == "" &&
-!`+celList(addressAnnotations)+`.exists(key, key in variables.annotations)`,
-				"addresses are not a tenant's to choose: spec.externalIPs, spec.loadBalancerIP, spec.addresses, and annotations for them"),
+!`+celList(exposure.Addresses)+`.exists(key, key in variables.annotations)`,
+				"a tenant may not choose addresses: spec.externalIPs, spec.loadBalancerIP, spec.addresses, and annotations for them"),
 			validation(`variables.spec.?type.orValue("") != "ExternalName"`,
-				"a Service of type ExternalName is not allowed: its name may lead to another namespace"),
-			validation("variables.annotations.all(key, !key.matches("+celString(configAnnotations)+"))",
+				"a Service of type ExternalName is not allowed: its name may point to another namespace"),
+			validation("variables.annotations.all(key, !key.matches("+celString(exposure.Configuration)+"))",
 				"annotations that configure the ingress controller are not allowed"),
-			validation("variables.annotations.all(key, !key.matches("+celString(requestAnnotations)+"))",
+			validation("variables.annotations.all(key, !key.matches("+celString(exposure.Requests)+"))",
 				"annotations with an address that the ingress controller calls are not allowed"),
-			validation(`variables.annotations.all(key, !key.matches(`+celString(referenceAnnotations)+`) || !variables.annotations[key].contains("/") ||
+			validation(`variables.annotations.all(key, !key.matches(`+celString(exposure.References)+`) || !variables.annotations[key].contains("/") ||
   variables.annotations[key].startsWith(string(object.metadata.namespace) + "/"))`,
 				"an annotation may not name a Secret or ConfigMap of another namespace"),
 			certificateRule(t),
 			validation(`object.kind != "Certificate" || !variables.spec.?isCA.orValue(false)`,
-				"spec.isCA is not allowed: who has it signs certificates for any host"),
+				"spec.isCA is not allowed: its owner can sign certificates for any host"),
 			requestRule(t),
 		},
 	}
 }
 
-// hostRule lets the tenant's hosts through.
+// hostRule allows the tenant's hosts.
 func hostRule(t *v1alpha1.Tenant) admissionv1.Validation {
 	return validation("("+servedHosts+").all(hosts, hosts.all(host, "+ownHost(t)+"))",
-		"the host is not allowed: the platform lists a tenant's in spec.hosts of Tenant "+t.Metadata.Name)
+		"the host is not allowed: the platform lists the allowed hosts in spec.hosts of Tenant "+t.Metadata.Name)
 }
 
-// ownHost is an expression that says whether host is one of the tenant's. *.NAME is every name
-// below NAME, and itself.
+// ownHost returns the expression that reports whether host belongs to the tenant. *.NAME matches every name
+// below NAME, and NAME itself.
 func ownHost(t *v1alpha1.Tenant) string {
 	var exact, suffixes []string
 	for _, host := range t.Spec.Hosts {
@@ -145,28 +118,28 @@ func ownHost(t *v1alpha1.Tenant) string {
 	slices.Sort(suffixes)
 	own := "host in " + celList(exact)
 	if len(suffixes) > 0 {
-		own += " || host.matches(" + celString(hostName) + ") && " + celList(suffixes) + ".exists(suffix, host.endsWith(suffix))"
+		own += " || host.matches(" + celString(exposure.HostName) + ") && " + celList(suffixes) + ".exists(suffix, host.endsWith(suffix))"
 	}
 	return own
 }
 
-// certificateRule keeps the names of cert-manager's Certificates to the tenant's hosts, and to
-// those of the Services in its namespace.
+// certificateRule limits the names in cert-manager's Certificates to the tenant's hosts, and to the Services in
+// its namespace.
 func certificateRule(t *v1alpha1.Tenant) admissionv1.Validation {
 	return validation(`object.kind != "Certificate" ||
 ["dnsNames", "ipAddresses", "uris", "emailAddresses"].map(field, variables.spec[?field].orValue([])).all(hosts, hosts.all(host, `+certificateName(t)+`)) &&
 ["commonName", "literalSubject"].map(field, variables.spec[?field].orValue("")).all(host, host == "" || `+certificateName(t)+`) &&
 variables.spec.?otherNames.orValue([]).size() == 0`,
-		"a name of the Certificate is not allowed: the platform lists a tenant's in spec.hosts of Tenant "+t.Metadata.Name)
+		"a name of the Certificate is not allowed: the platform lists the allowed hosts in spec.hosts of Tenant "+t.Metadata.Name)
 }
 
 func certificateName(t *v1alpha1.Tenant) string {
-	return ownHost(t) + ` || host.matches(` + celString(hostName) + `) &&
+	return ownHost(t) + ` || host.matches(` + celString(exposure.HostName) + `) &&
   [".svc", ".svc.cluster.local"].exists(suffix, host.endsWith("." + string(object.metadata.namespace) + suffix))`
 }
 
-// requestRule keeps the tenant from what cert-manager makes of a Certificate: what a request
-// asks for is in an encoded text that admission doesn't read, and cert-manager approves all.
+// requestRule prevents the tenant from creating the objects that cert-manager creates for a Certificate. The
+// requested names are in an encoded field that admission cannot read, and cert-manager approves all requests.
 func requestRule(t *v1alpha1.Tenant) admissionv1.Validation {
 	accounts := []string{controllers(t.Spec.SyncNamespace)}
 	for _, namespace := range t.Spec.Namespaces {

@@ -121,7 +121,7 @@ func TestEnvironmentsDiffer(t *testing.T) {
 	root := unpack(t, render(t, load(t, content))[1])
 	for _, dir := range []string{"staging", "production"} {
 		out := string(built(t, tool, root, dir))
-		if want := "message: Hello from " + dir; !strings.Contains(out, want) {
+		if want := "value: Hello from " + dir; !strings.Contains(out, want) {
 			t.Errorf("%s: no %q in\n%s", dir, want, out)
 		}
 		if !strings.Contains(out, "readOnlyRootFilesystem: true") {

@@ -8,8 +8,7 @@ import (
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 )
 
-// eachTenant generates for each tenant, several at a time. The results stand in
-// the order of the tenants.
+// eachTenant calls generate for each tenant, in parallel. The results are in the order of the tenants.
 func eachTenant[T any](tenants []*v1alpha1.Tenant, generate func(*v1alpha1.Tenant) T) []T {
 	results := make([]T, len(tenants))
 	var next atomic.Int64

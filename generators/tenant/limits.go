@@ -12,8 +12,8 @@ import (
 	"github.com/fleetwright/fleetwright/internal/count"
 )
 
-// bounds are the ResourceQuota and the LimitRange of each workload namespace.
-// The LimitRange gives a container without limits those that the quota asks for.
+// bounds returns the ResourceQuota and the LimitRange of each workload namespace. The LimitRange sets the
+// default limits of containers, because the quota requires limits.
 func bounds(t *v1alpha1.Tenant) ([]any, error) {
 	hard, err := resources("quota", t.Spec.Quota)
 	if err != nil {

@@ -7,37 +7,36 @@ import (
 	"github.com/fleetwright/fleetwright/generators/emit"
 )
 
-// Profiles of spec.access.profile.
+// The profiles in spec.access.profile.
 const (
 	profileEdit  = "edit"
 	profileAdmin = "admin"
 )
 
-// The accounts of a tenant: kustomize-controller acts as the first, which stands
-// in the sync namespace, helm-controller as the second, in each workload
-// namespace.
+// The service accounts of a tenant. kustomize-controller uses the first, which is in the sync namespace.
+// helm-controller uses the second, which is in each workload namespace.
 func kustomizeAccount(t *v1alpha1.Tenant) string { return t.Metadata.Name }
 func helmAccount(t *v1alpha1.Tenant) string      { return t.Metadata.Name + "-helm" }
 
-// The starter that a tenant's repository begins with. The tenant's admission
-// policy allows its chart, exactly this URL, beside the tenant's own sources: a
-// repository must deploy as it is generated, and no chart of spec.allowedSources
-// is known to be there. Its values are podinfo's
+// The starter in a tenant's repository: podinfo, as plain objects or as a release of its chart
 // (https://github.com/stefanprodan/podinfo/tree/master/charts/podinfo).
 const (
-	starterName    = "podinfo"
-	starterChart   = "oci://ghcr.io/stefanprodan/charts/podinfo"
-	starterVersion = "6.14.0"
+	starterName     = "podinfo"
+	starterImage    = "ghcr.io/stefanprodan/podinfo"
+	starterVersion  = "6.14.0"
+	starterPort     = 9898
+	starterMessage  = "PODINFO_UI_MESSAGE"
+	starterGreeting = "Hello from Flux"
 )
 
-// hasTarget says that a tenant's repository, or its branch of the platform's,
-// is generated: artifacts are built elsewhere, and a leaving tenant's repository
-// is left to it.
+// hasTarget reports whether the tenant's repository, or its branch of the platform's, is generated. It is not
+// generated for a source with artifacts, which are built elsewhere, nor for a tenant that leaves, which keeps
+// its repository.
 func hasTarget(t *v1alpha1.Tenant) bool {
 	return t.Spec.Source.Kind == v1alpha1.SourceGit && t.Spec.State == v1alpha1.StateActive
 }
 
-// objectMeta names an object of a tenant. Cluster-wide objects have no namespace.
+// objectMeta returns the metadata of an object of a tenant. Cluster-scoped objects have no namespace.
 func objectMeta(t *v1alpha1.Tenant, name, namespace string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{
 		Name: name, Namespace: namespace,
@@ -45,11 +44,16 @@ func objectMeta(t *v1alpha1.Tenant, name, namespace string) metav1.ObjectMeta {
 	}
 }
 
-// patchMeta names the object that a patch is for.
+// patchMeta names the object that a patch applies to.
 type patchMeta struct {
 	Name      string `json:"name"`
 	Namespace string `json:"namespace"`
 }
 
-// patchFile is the patch of a tenant in the folder of a cluster.
+// patchFile returns the name of a tenant's patch in the folder of a cluster.
 func patchFile(t *v1alpha1.Tenant) string { return t.Metadata.Name + "-patch.yaml" }
+
+// hasStarter reports whether a tenant's repository is generated with a starter.
+func hasStarter(t *v1alpha1.Tenant) bool {
+	return hasTarget(t) && t.Spec.Starter != v1alpha1.StarterNone
+}

@@ -7,23 +7,22 @@ import (
 	"github.com/fleetwright/fleetwright/generators/emit"
 )
 
-// podSecurityModes are what a level does: refuse, record and tell the user
+// podSecurityModes are the modes of a pod security level: reject, record and warn the user
 // (https://kubernetes.io/docs/concepts/security/pod-security-admission/).
 var podSecurityModes = []string{"enforce", "audit", "warn"}
 
 func namespacesComment(t *v1alpha1.Tenant) string {
 	switch t.Spec.State {
 	case v1alpha1.StateRemoved:
-		return "Tenant " + t.Metadata.Name + " is removed: Flux deletes its namespaces once it is out of the specification."
+		return "Tenant " + t.Metadata.Name + " is removed: Flux deletes its namespaces when it is removed from the specification."
 	case v1alpha1.StateDraining:
-		return "Tenant " + t.Metadata.Name + " is draining: Flux has stopped to sync and removes the workloads."
+		return "Tenant " + t.Metadata.Name + " is draining: Flux has stopped syncing and removes the workloads."
 	}
 	return "Tenant " + t.Metadata.Name + ": Flux never deletes these namespaces while the tenant is in the specification."
 }
 
-// namespaces are the tenant's sync namespace and those of its workloads. A
-// removed tenant's may be pruned; before, a namespace's deletion would take
-// everything in it along.
+// namespaces returns the tenant's sync namespace and its workload namespaces. They may be pruned only after the
+// tenant is removed, because deleting a namespace deletes everything in it.
 func namespaces(t *v1alpha1.Tenant) []any {
 	// Nothing runs in the sync namespace, so it gets the strictest level.
 	objects := make([]any, 0, 1+len(t.Spec.Namespaces))

@@ -10,14 +10,14 @@ import (
 	"github.com/fleetwright/fleetwright/generators/emit"
 )
 
-const networkComment = `Pods are closed but for DNS, traffic inside of their namespace, and what
-spec.networkPolicy opens. Their own API server is closed to them too.`
+const networkComment = `All traffic of the pods is denied, except DNS, traffic inside their namespace, and what
+spec.networkPolicy allows. Access to the cluster's own API server is denied, too.`
 
-// dnsNamespace is where clusters run their DNS.
+// dnsNamespace is the namespace of the cluster's DNS.
 const dnsNamespace = "kube-system"
 
-// networkPolicies are those of each workload namespace. Policies add up: what
-// one allows is allowed.
+// networkPolicies returns the policies of each workload namespace. Policies add up: traffic is allowed if one
+// of them allows it.
 func networkPolicies(t *v1alpha1.Tenant) []any {
 	everywhere := []networkingv1.NetworkPolicyPeer{{PodSelector: &metav1.LabelSelector{}}}
 	open := t.Spec.NetworkPolicy
@@ -50,7 +50,7 @@ func networkPolicies(t *v1alpha1.Tenant) []any {
 	return objects
 }
 
-// networkSpec is for all pods of a namespace.
+// networkSpec returns the spec of a policy for all pods of a namespace.
 func networkSpec(in []networkingv1.NetworkPolicyIngressRule, out []networkingv1.NetworkPolicyEgressRule, types ...networkingv1.PolicyType) networkingv1.NetworkPolicySpec {
 	return networkingv1.NetworkPolicySpec{PolicyTypes: types, Ingress: in, Egress: out}
 }
@@ -63,8 +63,8 @@ func dnsPorts() []networkingv1.NetworkPolicyPort {
 	}
 }
 
-// namespacePeers are all pods of some namespaces, by the label that the API
-// server puts on each.
+// namespacePeers returns peers for all pods of some namespaces, by the name label that the API server adds to
+// each namespace.
 func namespacePeers(names []string) []networkingv1.NetworkPolicyPeer {
 	peers := make([]networkingv1.NetworkPolicyPeer, 0, len(names))
 	for _, name := range names {

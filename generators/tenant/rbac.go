@@ -12,22 +12,21 @@ import (
 	"github.com/fleetwright/fleetwright/internal/fluxapi"
 )
 
-const rbacComment = `The accounts that Flux works with for the tenant, and what they may do. The one in the
-sync namespace has no role there: the tenant cannot touch its own source and keys.`
+const rbacComment = `The accounts with which Flux works for the tenant, and their permissions. The account in the
+sync namespace has no role there: the tenant cannot change its own source and keys.`
 
-// role and binding of kustomize-controller's account, named as `flux create
-// tenant` does.
+// reconcilerRole is the name of the role and the binding of kustomize-controller's account, as `flux create
+// tenant` names them.
 func reconcilerRole(t *v1alpha1.Tenant) string { return t.Metadata.Name + "-reconciler" }
 
-// granted is what a profile lets an account manage in a workload namespace.
+// granted are resources that a profile lets an account manage in a workload namespace.
 type granted struct{ group, resources []string }
 
 var (
-	// workloads is the profile restricted. Server-side apply creates and
-	// patches, pruning lists and deletes. What protects the platform from the
-	// tenant (NetworkPolicy, ResourceQuota, LimitRange) is not in it, nor is a
-	// way into running pods. Secrets are, since a repository may hold encrypted
-	// ones and Helm keeps its releases in them.
+	// workloads is the profile restricted. Server-side apply creates and patches, pruning lists and deletes. It
+	// does not include the objects that protect the platform from the tenant (NetworkPolicy, ResourceQuota,
+	// LimitRange), nor access to running pods. It includes Secrets, because a repository may have encrypted
+	// ones, and Helm stores its releases in them.
 	workloads = []granted{
 		{[]string{""}, []string{"configmaps", "persistentvolumeclaims", "secrets", "services"}},
 		{[]string{"apps"}, []string{"daemonsets", "deployments", "statefulsets"}},
@@ -37,9 +36,8 @@ var (
 		{[]string{"networking.k8s.io"}, []string{"ingresses"}},
 		{[]string{"policy"}, []string{"poddisruptionbudgets"}},
 	}
-	// identities is what the profile edit adds: most charts make their own
-	// accounts and roles. The API server refuses roles that grant more than
-	// their author has.
+	// identities is what the profile edit adds: most charts create service accounts and roles of their own. The
+	// API server rejects roles with more permissions than their author has.
 	identities = []granted{
 		{[]string{""}, []string{"serviceaccounts"}},
 		{[]string{"rbac.authorization.k8s.io"}, []string{"rolebindings", "roles"}},
@@ -51,7 +49,7 @@ var (
 		{[]string{fluxapi.KustomizeGroup}, []string{"kustomizations"}},
 		{[]string{fluxapi.SourceGroup}, []string{"buckets", "gitrepositories", "helmrepositories", "ocirepositories"}},
 	}
-	// watched is read by the health checks, which look below a Deployment.
+	// watched is what the health checks read, because they also look at the objects that a Deployment creates.
 	watched = []v1alpha1.PolicyRule{
 		{APIGroups: []string{""}, Resources: []string{"events", "pods"}, Verbs: readVerbs},
 		{APIGroups: []string{"apps"}, Resources: []string{"replicasets"}, Verbs: readVerbs},
@@ -62,8 +60,8 @@ var (
 	helmVerbs = []string{"get", "list", "watch", "create", "update", "patch", "delete"}
 )
 
-// accounts are a tenant's service accounts, roles and bindings. The account
-// named default exists in each namespace anyway; its token is not mounted.
+// accounts returns a tenant's service accounts, roles and bindings. The account named default exists in each
+// namespace anyway; this one does not mount its token.
 func accounts(t *v1alpha1.Tenant) []any {
 	sync := t.Spec.SyncNamespace
 	objects := []any{serviceAccount(t, kustomizeAccount(t), sync), serviceAccount(t, "default", sync)}
@@ -85,8 +83,8 @@ func serviceAccount(t *v1alpha1.Tenant, name, namespace string) *corev1.ServiceA
 	}
 }
 
-// grants are a role in a workload namespace and its binding to an account. The
-// profile admin binds Kubernetes' own ClusterRole too, in the namespace only.
+// grants returns a role in a workload namespace and its binding to an account. The profile admin also binds the
+// built-in ClusterRole admin, in the namespace only.
 func grants(t *v1alpha1.Tenant, namespace, name, account, accountNamespace string, verbs []string) []any {
 	subject := rbacv1.Subject{Kind: rbacv1.ServiceAccountKind, Name: account, Namespace: accountNamespace}
 	binding := func(name, kind, role string) *rbacv1.RoleBinding {
@@ -111,14 +109,14 @@ func grants(t *v1alpha1.Tenant, namespace, name, account, accountNamespace strin
 	return objects
 }
 
-// role is an rbacv1.Role, its rules in the order in which people write them.
+// role is an rbacv1.Role with its rules in the usual order of fields.
 type role struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
 	Rules             []v1alpha1.PolicyRule `json:"rules"`
 }
 
-// rules are those of a profile, and what the specification grants beside them.
+// rules returns the rules of a profile, and those that the specification adds.
 func rules(access v1alpha1.Access, verbs []string) []v1alpha1.PolicyRule {
 	kinds := workloads
 	if access.Profile == profileEdit {

@@ -11,6 +11,7 @@ import (
 	kustypes "sigs.k8s.io/kustomize/api/types"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/generators/addon"
 	"github.com/fleetwright/fleetwright/generators/emit"
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
@@ -18,9 +19,60 @@ import (
 // chartMediaType is the layer of an OCI artifact that holds a Helm chart.
 const chartMediaType = "application/vnd.cncf.helm.chart.content.v1.tar+gzip"
 
-// starter writes the base folder: a release that runs in the first workload
-// namespace, at any pod-security level.
+// starter writes the base folder: a small web server that runs in the first workload namespace, at any pod-security
+// level.
 func starter(out *emit.Files, spec *v1alpha1.Spec, t *v1alpha1.Tenant, dir string) {
+	files := []string{"deployment.yaml", "service.yaml"}
+	if t.Spec.Starter == v1alpha1.StarterPodinfo {
+		files = []string{"helmrelease.yaml", "ocirepository.yaml"}
+		starterRelease(out, spec, t, dir)
+	} else {
+		starterWorkload(out, t, dir)
+	}
+	out.YAML(path.Join(dir, "kustomization.yaml"), tree.Once, "", emit.Kustomization{
+		APIVersion: kustypes.KustomizationVersion, Kind: kustypes.KustomizationKind, Resources: files,
+	})
+}
+
+// starterWorkload writes plain objects, which need no source other than the tenant's own.
+func starterWorkload(out *emit.Files, t *v1alpha1.Tenant, dir string) {
+	type values = map[string]any
+	labels := values{"app.kubernetes.io/name": starterName}
+	meta := values{"name": starterName, "namespace": t.Spec.Namespaces[0], "labels": labels}
+	out.YAML(path.Join(dir, "deployment.yaml"), tree.Once, "A small web server as a starting point: replace it.", values{
+		"apiVersion": "apps/v1", "kind": "Deployment", "metadata": meta,
+		"spec": values{
+			"replicas": 1,
+			"selector": values{"matchLabels": labels},
+			"template": values{
+				"metadata": values{"labels": labels},
+				"spec": values{
+					"automountServiceAccountToken": false,
+					"securityContext":              starterPod(),
+					"containers": []any{values{
+						"name":            starterName,
+						"image":           starterImage + ":" + starterVersion,
+						"env":             []any{values{"name": starterMessage, "value": starterGreeting}},
+						"ports":           []any{values{"name": "http", "containerPort": starterPort}},
+						"readinessProbe":  values{"httpGet": values{"path": "/readyz", "port": "http"}},
+						"resources":       starterResources(),
+						"securityContext": starterContainer(),
+					}},
+				},
+			},
+		},
+	})
+	out.YAML(path.Join(dir, "service.yaml"), tree.Once, "", values{
+		"apiVersion": "v1", "kind": "Service", "metadata": meta,
+		"spec": values{
+			"selector": labels,
+			"ports":    []any{values{"name": "http", "port": 80, "targetPort": "http"}},
+		},
+	})
+}
+
+// starterRelease writes a release of a chart, whose source must be in spec.allowedSources.
+func starterRelease(out *emit.Files, spec *v1alpha1.Spec, t *v1alpha1.Tenant, dir string) {
 	meta := metav1.ObjectMeta{Name: starterName, Namespace: t.Spec.Namespaces[0]}
 	d := spec.Fleet.Spec.Defaults
 	out.YAML(path.Join(dir, "ocirepository.yaml"), tree.Once, "", &sourcev1.OCIRepository{
@@ -28,13 +80,13 @@ func starter(out *emit.Files, spec *v1alpha1.Spec, t *v1alpha1.Tenant, dir strin
 		ObjectMeta: meta,
 		Spec: sourcev1.OCIRepositorySpec{
 			Interval:      emit.Duration(d.Interval),
-			URL:           starterChart,
+			URL:           v1alpha1.StarterChart,
 			Reference:     &sourcev1.OCIRepositoryRef{Tag: starterVersion},
 			LayerSelector: &sourcev1.OCILayerSelector{MediaType: chartMediaType, Operation: sourcev1.OCILayerCopy},
 		},
 	})
 	out.YAML(path.Join(dir, "helmrelease.yaml"), tree.Once,
-		"A small web server to start from. It runs as the account that the platform made for\nthis tenant; the platform refuses any other.",
+		"A small web server as a starting point. It runs as the account that the platform created for\nthis tenant; the platform refuses all other accounts.",
 		&helmv2.HelmRelease{
 			TypeMeta:   emit.TypeMeta(helmv2.GroupVersion, helmv2.HelmReleaseKind),
 			ObjectMeta: meta,
@@ -42,61 +94,63 @@ func starter(out *emit.Files, spec *v1alpha1.Spec, t *v1alpha1.Tenant, dir strin
 				ChartRef:           &helmv2.CrossNamespaceSourceReference{Kind: sourcev1.OCIRepositoryKind, Name: starterName},
 				Interval:           emit.Duration(d.Interval),
 				Timeout:            new(emit.Duration(d.Timeout)),
+				DriftDetection:     addon.DriftDetection(d.DriftDetection),
+				Install:            &helmv2.Install{Strategy: &helmv2.InstallStrategy{Name: "RetryOnFailure", RetryInterval: new(emit.Duration(d.RetryInterval))}},
+				Upgrade:            &helmv2.Upgrade{Strategy: &helmv2.UpgradeStrategy{Name: "RetryOnFailure", RetryInterval: new(emit.Duration(d.RetryInterval))}},
 				ServiceAccountName: helmAccount(t),
-				Values:             jsonValues(starterValues()),
+				Values: jsonValues(map[string]any{
+					"replicaCount":       1,
+					"ui":                 map[string]any{"message": starterGreeting},
+					"podSecurityContext": starterPod(),
+					"securityContext":    starterContainer(),
+					"resources":          starterResources(),
+				}),
 			},
 		})
-	out.YAML(path.Join(dir, "kustomization.yaml"), tree.Once, "", emit.Kustomization{
-		APIVersion: kustypes.KustomizationVersion, Kind: kustypes.KustomizationKind,
-		Resources: []string{"helmrelease.yaml", "ocirepository.yaml"},
-	})
 }
 
-// starterValues fit the strictest pod-security level and the default quota.
-func starterValues() map[string]any {
+// starterPod, starterContainer and starterResources return settings that fit the strictest pod security level
+// and the default quota.
+func starterPod() map[string]any {
 	return map[string]any{
-		"replicaCount": 1,
-		"ui":           map[string]any{"message": "Hello from Flux"},
-		"podSecurityContext": map[string]any{
-			"runAsNonRoot":   true,
-			"runAsUser":      10001,
-			"seccompProfile": map[string]any{"type": "RuntimeDefault"},
-		},
-		"securityContext": map[string]any{
-			"allowPrivilegeEscalation": false,
-			"capabilities":             map[string]any{"drop": []any{"ALL"}},
-			"readOnlyRootFilesystem":   true,
-		},
-		"resources": map[string]any{
-			"requests": map[string]any{"cpu": "10m", "memory": "32Mi"},
-			"limits":   map[string]any{"memory": "64Mi"},
-		},
+		"runAsNonRoot":   true,
+		"runAsUser":      10001,
+		"seccompProfile": map[string]any{"type": "RuntimeDefault"},
 	}
 }
 
-// valuesPatch changes values of the starter's release.
-type valuesPatch struct {
-	APIVersion string         `json:"apiVersion"`
-	Kind       string         `json:"kind"`
-	Metadata   patchMeta      `json:"metadata"`
-	Spec       valuesPatchSet `json:"spec"`
+func starterContainer() map[string]any {
+	return map[string]any{
+		"allowPrivilegeEscalation": false,
+		"capabilities":             map[string]any{"drop": []any{"ALL"}},
+		"readOnlyRootFilesystem":   true,
+	}
 }
 
-type valuesPatchSet struct {
-	Values map[string]any `json:"values"`
+func starterResources() map[string]any {
+	return map[string]any{
+		"requests": map[string]any{"cpu": "10m", "memory": "32Mi"},
+		"limits":   map[string]any{"memory": "64Mi"},
+	}
 }
 
-// starterPatch is what an environment's folder changes in the starter.
-func starterPatch(t *v1alpha1.Tenant, dir string) valuesPatch {
+// starterPatch returns the changes that the folder of an environment makes to the starter.
+func starterPatch(t *v1alpha1.Tenant, dir string) map[string]any {
 	where := path.Base(dir)
 	if where == "." {
 		where = t.Metadata.Name
 	}
-	return valuesPatch{
-		APIVersion: helmv2.GroupVersion.String(), Kind: helmv2.HelmReleaseKind,
-		Metadata: patchMeta{Name: starterName, Namespace: t.Spec.Namespaces[0]},
-		Spec:     valuesPatchSet{Values: map[string]any{"ui": map[string]any{"message": "Hello from " + where}}},
+	greeting := "Hello from " + where
+	patch := map[string]any{"metadata": map[string]any{"name": starterName, "namespace": t.Spec.Namespaces[0]}}
+	if t.Spec.Starter == v1alpha1.StarterPodinfo {
+		patch["apiVersion"], patch["kind"] = helmv2.GroupVersion.String(), helmv2.HelmReleaseKind
+		patch["spec"] = map[string]any{"values": map[string]any{"ui": map[string]any{"message": greeting}}}
+		return patch
 	}
+	container := map[string]any{"name": starterName, "env": []any{map[string]any{"name": starterMessage, "value": greeting}}}
+	patch["apiVersion"], patch["kind"] = "apps/v1", "Deployment"
+	patch["spec"] = map[string]any{"template": map[string]any{"spec": map[string]any{"containers": []any{container}}}}
+	return patch
 }
 
 func jsonValues(v map[string]any) *apiextensionsv1.JSON {

@@ -1,8 +1,11 @@
 package tenant
 
 import (
+	"maps"
+
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators/emit"
@@ -12,12 +15,12 @@ import (
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
-const syncComment = `What Flux deploys for the tenant, with the tenant's own account. Each cluster's overlay
+const syncComment = `The objects that Flux deploys for the tenant, with the tenant's own account. Each cluster's overlay
 sets spec.path.`
 
 func source(spec *v1alpha1.Spec, t *v1alpha1.Tenant) any {
 	s := t.Spec.Source
-	meta := objectMeta(t, t.Metadata.Name, t.Spec.SyncNamespace)
+	meta := shardMeta(spec, t)
 	interval := emit.Duration(spec.Fleet.Spec.Defaults.Interval)
 	if s.Kind == v1alpha1.SourceOCI {
 		return &sourcev1.OCIRepository{
@@ -44,19 +47,19 @@ func source(spec *v1alpha1.Spec, t *v1alpha1.Tenant) any {
 	}
 }
 
-// kustomization applies the tenant's source as the tenant's account.
+// kustomization returns the Kustomization that applies the tenant's source with the tenant's account.
 //
-// With one workload namespace it puts every object there, so a repository need
-// not name it. With several, objects say themselves where they belong; those
-// that don't would land in the sync namespace, where the account may not write.
+// With one workload namespace, it moves every object there, so the repository need not name it. With several,
+// each object must name its namespace; without one it would go to the sync namespace, where the account may not
+// write.
 //
-// It is gone only when all it applied is: a draining tenant's Kustomization that
-// is still there tells that something of the workloads is too.
+// It is deleted only after everything that it applied. If the Kustomization of a draining tenant still exists,
+// some of the workloads do, too.
 func kustomization(spec *v1alpha1.Spec, t *v1alpha1.Tenant) *kustomizev1.Kustomization {
 	d := spec.Fleet.Spec.Defaults
 	k := &kustomizev1.Kustomization{
 		TypeMeta:   emit.TypeMeta(kustomizev1.GroupVersion, kustomizev1.KustomizationKind),
-		ObjectMeta: objectMeta(t, t.Metadata.Name, t.Spec.SyncNamespace),
+		ObjectMeta: shardMeta(spec, t),
 		Spec: kustomizev1.KustomizationSpec{
 			Interval:           emit.Duration(d.Interval),
 			RetryInterval:      new(emit.Duration(d.RetryInterval)),
@@ -75,6 +78,14 @@ func kustomization(spec *v1alpha1.Spec, t *v1alpha1.Tenant) *kustomizev1.Kustomi
 	return k
 }
 
+// shardMeta returns the metadata of the tenant's source and Kustomization, with the label of the tenant's
+// shard.
+func shardMeta(spec *v1alpha1.Spec, t *v1alpha1.Tenant) metav1.ObjectMeta {
+	meta := objectMeta(t, t.Metadata.Name, t.Spec.SyncNamespace)
+	maps.Copy(meta.Labels, spec.ShardLabels(t.Metadata))
+	return meta
+}
+
 // pathPatch sets the path of a tenant's Kustomization.
 type pathPatch struct {
 	APIVersion string       `json:"apiVersion"`
@@ -87,9 +98,8 @@ type pathPatchSet struct {
 	Path string `json:"path"`
 }
 
-// patches write, for each cluster that an active tenant is on, which path of its
-// source is applied there. Clusters of one environment have the same patch, which
-// is encoded once.
+// patches writes one patch for each cluster of an active tenant, with the path of its source for that cluster.
+// Clusters of one environment have the same patch, which is encoded once.
 func patches(out *emit.Files, spec *v1alpha1.Spec, lay layout.Layout, t *v1alpha1.Tenant) {
 	if t.Spec.State != v1alpha1.StateActive {
 		return

@@ -65,7 +65,7 @@ func TestTenantOwnsItsRepository(t *testing.T) {
 	cases(t, func(t *testing.T, _ string, spec *v1alpha1.Spec) {
 		for _, target := range render(t, spec)[1:] {
 			for f := range target.Tree.All() {
-				managed := f.Path == ".sops.yaml" || f.Path == ".krmignore"
+				managed := f.Path == ".sops.yaml" || f.Path == ".krmignore" || f.Path == boundaryFile
 				if want := map[bool]tree.Mode{true: tree.Managed, false: tree.Once}[managed]; f.Mode != want {
 					t.Errorf("%s is %s, want %s", f.Path, f.Mode, want)
 				}

@@ -1,12 +1,10 @@
-// Package tenant generates what a tenant gets: its namespaces, accounts, roles,
-// limits and sync in the platform repository, and the start of a repository or
-// branch of its own.
+// Package tenant generates the objects of tenants in the platform repository: namespaces, accounts, roles,
+// limits and sync. It also generates the initial content of a tenant's own repository or branch.
 //
-// Its source, Kustomization and keys stand in a sync namespace, where its
-// accounts may do nothing; its workloads run in other namespaces, under two
-// accounts with curated roles, a quota, network policies and admission policies.
-// It can read every Secret of its workload namespaces: Helm keeps releases in
-// them and pods mount them, so nothing could withhold that.
+// The tenant's source, Kustomization and keys are in a sync namespace, where its accounts have no permissions.
+// Its workloads run in other namespaces, with two accounts that have limited roles, and with a quota, network
+// policies and admission policies. A tenant can read every Secret in its workload namespaces. This cannot be
+// prevented, because Helm stores releases in Secrets and pods mount them.
 package tenant
 
 import (
@@ -18,9 +16,8 @@ import (
 	"github.com/fleetwright/fleetwright/internal/layout/secret"
 )
 
-// Platform writes everything about the tenants in the platform repository: a
-// base for each tenant, and an overlay for each cluster that has tenants. secrets
-// are the declared ones whose files there are.
+// Platform writes everything about the tenants in the platform repository: a base for each tenant, and an
+// overlay for each cluster that has tenants. secrets are the declared Secrets with existing files.
 func Platform(out *emit.Files, spec *v1alpha1.Spec, lay layout.Layout, secrets []secret.Placed) {
 	own := map[string][]string{}
 	for _, s := range secrets {
@@ -39,8 +36,7 @@ func Platform(out *emit.Files, spec *v1alpha1.Spec, lay layout.Layout, secrets [
 	overlays(out, spec, lay)
 }
 
-// base writes the objects of a tenant that all its clusters share, and lists the
-// files of its Secrets.
+// base writes the objects of a tenant that all its clusters share, and lists the files of its Secrets.
 func base(out *emit.Files, spec *v1alpha1.Spec, lay layout.Layout, t *v1alpha1.Tenant, secrets []string) {
 	dir := lay.TenantBase(t.Metadata.Name)
 	var k emit.Kustomization
@@ -66,7 +62,7 @@ func base(out *emit.Files, spec *v1alpha1.Spec, lay layout.Layout, t *v1alpha1.T
 	out.Kustomization(dir, k)
 }
 
-// overlays write the folder of each cluster's tenants.
+// overlays writes the folder of each cluster's tenants.
 func overlays(out *emit.Files, spec *v1alpha1.Spec, lay layout.Layout) {
 	on := map[string]*emit.Kustomization{}
 	for _, t := range spec.Tenants {

@@ -37,17 +37,17 @@ func TestAbsent(t *testing.T) {
 	helmfile := "-- talos/helmfile.yaml --\nreleases:\n  - {name: app, namespace: a, chart: charts/app, version: 1.0.0, values: [PATH]}\n"
 	for _, test := range []struct{ name, repo, want, hint string }{
 		{"helmfile", strings.Replace(helmfile, "PATH", "gone.yaml", 1),
-			"the values file talos/gone.yaml doesn't exist   talos/helmfile.yaml:2\n", "helmfile stops there"},
+			"the values file talos/gone.yaml does not exist   talos/helmfile.yaml:2\n", "helmfile fails there"},
 		{"out of the repository", strings.Replace(helmfile, "PATH", "../../apps/gone.yaml", 1),
-			"the values file ../apps/gone.yaml leads out of the repository and isn't read   talos/helmfile.yaml:2\n", "helmfile stops there"},
+			"the values file ../apps/gone.yaml leads out of the repository and isn't read   talos/helmfile.yaml:2\n", "helmfile fails there"},
 		{"below a variable", strings.Replace(helmfile, "PATH", `'{{ requiredEnv "ROOT" }}/apps/gone.yaml'`, 1),
-			"the values file apps/gone.yaml doesn't exist   talos/helmfile.yaml:2\n", "helmfile stops there"},
+			"the values file apps/gone.yaml does not exist   talos/helmfile.yaml:2\n", "helmfile fails there"},
 		{"below a variable that is a folder", strings.Replace(helmfile, "PATH", `'{{ env "MAIN" }}/web/api/gone.yaml'`, 1) + "-- main/web/api/values.yaml --\na: 1\n",
-			"the values file main/web/api/gone.yaml doesn't exist   talos/helmfile.yaml:2\n", "helmfile stops there"},
+			"the values file main/web/api/gone.yaml does not exist   talos/helmfile.yaml:2\n", "helmfile fails there"},
 		{"a template", strings.Replace(helmfile, "PATH", "app.yaml.gotmpl", 1) + "-- talos/app.yaml.gotmpl --\n{{ readFile \"gone.yaml\" }}\n",
-			"the file talos/gone.yaml, which the template reads, doesn't exist   talos/helmfile.yaml:2\n", "helmfile stops there"},
+			"the file talos/gone.yaml, which the template reads, does not exist   talos/helmfile.yaml:2\n", "helmfile fails there"},
 		{"kustomize", "-- cni/kustomization.yaml --\nhelmCharts:\n  - {name: app, releaseName: app, namespace: a, repo: https://charts.example.com, version: 1.0.0, valuesFile: gone.yaml}\n",
-			"the values file cni/gone.yaml doesn't exist   cni/kustomization.yaml:2\n", "kustomize stops there"},
+			"the values file cni/gone.yaml does not exist   cni/kustomization.yaml:2\n", "kustomize fails there"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			report, err := Verify(t.Context(), testarchive.Repository(t, txtar.Parse([]byte(test.repo+absentRelease))), nil)

@@ -3,6 +3,7 @@ package bootstrap
 import (
 	"fmt"
 	"path"
+	"strings"
 
 	"github.com/Masterminds/semver/v3"
 
@@ -14,16 +15,17 @@ import (
 
 // The causes of a difference, as reports tell them.
 const (
-	causeGitBumped       = "Git was bumped and the helmfile was not"
-	causeBootstrapBumped = "the helmfile was bumped and Git was not"
+	causeGitBumped       = "Git was updated, but the helmfile was not"
+	causeBootstrapBumped = "the helmfile was updated, but Git was not"
 	causeUnpinned        = "the bootstrap pins no version and installs the newest"
 	causePatched         = "a kustomize patch sets it in Git"
-	causeOverlay         = "a kustomize patch changes it, and the bootstrap has what the file says without the patch"
-	causeSubstitution    = "Flux substitutes the variable and helmfile doesn't"
-	causeValuesFrom      = "Flux adds it by valuesFrom, which the bootstrap doesn't read"
-	causeStale           = "the values file says something else than Git"
+	causeOverlay         = "a kustomize patch changes it, but the bootstrap has the unpatched value"
+	causeSubstitution    = "Flux substitutes the variable, but helmfile does not"
+	causeValuesFrom      = "Flux adds it with valuesFrom, which the bootstrap does not read"
+	causeStale           = "the values file differs from Git"
 	causeIdentity        = "Flux would install a second release beside the bootstrap's"
-	causeChart           = "the bootstrap installs another chart than Flux"
+	causeObjects         = "the objects that the chart renders differ"
+	causeChart           = "Flux installs another chart than the bootstrap"
 )
 
 // valuesRule is the rule that a difference of values falls under, and its likely cause, ""
@@ -62,8 +64,8 @@ func versionCause(bootstrap, git located.Text, patched bool) string {
 	return ""
 }
 
-// Hint says what to do about a release that drifts, "" when there is nothing to
-// add: what it says of the chart or its version before what it says of values.
+// Hint returns the advice for a release that drifts, "" if there is none: advice about the chart or
+// its version before advice about values.
 func (r ReleaseReport) Hint() string {
 	if r.Verdict != Drift {
 		return ""
@@ -79,17 +81,19 @@ func (r ReleaseReport) Hint() string {
 	return ""
 }
 
-// HintFor says what is likely the cause of one difference, and what to do about it.
+// HintFor returns the likely cause of one difference, and how to fix it.
 func (r ReleaseReport) HintFor(d Difference) string {
 	if d.missing != "" {
 		tool := "helmfile"
 		if r.definition == helmfile.InKustomization {
 			tool = "kustomize"
 		}
-		return tool + " stops there: correct the path"
+		return tool + " fails there: correct the path"
 	}
 	out := wayOut(d, r.definition)
 	switch {
+	case d.Rule == RuleValuesDrift && !isValue(d.Field):
+		return d.Cause
 	case d.Cause == "":
 		return out
 	case out == "":
@@ -103,7 +107,7 @@ func wayOut(d Difference, definition string) string {
 	switch d.Rule {
 	case RuleVersionDrift:
 		if d.Cause == "" || d.Cause == causePatched {
-			return "read the version from Git in the " + definition + ", so that it stands there once"
+			return "read the version from Git in the " + definition + ", so that it is set only once"
 		}
 		return ""
 	case RuleIdentityDrift:
@@ -115,16 +119,22 @@ func wayOut(d Difference, definition string) string {
 				return fmt.Sprintf("did you mean %q?", near)
 			}
 		}
-		return "name the same chart in both"
+		return "use the same chart in both"
 	case RuleSubstitution:
 		return "write the value itself"
 	case RuleOverlay:
-		return "move what the patch sets into the HelmRelease"
+		return "set the patched value in the HelmRelease"
 	case RuleValuesFrom:
-		return "give the bootstrap the same values, or move them into the HelmRelease"
+		return "add the same values to the bootstrap, or move them to the HelmRelease"
 	}
 	if definition != helmfile.InHelmfile {
-		return "make both read one values file, so that the values stand in Git once"
+		return "let both read the same values file, so that the values are in Git only once"
 	}
-	return "read the values from the HelmRelease in a values template, so that they stand in Git once"
+	return "read the values from the HelmRelease in a values template, so that they are in Git only once"
+}
+
+// isValue says whether a field is one of the values.
+func isValue(field string) bool {
+	rest, is := strings.CutPrefix(field, "values")
+	return is && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }

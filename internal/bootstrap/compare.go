@@ -1,6 +1,7 @@
 package bootstrap
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -55,7 +56,7 @@ func (j *judge) compare(r *helmfile.Release, h *helmrelease.Release) *comparison
 	}
 	chart := j.Chart(h)
 	c.chart(r, chart)
-	c.version(r, chart)
+	c.version(r, chart, j.lockedVersion(r))
 	if !r.CRDsOnly {
 		values := j.Values(h)
 		c.values(r.Values, values, h.WrittenValues())
@@ -94,9 +95,9 @@ func (c *comparison) identity(r *helmfile.Release, g *helmrelease.Index, h *helm
 			c.unresolved(b.Unknown)
 		case b.Value == "" && h.LikelyIn(a.Value):
 		case b.Value == "":
-			c.unresolved(&located.Unknown{Reason: "the namespace of the HelmRelease is not known"})
+			c.unresolved(&located.Unknown{Reason: "the namespace of the HelmRelease is unknown"})
 		case a.Value == "":
-			c.unresolved(&located.Unknown{Reason: "the release names no namespace"})
+			c.unresolved(&located.Unknown{Reason: "the release sets no namespace"})
 		case a.Value == b.Value:
 		case each.field == "storageNamespace" && h.Storage == h.Namespace:
 			// The difference of the namespaces says it already.
@@ -120,7 +121,8 @@ func (c *comparison) chart(r *helmfile.Release, git helmrelease.Chart) {
 	}
 }
 
-func (c *comparison) version(r *helmfile.Release, git helmrelease.Chart) {
+// bootstrapVersion is the version of the chart that a release names.
+func bootstrapVersion(r *helmfile.Release) located.Text {
 	v := r.Version
 	if v.Value == "" && v.Unknown == nil {
 		// An OCI reference may carry the version itself, and so may an archive's name.
@@ -132,6 +134,11 @@ func (c *comparison) version(r *helmfile.Release, git helmrelease.Chart) {
 			v.Place = r.Place
 		}
 	}
+	return v
+}
+
+func (c *comparison) version(r *helmfile.Release, git helmrelease.Chart, locked string) {
+	v := bootstrapVersion(r)
 	cause := versionCause(v, git.Version, git.Patched)
 	switch {
 	case v.Unknown != nil && v.Unknown.Missing != "":
@@ -140,9 +147,19 @@ func (c *comparison) version(r *helmfile.Release, git helmrelease.Chart) {
 		c.unresolved(v.Unknown)
 	case git.Version.Unknown != nil && located.Variable.MatchString(v.Value):
 		c.differ(RuleVersionDrift, "version", cause, side(v), side(git.Version))
+	case git.Version.Unknown == nil && helmrelease.SameVersion(v.Value, git.Version.Value):
+	case git.Locked != "" && cmp.Or(locked, exactly(v.Value)) != "":
+		if !helmrelease.SameVersion(cmp.Or(locked, v.Value), git.Locked) {
+			a, b := side(v), side(git.Version)
+			a.Locked, b.Locked = locked, git.Locked
+			if v.Value == "" {
+				a.Value = nil
+			}
+			v.Value, git.Version.Value = cmp.Or(locked, v.Value), git.Locked
+			c.differ(RuleVersionDrift, "version", versionCause(v, git.Version, git.Patched), a, b)
+		}
 	case git.Version.Unknown != nil:
 		c.unresolved(git.Version.Unknown)
-	case helmrelease.SameVersion(v.Value, git.Version.Value):
 	case git.IsRange:
 		c.ranged(v, git.Version, cause)
 	case v.Value == "":
@@ -150,6 +167,23 @@ func (c *comparison) version(r *helmfile.Release, git helmrelease.Chart) {
 	default:
 		c.differ(RuleVersionDrift, "version", cause, side(v), side(git.Version))
 	}
+}
+
+// exactly is a text that is one version, "" for any other.
+func exactly(version string) string {
+	if _, err := semver.StrictNewVersion(helmrelease.NormalVersion(version)); err != nil {
+		return ""
+	}
+	return version
+}
+
+// lockedVersion is the version that the lock names for a range of a release, "" where it names none.
+func (j *judge) lockedVersion(r *helmfile.Release) string {
+	ask, err := r.Request()
+	if ask == nil || err != nil || exactly(ask.Version) != "" {
+		return ""
+	}
+	return j.Fleet.LockedVersion(*ask)
 }
 
 // ranged compares a version with a range: outside of it is drift, inside nobody

@@ -2,14 +2,12 @@ package bootstrap
 
 import "strings"
 
-// IntendedAnnotation of a HelmRelease declares differences from its bootstrap that are meant:
-// "FIELD: reason; FIELD: reason". A field is one of a report's: release, namespace,
-// storageNamespace, chart, version, values, or a path such as values.hubble, which stands for
-// all below it.
+// IntendedAnnotation of a HelmRelease declares intended differences from its bootstrap: "FIELD:
+// reason; FIELD: reason". A field is one of a report's: release, namespace, storageNamespace, chart,
+// version, values, or a path such as values.hubble, which includes everything below it.
 const IntendedAnnotation = "fleetwright.dev/bootstrap-intended"
 
-// Declaration is a difference that is declared to be meant, and that is none, or is not declared
-// as it must be.
+// Declaration is a declared difference that does not exist, or that is not declared correctly.
 type Declaration struct {
 	File    string `json:"file"`
 	Line    int    `json:"line"`

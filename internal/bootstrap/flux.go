@@ -10,6 +10,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/helmfile"
 	"github.com/fleetwright/fleetwright/internal/located"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/internal/sorting"
 )
 
 // verifyFlux compares each way in which the repository installs Flux beside the graph with
@@ -35,6 +36,10 @@ func (j *judge) verifyFlux(files [][]*helmfile.Release, releases []*helmfile.Rel
 			definitions = append(definitions, known[c]...)
 		}
 		definitions = slices.DeleteFunc(definitions, func(d fluxinstall.Definition) bool { return (d.Sync != nil) != (install.Sync != nil) })
+		found := len(definitions)
+		if definitions = slices.DeleteFunc(definitions, install.Other); len(definitions) < found && len(definitions) == 0 {
+			continue // it installs a Flux of its own, in another namespace
+		}
 		if len(definitions) == 0 && install.Sync == nil {
 			definitions = f.Unapplied(install)
 		}
@@ -42,7 +47,7 @@ func (j *judge) verifyFlux(files [][]*helmfile.Release, releases []*helmfile.Rel
 			all = append(all, j.judgeFlux(install, definitions))
 		}
 	}
-	slices.SortStableFunc(all, func(a, b FluxReport) int {
+	sorting.StableFunc(all, func(a, b FluxReport) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
 	})
 	return all
@@ -54,7 +59,7 @@ func (j *judge) judgeFlux(install fluxinstall.Install, definitions []fluxinstall
 	out := FluxReport{File: install.File, Line: install.Line, Cluster: install.Cluster, Installs: install.What,
 		Version: install.Version.Known(), Verdict: Unresolved, Differences: []Difference{}}
 	if len(definitions) == 0 {
-		out.Reason = "nothing that Flux applies says which Flux the cluster runs"
+		out.Reason = "no object that Flux applies declares the cluster's Flux"
 		return out
 	}
 	var first *comparison
@@ -72,7 +77,7 @@ func (j *judge) judgeFlux(install fluxinstall.Install, definitions []fluxinstall
 	}
 	d := definitions[0]
 	if !same {
-		out.Reason = fmt.Sprintf("what says which Flux runs differs between %s:%d and others, and which of them the bootstrap is for is not known", d.File, d.Line)
+		out.Reason = fmt.Sprintf("the declaration of Flux at %s:%d differs from others, and it is unknown which one the bootstrap is for", d.File, d.Line)
 		return out
 	}
 	out.Git = fmt.Sprintf("%s:%d", d.File, d.Line)

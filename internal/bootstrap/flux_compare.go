@@ -61,7 +61,7 @@ func (c *comparison) fluxRange(x, y located.Text, cause string) {
 	case err != nil || err2 != nil:
 		c.unresolved(&located.Unknown{Reason: fmt.Sprintf("%q and %q cannot be compared as versions", x.Value, y.Value)})
 	case helmrelease.IsRange(allowed.Value) && (constraint.Check(version) || version.Prerelease() != ""):
-		c.unresolved(&located.Unknown{Reason: fmt.Sprintf("which version of Flux runs is not pinned: %q is a range", allowed.Value)})
+		c.unresolved(&located.Unknown{Reason: fmt.Sprintf("the version of Flux is not pinned: %q is a range", allowed.Value)})
 	default:
 		c.differ(RuleFluxDrift, "version", cause, side(x), side(y))
 	}

@@ -111,7 +111,7 @@ func TestFlux(t *testing.T) {
 			"bootstrap/kustomization.yaml:2 drift clusters/eu/flux.yaml:1 version=2.9.5(clusters/eu/flux.yaml:5)"},
 		{"a branch", manifestsOf(remote+"main") + instance, `bootstrap/kustomization.yaml:2 unresolved clusters/eu/flux.yaml:1 "main" and "2.9.5" cannot be compared as versions`},
 		{"in a range", manifestsOf(remote+"v2.9.4") + strings.Replace(instance, "2.9.5", "2.9.x", 1),
-			`bootstrap/kustomization.yaml:2 unresolved clusters/eu/flux.yaml:1 which version of Flux runs is not pinned: "2.9.x" is a range`},
+			`bootstrap/kustomization.yaml:2 unresolved clusters/eu/flux.yaml:1 the version of Flux is not pinned: "2.9.x" is a range`},
 		{"out of a range", manifestsOf(remote+"v2.8.4") + strings.Replace(instance, "2.9.5", "2.9.x", 1),
 			"bootstrap/kustomization.yaml:2 drift clusters/eu/flux.yaml:1 version=2.9.x(clusters/eu/flux.yaml:5)"},
 		{"what the chart makes", manifestsOf(remote+"v2.9.4") + fluxChart,
@@ -125,8 +125,11 @@ func TestFlux(t *testing.T) {
 		{"what `flux install` wrote", manifestsOf(remote+"v2.9.4") + deployments("clusters/eu/gotk-components.yaml", "v2.9.5", "kustomize-controller", "source-controller") +
 			strings.Split(fluxChart, "-- clusters/eu/flux.yaml")[0],
 			"bootstrap/kustomization.yaml:2 drift clusters/eu/gotk-components.yaml:8 version=v2.9.5(clusters/eu/gotk-components.yaml:8)"},
+		{"a Flux of its own in another namespace", strings.ReplaceAll(deployments("services/flux/flux.yaml", "v2.7.2", "kustomize-controller", "source-controller"), "part-of: flux\n", "part-of: flux\n    app.kubernetes.io/instance: services-flux\n") +
+			strings.ReplaceAll(deployments("clusters/eu/gotk-components.yaml", "v2.9.5", "kustomize-controller", "source-controller"), "part-of: flux\n", "part-of: flux\n    app.kubernetes.io/instance: flux-system\n") +
+			strings.Split(fluxChart, "-- clusters/eu/flux.yaml")[0], ""},
 		{"nothing in Git", manifestsOf(remote+"v2.9.4") + strings.Split(fluxChart, "-- clusters/eu/flux.yaml")[0],
-			"bootstrap/kustomization.yaml:2 unresolved  nothing that Flux applies says which Flux the cluster runs"},
+			"bootstrap/kustomization.yaml:2 unresolved  no object that Flux applies declares the cluster's Flux"},
 		{"two instances", fluxInstance("bootstrap/flux.yaml", eu) + instance, "bootstrap/flux.yaml:1 agrees clusters/eu/flux.yaml:1"},
 		{"defaults spelled out", fluxInstance("bootstrap/flux.yaml", eu+"  wait: true\n  components: [kustomize-controller, helm-controller, source-controller, notification-controller]\n  cluster: {networkPolicy: true}\n") + instance,
 			"bootstrap/flux.yaml:1 agrees clusters/eu/flux.yaml:1"},
@@ -144,6 +147,8 @@ func TestFlux(t *testing.T) {
 			"bootstrap/sync.yaml:6 agrees clusters/eu/all.yaml:6"},
 		{"a sync of another branch by its source", strings.NewReplacer("clusters/eu/all", "bootstrap/sync", "branch: main", "branch: next").Replace(strings.Split(fluxSources, "---\napiVersion: source.toolkit.fluxcd.io/v1\nkind: OCI")[0]) + fluxSources,
 			"bootstrap/sync.yaml:6 drift clusters/eu/all.yaml:6 source.ref.branch=main(clusters/eu/all.yaml:4)"},
+		{"a template of a sync", strings.NewReplacer("clusters/eu/all", "tmpl/gotk-sync", "branch: main", "branch: '${BRANCH}'").Replace(strings.Split(fluxSources, "---\napiVersion: source.toolkit.fluxcd.io/v1\nkind: OCI")[0]) + fluxSources,
+			""},
 		{"what is meant", strings.Replace(manifestsOf(remote+"v2.9.4"), "v2.9.4", "v2.9.4 # fleetwright:ignore bootstrap-flux-drift the next image has it", 1) + instance,
 			"bootstrap/kustomization.yaml:2 intended clusters/eu/flux.yaml:1 version=2.9.5(clusters/eu/flux.yaml:5)"},
 	} {

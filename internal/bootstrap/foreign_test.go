@@ -56,7 +56,7 @@ func TestHiddenIsNotAnotherClusters(t *testing.T) {
 			"-- clusters/staging/source.yaml --\napiVersion: source.toolkit.fluxcd.io/v1\nkind: OCIRepository\nmetadata: {name: apps, namespace: flux-system}\nspec: {interval: 1h, url: oci://example.com/apps}\n---\n" +
 			"apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: rest, namespace: flux-system}\nspec: {path: ./rest, prune: true, sourceRef: {kind: GitRepository, name: flux-system}}\n" +
 			"-- rest/a.yaml --\napiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n", Unresolved,
-			"Kustomization flux-system/apps of the cluster staging could not be fully built: its source OCIRepository flux-system/apps is another repository, branch or artifact; check it out and pass --source flux-system/apps=DIR"},
+			"Kustomization flux-system/apps of the cluster staging could not be fully built: its source OCIRepository flux-system/apps is another repository, branch or artifact; run fleetwright fetch, or check it out and pass --source flux-system/apps=DIR"},
 		{"its file in another cluster's folder, which fails, too", strings.ReplaceAll(renamed, "path: ./apps/production", "path: ./apps/gone"), Unresolved,
 			`Kustomization flux-system/apps of the cluster staging, which may apply its HelmRelease, cannot be built: resources: "gone.yaml" doesn't exist`},
 	} {

@@ -71,7 +71,7 @@ func TestIgnored(t *testing.T) {
 			if err := report.WriteText(&out, TextOptions{}); err != nil {
 				t.Fatal(err)
 			}
-			if strings.Contains(out.String(), "helmfile stops there") == test.order {
+			if strings.Contains(out.String(), "which the file does not define: helmfile fails") == test.order {
 				t.Errorf("the text is\n%s", &out)
 			}
 		})

@@ -81,9 +81,9 @@ func (s *staleness) add(r ReleaseReport) {
 		if file, line, column := h.Applied.Position("metadata", "annotations", IntendedAnnotation); file != "" {
 			d.File, d.Line, d.Column = file, line, column
 		}
-		d.Message = fmt.Sprintf("release %q: a difference in %s is declared to be meant, and there is none", d.Release, i.field)
+		d.Message = fmt.Sprintf("release %q: a difference in %s is declared as intended, but there is none", d.Release, i.field)
 		if i.reason == "" {
-			d.Message = fmt.Sprintf("release %q: %q gives no reason: want \"FIELD: reason\"", d.Release, i.field)
+			d.Message = fmt.Sprintf("release %q: %q has no reason: want \"FIELD: reason\"", d.Release, i.field)
 		}
 		if s.used == nil {
 			s.used = map[declarationKey]bool{}

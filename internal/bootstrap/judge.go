@@ -7,9 +7,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fleetwright/fleetwright/internal/charts"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/helmfile"
 	"github.com/fleetwright/fleetwright/internal/helmrelease"
+	"github.com/fleetwright/fleetwright/internal/lock"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/templates"
@@ -23,15 +25,25 @@ type judge struct {
 	comments map[string][]finding.Comment // that ignore rules, by file
 	// selectors are what the configuration ignores.
 	selectors []finding.Selector
+	// prover renders what both sides install; nil renders nothing.
+	prover *prover
+}
+
+// Fetched are the charts and sources in the user's cache that the lock may name: that of the repository, or Lock if it has
+// none.
+type Fetched struct {
+	Charts  *charts.Shelf
+	Sources *reconcile.SourceShelf
+	Lock    *lock.Lock
 }
 
 // newJudge reads the HelmReleases that may take over the releases of the bootstrap files. The fleet is what
-// Flux would apply; nil computes what is needed of it.
-func newJudge(ctx context.Context, repo *repository.Repository, files [][]*helmfile.Release, e *templates.Engine, fleet *reconcile.Fleet) (*judge, error) {
+// Flux would apply; nil computes what is needed of it, with what was fetched.
+func newJudge(ctx context.Context, repo *repository.Repository, files [][]*helmfile.Release, e *templates.Engine, fleet *reconcile.Fleet, fetched Fetched) (*judge, error) {
 	if fleet == nil {
 		var err error
 		x := newRelevance(repo, files)
-		if fleet, err = reconcile.Reconcile(ctx, repo, reconcile.Options{Only: x.kustomizationMatters, Wanted: x.matters}); err != nil {
+		if fleet, err = reconcile.Reconcile(ctx, repo, reconcile.Options{Only: x.kustomizationMatters, Wanted: x.matters, Fetched: fetched.Charts, FetchedSources: fetched.Sources, Lock: fetched.Lock}); err != nil {
 			return nil, err
 		}
 	}

@@ -115,18 +115,29 @@ func (j *judge) clusterNamed(name string) *reconcile.Cluster {
 	return found
 }
 
-// attics are names of folders for what is no longer in use.
-var attics = []string{"archive", "archived", "archives", "attic", "deprecated", "disabled", "graveyard", "old", "trash", "unused"}
-
 // putAway says whether a file is in a folder for what is no longer in use, and the bootstrap's
 // file isn't in the same one.
 func putAway(file, bootstrap string) bool {
-	for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {
-		if slices.Contains(attics, strings.ToLower(strings.TrimLeft(path.Base(dir), "._"))) && !strings.HasPrefix(bootstrap, dir+"/") {
-			return true
+	dir := repository.Attic(file)
+	return dir != "" && !strings.HasPrefix(bootstrap, dir+"/")
+}
+
+// otherCluster names the cluster that a release's file belongs to by its folder, where that stands beside one which a
+// cluster of the repository is called by, with the same file in it: config/b/helmfile.yaml beside
+// config/a/helmfile.yaml. It is "" for a cluster of the repository's.
+func (j *judge) otherCluster(r *helmfile.Release) string {
+	for dir := path.Dir(r.File); dir != "."; dir = path.Dir(dir) {
+		name, rest := path.Base(dir), strings.TrimPrefix(r.File, dir+"/")
+		if slices.ContainsFunc(j.Fleet.Clusters, func(c *reconcile.Cluster) bool { return c.Is(name) }) {
+			return ""
+		}
+		if slices.ContainsFunc(j.Fleet.Clusters, func(c *reconcile.Cluster) bool {
+			return !strings.Contains(c.Name, "/") && j.Repo.Exists(path.Join(path.Dir(dir), c.Name, rest))
+		}) {
+			return name
 		}
 	}
-	return false
+	return ""
 }
 
 func sameIdentity(r *helmfile.Release, h *helmrelease.Release) bool {
@@ -170,7 +181,7 @@ func (j *judge) choose(r *helmfile.Release, candidates []*helmrelease.Release) (
 		if common := onAll(all); len(common.differences) > 0 {
 			return common, nil
 		}
-		return nil, &located.Unknown{Reason: fmt.Sprintf("%s:%d differs between the clusters %s and %s, and which of them the bootstrap is for is not known",
+		return nil, &located.Unknown{Reason: fmt.Sprintf("%s:%d differs between the clusters %s and %s, and it is unknown which one the bootstrap is for",
 			a.File, a.Line, a.ClusterName(), b.ClusterName())}
 	}
 	return all[0], nil

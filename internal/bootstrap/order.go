@@ -4,15 +4,20 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/helmfile"
 	"github.com/fleetwright/fleetwright/internal/helmrelease"
 	"github.com/fleetwright/fleetwright/internal/located"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/internal/sorting"
 )
 
-// OrderProblem is why a bootstrap file cannot be installed in its order, or not in the one that
-// Git asks for.
+// OrderProblem says why the releases of a bootstrap file cannot be installed in order, or are
+// installed in another order than in Git, or what is wrong with what their hooks apply.
 type OrderProblem struct {
+	// Rule that it falls under.
+	Rule    string `json:"rule"`
 	File    string `json:"file"`
 	Line    int    `json:"line"`
 	Cluster string `json:"cluster"`
@@ -22,43 +27,68 @@ type OrderProblem struct {
 	// Refused says that helmfile stops there; otherwise the releases may be installed side by
 	// side, which may go well.
 	Refused bool `json:"refused"`
+	// Unresolved says that the message is a question that cannot be decided.
+	Unresolved bool `json:"unresolved"`
 	// Ignored says that a comment or the configuration ignores it.
 	Ignored bool `json:"ignored"`
 }
 
-// checkOrder checks the needs of the releases of a file, and that they follow what the HelmReleases
-// that take them over depend on, where those are known.
-func checkOrder(releases []*helmfile.Release, taken map[*helmfile.Release]*helmrelease.Release) []OrderProblem {
-	o := ordering{byID: map[string]*helmfile.Release{}}
+// orders checks the order of the releases of all bootstrap files, and what their hooks apply.
+type orders struct {
+	*judge
+	files [][]*helmfile.Release
+	// taken are the HelmReleases that take the releases over, where those are known.
+	taken map[*helmfile.Release]*helmrelease.Release
+	// own is what the charts of the releases render that were fetched, nil where it is not known.
+	own map[*helmfile.Release]*reconcile.Release
+	// git are the objects that Flux applies, once they are asked for.
+	git *gitObjects
+}
+
+// check checks the needs and hooks of the releases of a file, and that the needs follow what the HelmReleases that take
+// the releases over depend on.
+func (s *orders) check(releases []*helmfile.Release) []OrderProblem {
+	o := ordering{orders: s, byID: map[string]*helmfile.Release{}, told: map[[2]*helmfile.Release]bool{}}
 	for _, r := range releases {
 		if r.Name.Unknown == nil && r.Namespace.Unknown == nil && r.Unreadable == "" {
 			o.byID[r.ID()] = r
 		}
 	}
 	for _, r := range releases {
-		o.needs(r, taken)
+		o.needs(r)
 	}
 	if len(o.problems) == 0 {
 		for _, r := range releases {
-			o.dependsOn(r, taken)
+			o.dependsOn(r)
+			o.contradicts(r)
+		}
+		if !o.renamed {
+			o.requirements(releases)
 		}
 	}
-	slices.SortStableFunc(o.problems, func(a, b OrderProblem) int { return cmp.Compare(a.Line, b.Line) })
+	o.hooks(releases)
+	sorting.StableFunc(o.problems, func(a, b OrderProblem) int { return cmp.Compare(a.Line, b.Line) })
 	return o.problems
 }
 
+// ordering checks one file.
 type ordering struct {
+	*orders
 	byID     map[string]*helmfile.Release
 	problems []OrderProblem
+	// renamed says that a need names a release by what it is called in Git: what leads through it is not followed.
+	renamed bool
+	// told are the releases that a problem says to be installed in the wrong order, the one that needs the other first.
+	told map[[2]*helmfile.Release]bool
 }
 
 func (o *ordering) add(r *helmfile.Release, at located.Place, refused bool, message, hint string) {
-	o.problems = append(o.problems, OrderProblem{File: at.File, Line: at.Line, Cluster: r.Cluster, Release: r.Name.Known(),
+	o.problems = append(o.problems, OrderProblem{Rule: RuleOrder, File: at.File, Line: at.Line, Cluster: r.Cluster, Release: r.Name.Known(),
 		Message: message, Hint: hint, Refused: refused})
 }
 
 // needs tells of needs that lead nowhere, or back to the release.
-func (o *ordering) needs(r *helmfile.Release, taken map[*helmfile.Release]*helmrelease.Release) {
+func (o *ordering) needs(r *helmfile.Release) {
 	for _, need := range r.Needs {
 		if need.Unknown != nil || r.Namespace.Unknown != nil {
 			continue
@@ -66,21 +96,22 @@ func (o *ordering) needs(r *helmfile.Release, taken map[*helmfile.Release]*helmr
 		id := helmfile.NeedID(r, need.Value)
 		needed := o.byID[id]
 		switch {
-		case needed == nil && o.moved(id, taken): // that is told of the other's namespace
+		case needed == nil && o.moved(id): // that is told of the other's namespace
+			o.renamed = true
 		case needed == nil:
-			o.add(r, need.Place, true, fmt.Sprintf("release %q needs %q, which the file doesn't define: helmfile stops there", r.ID(), need.Value),
+			o.add(r, need.Place, true, fmt.Sprintf("release %q needs %q, which the file does not define: helmfile fails", r.ID(), need.Value),
 				"name a release of the file as NAMESPACE/NAME")
 		case needed == r || o.leads(needed, r):
-			o.add(r, need.Place, true, fmt.Sprintf("release %q needs %q, which needs it in turn: helmfile stops there", r.ID(), need.Value),
-				"take one of the needs away")
+			o.add(r, need.Place, true, fmt.Sprintf("release %q needs %q, and the other way round: helmfile fails", r.ID(), need.Value),
+				"remove one of the needs")
 		}
 	}
 }
 
 // moved says whether a release has this id in Git, and another one in the bootstrap.
-func (o *ordering) moved(id string, taken map[*helmfile.Release]*helmrelease.Release) bool {
+func (o *ordering) moved(id string) bool {
 	for _, r := range o.byID {
-		if h := taken[r]; h != nil && h.Namespace+"/"+h.Name == id {
+		if h := o.taken[r]; h != nil && h.Namespace+"/"+h.Name == id {
 			return true
 		}
 	}
@@ -107,8 +138,8 @@ func (o *ordering) leads(from, to *helmfile.Release) bool {
 
 // dependsOn tells of releases that Flux would install after others of the file, and that the
 // bootstrap may install before.
-func (o *ordering) dependsOn(r *helmfile.Release, taken map[*helmfile.Release]*helmrelease.Release) {
-	h := taken[r]
+func (o *ordering) dependsOn(r *helmfile.Release) {
+	h := o.taken[r]
 	if h == nil || r.CRDsOnly || slices.ContainsFunc(r.Needs, func(t located.Text) bool { return t.Unknown != nil }) {
 		return
 	}
@@ -116,12 +147,74 @@ func (o *ordering) dependsOn(r *helmfile.Release, taken map[*helmfile.Release]*h
 	for _, dependency := range dependencies {
 		name, namespace := helmrelease.TextOf(dependency, "name"), cmp.Or(helmrelease.TextOf(dependency, "namespace"), h.MetadataNamespace())
 		for _, other := range o.byID {
-			on := taken[other]
+			on := o.taken[other]
 			if on == nil || other.CRDsOnly || on.Applied.Name != name || on.MetadataNamespace() != namespace || o.leads(r, other) {
 				continue
 			}
-			o.add(r, r.Place, false, fmt.Sprintf("release %q may be installed before %q, on which HelmRelease %s/%s depends",
+			o.told[[2]*helmfile.Release{r, other}] = true
+			o.add(r, r.Place, false, fmt.Sprintf("helmfile may install release %q before %q, on which HelmRelease %s/%s depends",
 				r.ID(), other.ID(), h.MetadataNamespace(), h.Applied.Name), fmt.Sprintf("add %q to its needs", other.ID()))
+		}
+	}
+}
+
+// contradicts tells of releases that the bootstrap installs after others, whose Kustomizations Flux applies in the
+// opposite order.
+func (o *ordering) contradicts(r *helmfile.Release) {
+	for _, need := range r.Needs {
+		other := o.byID[helmfile.NeedID(r, need.Value)]
+		if need.Unknown != nil || other == nil || o.taken[r] == nil || o.taken[other] == nil || r.CRDsOnly || other.CRDsOnly {
+			continue
+		}
+		later, first := o.taken[r].Applied.Kustomization, o.taken[other].Applied.Kustomization
+		if later == nil || first == nil || later == first || later.Cluster != first.Cluster || !waitsFor(first, later) {
+			continue
+		}
+		o.add(r, need.Place, false, fmt.Sprintf("helmfile installs release %q before %q, but Kustomization %s, which applies the first, depends on %s, which applies the second",
+			other.ID(), r.ID(), first, later), "remove one of the two: the need, or the Kustomization's dependsOn")
+	}
+}
+
+// waitsFor says whether a Kustomization depends on another one, through others too.
+func waitsFor(k, on *reconcile.Kustomization) bool {
+	seen := map[*reconcile.Kustomization]bool{k: true}
+	for queue := []*reconcile.Kustomization{k}; len(queue) > 0; queue = queue[1:] {
+		for _, d := range queue[0].Spec.DependsOn {
+			next, found := k.Cluster.Kustomization(cmp.Or(d.Namespace, queue[0].Namespace), d.Name)
+			if !found || seen[next] {
+				continue
+			}
+			if next == on {
+				return true
+			}
+			seen[next] = true
+			queue = append(queue, next)
+		}
+	}
+	return false
+}
+
+// hooks tell of files that hooks apply and that the repository lacks: helmfile stops there; and of objects that they
+// apply and that Flux does not. What several releases have from a template is told once.
+func (o *ordering) hooks(releases []*helmfile.Release) {
+	told := map[located.Text]bool{}
+	for _, r := range releases {
+		if r.Skipped != nil || r.Unreadable != "" {
+			continue
+		}
+		for _, h := range r.Hooks {
+			for _, t := range h.Applied {
+				if told[t] || strings.HasPrefix(t.Value, "../") {
+					continue
+				}
+				told[t] = true
+				if !o.Repo.Lacks(t.Value) {
+					o.unmanaged(r, t)
+					continue
+				}
+				o.add(r, t.Place, true, fmt.Sprintf("a hook of release %q applies %s, which does not exist", r.Name.Known(), t.Value),
+					"correct the path: it is relative to the folder of the helmfile")
+			}
 		}
 	}
 }

@@ -6,20 +6,21 @@ import (
 	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/helmfile"
-	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
 // Step is a release of a bootstrap, in the order of installation.
 type Step struct {
-	File      string   `json:"file"`
-	Line      int      `json:"line"`
-	Cluster   string   `json:"cluster"`
-	Release   string   `json:"release"`
-	Namespace string   `json:"namespace"`
-	Chart     string   `json:"chart"`
-	Version   string   `json:"version"`
-	Needs     []string `json:"needs"`
+	File      string `json:"file"`
+	Line      int    `json:"line"`
+	Cluster   string `json:"cluster"`
+	Release   string `json:"release"`
+	Namespace string `json:"namespace"`
+	Chart     string `json:"chart"`
+	Version   string `json:"version"`
+	// Locked is the version that the lock names for a range, "" where it names none.
+	Locked string   `json:"locked,omitempty"`
+	Needs  []string `json:"needs"`
 	// CRDsOnly says that only the chart's custom resource definitions are
 	// installed.
 	CRDsOnly bool `json:"crdsOnly"`
@@ -45,7 +46,7 @@ const (
 	Install TakeOver = "install"
 	// NotTaken: no HelmRelease takes it over, or no cluster applies the one that would.
 	NotTaken TakeOver = "none"
-	// Undecided: it cannot be told offline.
+	// Undecided: it cannot be decided offline.
 	Undecided TakeOver = "unknown"
 )
 
@@ -69,7 +70,7 @@ func (r ReleaseReport) takeOver(crdsOnly bool) (TakeOver, string) {
 	case r.unapplied:
 		return NotTaken, "no cluster applies the HelmRelease " + r.HelmRelease
 	case crdsOnly:
-		return Install, "the bootstrap installs its definitions only"
+		return Install, "the bootstrap installs only its CustomResourceDefinitions"
 	case second:
 		return SecondRelease, differ
 	case len(fields) > 0:
@@ -83,25 +84,25 @@ func (r ReleaseReport) takeOver(crdsOnly bool) (TakeOver, string) {
 // mostFields is how many fields a reason names.
 const mostFields = 3
 
-// Plan lists the releases of all bootstrap files: file by file in the order of
-// their paths, each release after those of its file that it needs, otherwise in
-// the order of the file, with what Flux will do when it takes it over. It fails on needs that
-// form a circle. The fleet is what Flux would apply; nil computes what is needed of it.
-func Plan(ctx context.Context, repo *repository.Repository, fleet *reconcile.Fleet) ([]Step, error) {
+// Plan lists the releases of all bootstrap files with what Flux will do when it takes each over. The
+// files are in the order of their paths, and the releases in the order of their file, but each after
+// those that it needs. It fails if needs form a cycle.
+func Plan(ctx context.Context, repo *repository.Repository, fetched Fetched) ([]Step, error) {
 	files, engine, err := helmfile.ReadAll(ctx, repo)
 	if err != nil {
 		return nil, err
 	}
 	ordered := make([][]*helmfile.Release, len(files))
 	for i, releases := range files {
-		if err := helmfile.Readable(releases); err != nil {
+		readable, _, err := helmfile.Readable(releases)
+		if err != nil {
 			return nil, err
 		}
-		if ordered[i], err = helmfile.InOrder(releases); err != nil {
+		if ordered[i], err = helmfile.InOrder(readable); err != nil {
 			return nil, err
 		}
 	}
-	j, err := newJudge(ctx, repo, files, engine, fleet)
+	j, err := newJudge(ctx, repo, files, engine, nil, fetched)
 	if err != nil {
 		return nil, err
 	}
@@ -121,6 +122,7 @@ func (j *judge) step(r *helmfile.Release) Step {
 	for _, need := range r.Needs {
 		s.Needs = append(s.Needs, need.Known())
 	}
+	s.Locked = j.lockedVersion(r)
 	judged := j.release(r)
 	s.HelmRelease = judged.HelmRelease
 	s.TakeOver, s.Reason = judged.takeOver(r.CRDsOnly)

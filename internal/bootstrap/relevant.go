@@ -32,6 +32,8 @@ type relevance struct {
 	reads   map[string]bool
 	sources map[string]bool
 	data    map[string]bool
+	// applied are the kinds and names of objects that hooks apply.
+	applied map[[2]string]bool
 	// templated says that ResourceSets refer to names that their templates make.
 	templated bool
 	// of are the charts of the sources of a name.
@@ -45,13 +47,20 @@ type relevance struct {
 
 func newRelevance(repo *repository.Repository, files [][]*helmfile.Release) *relevance {
 	x := &relevance{repo: repo, charts: map[string]bool{}, reads: map[string]bool{}, sources: map[string]bool{},
-		data: map[string]bool{}, of: map[string][]string{}, known: map[string]bool{}}
+		data: map[string]bool{}, applied: map[[2]string]bool{}, of: map[string][]string{}, known: map[string]bool{}}
 	for _, releases := range files {
 		for _, r := range releases {
 			x.names = append(x.names, r.Name.Value)
 			x.charts[helmrelease.ChartName(r.Chart.Value)] = true
 			for p := range r.Reads {
 				x.reads[p] = true
+			}
+			for _, h := range r.Hooks {
+				for _, t := range h.Applied {
+					for _, o := range objectsAt(repo, t.Value) {
+						x.applied[[2]string{o.Kind, o.Name}] = true
+					}
+				}
 			}
 		}
 	}
@@ -284,6 +293,9 @@ func (x *relevance) file(f *repository.File) bool {
 
 func (x *relevance) object(o *repository.Object) bool {
 	variable := strings.Contains(o.Name, "${")
+	if x.applied[[2]string{o.Kind, o.Name}] {
+		return true
+	}
 	switch o.Group() {
 	case fluxapi.HelmGroup:
 		return x.release(o)

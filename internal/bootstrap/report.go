@@ -8,26 +8,27 @@ import (
 )
 
 // Verdict on a release of a bootstrap. Of several that apply, the first in the
-// order Drift, Missing, Unresolved, Intended, Agrees is given.
+// order Drift, Missing, Unresolved, Intended, Cosmetic, Agrees is given.
 type Verdict string
 
 // The verdicts.
 const (
-	// Agrees: what the bootstrap installs is what the HelmRelease says.
+	// Agrees: the bootstrap installs what the HelmRelease declares.
 	Agrees Verdict = "agrees"
 	// Drift: chart, version, values or identity differ.
 	Drift Verdict = "drift"
-	// Missing: there is no HelmRelease, and the release reads a file that isn't
-	// there.
+	// Missing: there is no HelmRelease, and the release reads a file that does not exist.
 	Missing Verdict = "missing"
 	// Unresolved: it cannot be decided offline; the reason says why.
 	Unresolved Verdict = "unresolved"
-	// Intended: what differs is ignored on purpose, with a reason in Git.
+	// Intended: the difference is ignored on purpose, with a reason in Git.
 	Intended Verdict = "intended"
+	// Cosmetic: values differ, and both sides install the same objects. Only VerifyRendered gives it.
+	Cosmetic Verdict = "cosmetic"
 )
 
-// Report says of each release of each bootstrap file whether it installs what
-// its HelmRelease says. Its JSON form is stable; lists are never null.
+// Report says for each release of each bootstrap file whether it installs what its HelmRelease
+// declares. Its JSON form is stable; lists are never null.
 type Report struct {
 	APIVersion string          `json:"apiVersion"`
 	Kind       string          `json:"kind"`
@@ -35,12 +36,12 @@ type Report struct {
 	// Refusals are the first reason of each helmfile for which helmfile itself
 	// stops. Its releases are judged all the same.
 	Refusals []Refusal `json:"refusals"`
-	// Order is what is wrong with the order of the releases; it is no part of their verdicts.
+	// Order lists problems with the order of the releases and with what their hooks apply; they do not affect the verdicts.
 	Order []OrderProblem `json:"order"`
 	// Flux says of each way in which the repository installs Flux whether Git says the same; it
 	// is counted apart from the releases.
 	Flux []FluxReport `json:"flux"`
-	// Stale are declarations of differences that are none.
+	// Stale are declarations of differences that do not exist.
 	Stale   []Declaration `json:"stale"`
 	Summary Summary       `json:"summary"`
 }
@@ -54,7 +55,8 @@ func NewReport() *Report {
 // Open says whether something is unresolved.
 func (r *Report) Open() bool {
 	return r.Summary.Unresolved > 0 || slices.ContainsFunc(r.Flux, func(f FluxReport) bool { return f.Verdict == Unresolved }) ||
-		slices.ContainsFunc(r.Refusals, func(r Refusal) bool { return !r.Certain && !r.Told })
+		slices.ContainsFunc(r.Refusals, func(r Refusal) bool { return !r.Certain && !r.Told }) ||
+		slices.ContainsFunc(r.Order, func(o OrderProblem) bool { return o.Unresolved && !o.Ignored })
 }
 
 // Refusal is a reason for which helmfile stops: in its words, and where.
@@ -65,8 +67,8 @@ type Refusal struct {
 	File   string `json:"file"`
 	Line   int    `json:"line"`
 	Reason string `json:"reason"`
-	// Certain says that helmfile stops whatever is not known here, and Told that the verdicts on
-	// releases tell of the reason, a file that isn't there.
+	// Certain says that helmfile fails whatever the unknown values are, and Told that the verdicts on
+	// releases already report the reason, a missing file.
 	Certain bool `json:"-"`
 	Told    bool `json:"-"`
 	// Absent says that the reason is a file that isn't there.
@@ -75,8 +77,8 @@ type Refusal struct {
 	Ignored bool `json:"-"`
 }
 
-// Stops says whether a helmfile cannot be installed, which no verdict on a release tells and
-// nothing excuses.
+// Stops says whether a helmfile cannot be installed for a reason that no verdict on a release reports
+// and that no annotation excuses.
 func (r Refusal) Stops() bool { return r.Certain && !r.Told && !r.Ignored }
 
 // ReleaseReport is the verdict on one release.
@@ -98,18 +100,20 @@ type ReleaseReport struct {
 	// Reason of the verdicts missing and unresolved, and of a release that the
 	// bootstrap doesn't install.
 	Reason string `json:"reason"`
+	// Rendered compares the objects, where VerifyRendered was asked; nil where the release is another one than Flux's.
+	Rendered *Rendered `json:"rendered,omitempty"`
 
 	// definition is what declares the release: a helmfile, a kustomization, …
 	definition string
 
 	// Object names the HelmRelease.
 	Object Object `json:"-"`
-	// Unreadable says that nothing can be told of the file, whose only entry this is.
+	// Unreadable says that the file cannot be evaluated, and that this is its only entry.
 	Unreadable bool `json:"-"`
 	// Stops says of such a file that helmfile certainly stops there.
 	Stops bool `json:"-"`
 
-	// Gone says that there is no HelmRelease and a file is missing, be that meant or not.
+	// Gone says that there is no HelmRelease and a file is missing, whether intended or not.
 	Gone bool `json:"-"`
 
 	// unapplied says that no cluster of the repository applies the HelmRelease.
@@ -131,19 +135,21 @@ type Difference struct {
 	Field     string `json:"field"`
 	Bootstrap Side   `json:"bootstrap"`
 	Git       Side   `json:"git"`
-	// Cause is what has likely happened, in words; "" where it isn't known.
+	// Cause is the likely cause, in words; "" if it is unknown.
 	Cause string `json:"cause"`
-	// Ignored says that the difference is meant: by the annotation [IntendedAnnotation] or
-	// fleetwright.dev/ignore of the HelmRelease, or by a comment at the line. Reason is
-	// the one that is given there.
+	// Ignored says that the difference is intended: by the annotation [IntendedAnnotation] or
+	// fleetwright.dev/ignore of the HelmRelease, or by a comment on the line. Reason is the one given
+	// there.
 	Ignored bool   `json:"ignored"`
 	Reason  string `json:"reason"`
+	// Cosmetic says that the difference changes no object that is installed; it is ignored, too.
+	Cosmetic bool `json:"cosmetic,omitempty"`
 
 	missing string // the file that the bootstrap reads and that doesn't exist
 }
 
-// Absent says in words which file of the bootstrap's side is missing, "" where none is: the
-// difference is then all that is known of that side.
+// Absent says in words which file of the bootstrap is missing, "" if none is; nothing else is known of
+// the bootstrap's side then.
 func (d Difference) Absent() string {
 	switch {
 	case d.missing == "":
@@ -154,12 +160,14 @@ func (d Difference) Absent() string {
 	return "the file " + d.missing + ", which the template reads, " + templates.Absence(d.missing)
 }
 
-// Side is one side's value of a field: a JSON value, null where the side has
-// none. What looks like a secret is hidden.
+// Side is the value of a field on one side: a JSON value, null if the side has none. Values that look
+// like secrets are hidden.
 type Side struct {
 	Value any    `json:"value"`
 	File  string `json:"file"`
 	Line  int    `json:"line"`
+	// Locked is the version that the lock names for a range, "" where it names none.
+	Locked string `json:"locked,omitempty"`
 
 	scalar bool // a Helm value, whose type counts
 }
@@ -173,6 +181,7 @@ type Summary struct {
 	Missing    int `json:"missing"`
 	Unresolved int `json:"unresolved"`
 	Intended   int `json:"intended"`
+	Cosmetic   int `json:"cosmetic,omitempty"`
 }
 
 func (s *Summary) count(v Verdict) {
@@ -188,5 +197,7 @@ func (s *Summary) count(v Verdict) {
 		s.Unresolved++
 	case Intended:
 		s.Intended++
+	case Cosmetic:
+		s.Cosmetic++
 	}
 }

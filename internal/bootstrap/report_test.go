@@ -96,7 +96,7 @@ func TestReportControlCharacters(t *testing.T) {
 }
 
 func TestPlan(t *testing.T) {
-	steps, err := Plan(t.Context(), archive(t, "layouts/apps"), nil)
+	steps, err := Plan(t.Context(), archive(t, "layouts/apps"), Fetched{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func TestPlanCircle(t *testing.T) {
   - {name: b, namespace: n, chart: x/b, needs: [n/c]}
   - {name: c, namespace: n, chart: x/c, needs: [context/n/a]}
 `)}}})
-	_, err := Plan(t.Context(), repo, nil)
+	_, err := Plan(t.Context(), repo, Fetched{})
 	if err == nil || !strings.Contains(err.Error(), `helmfile.yaml:2: the release "n/a" needs itself`) {
 		t.Errorf("got %v", err)
 	}
@@ -145,9 +145,9 @@ func TestValues(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	for reference, message := range map[string]string{
-		"app":   `"app" is no release: give NAMESPACE/NAME`,
-		"a/b/c": `give NAMESPACE/NAME`,
-		"a/no":  `there are "a/app", "a/gone", "a/optional"`,
+		"app":   `"app" is not a release: pass NAMESPACE/NAME`,
+		"a/b/c": `pass NAMESPACE/NAME`,
+		"a/no":  `existing releases: "a/app", "a/gone", "a/optional"`,
 	} {
 		if _, err := helmfile.Values(t.Context(), archive(t, "verify/values-files"), reference); err == nil || !strings.Contains(err.Error(), message) {
 			t.Errorf("%s: got %v", reference, err)

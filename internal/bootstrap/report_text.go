@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -20,12 +21,12 @@ type TextOptions struct {
 	Color bool
 }
 
-var symbols = map[Verdict]string{Agrees: "✓", Drift: "✗", Missing: "✗", Unresolved: "?", Intended: "~"}
+var symbols = map[Verdict]string{Agrees: "✓", Drift: "✗", Missing: "✗", Unresolved: "?", Intended: "~", Cosmetic: "≈"}
 
-var colours = map[Verdict]output.Colour{Agrees: output.Green, Drift: output.Red, Missing: output.Red, Unresolved: output.Yellow, Intended: output.Cyan}
+var colours = map[Verdict]output.Colour{Agrees: output.Green, Drift: output.Red, Missing: output.Red, Unresolved: output.Yellow, Intended: output.Cyan, Cosmetic: output.Green}
 
-// WriteText prints a report for people: the releases of each file in aligned
-// columns, what differs with the places of both sides, and a line of summary.
+// WriteText prints a report for people: the releases of each file in aligned columns, the differences
+// with their places on both sides, and a summary line.
 func (r *Report) WriteText(w io.Writer, opts TextOptions) error {
 	out := output.NewText(bufio.NewWriter(output.Raw(w)), opts.Color)
 	for start := 0; start < len(r.Releases); {
@@ -37,13 +38,17 @@ func (r *Report) WriteText(w io.Writer, opts TextOptions) error {
 		_ = out.Printf("%s\n", file)
 		for _, refusal := range r.Refusals {
 			if refusal.Helmfile == file {
-				may := map[bool]string{true: "stops", false: "may stop"}[refusal.Certain]
+				may := map[bool]string{true: "fails", false: "may fail"}[refusal.Certain]
 				_ = out.Printf("  ! helmfile %s: %s   %s\n", may, refusal.Reason, fmt.Sprintf("%s:%d", refusal.File, refusal.Line))
 			}
 		}
 		writeReleases(out, r.Releases[start:end])
 		for _, o := range r.Order {
-			if o.File == r.Releases[start].File && !o.Ignored {
+			switch {
+			case o.File != file || o.Ignored:
+			case o.Unresolved:
+				_ = out.Printf("  ? %s:%d: %s\n", o.File, o.Line, o.Message)
+			default:
 				_ = out.Printf("  ! %s:%d: %s\n      hint: %s\n", o.File, o.Line, o.Message, o.Hint)
 			}
 		}
@@ -71,6 +76,7 @@ func writeReleases(out *output.Text, releases []ReleaseReport) {
 		if hint := r.Hint(); hint != "" {
 			_ = out.Printf("      hint: %s\n", hint)
 		}
+		r.Rendered.write(out, r.Verdict)
 	}
 }
 
@@ -116,6 +122,8 @@ func inWords(v Verdict, git, reason string) string {
 	switch v {
 	case Agrees:
 		return "as " + git
+	case Cosmetic:
+		return "installs the same objects as " + git
 	case Drift:
 		return "drifts from " + git
 	case Intended:
@@ -136,26 +144,32 @@ func writeDifferences(out *output.Text, differences []Difference) {
 	var field, value int
 	for _, d := range differences {
 		field = max(field, width(oneLine(d.Field)))
+		inBootstrap, inGit := d.Texts()
 		if d.Absent() == "" {
-			value = max(value, width(d.Bootstrap.Text()))
+			value = max(value, width(inBootstrap))
 		}
-		value = max(value, width(d.Git.Text()))
+		value = max(value, width(inGit))
 	}
-	line := func(name string, s Side) {
-		text := fmt.Sprintf("      %s   %s   %s", padded(name, field), padded(s.Text(), value), s.at())
+	line := func(name, shown string, s Side) {
+		text := fmt.Sprintf("      %s   %s   %s", padded(name, field), padded(shown, value), s.at())
 		_ = out.Printf("%s\n", strings.TrimRight(text, " "))
 	}
+	all := !slices.ContainsFunc(differences, func(d Difference) bool { return !d.Cosmetic })
 	for _, d := range differences {
+		inBootstrap, inGit := d.Texts()
 		if absent := d.Absent(); absent != "" {
 			_ = out.Printf("      %s   %s   %s\n", padded(d.Field, field), absent, d.Bootstrap.at())
 		} else {
-			line(d.Field, d.Bootstrap)
+			line(d.Field, inBootstrap, d.Bootstrap)
 		}
 		if d.Absent() == "" || d.Git.Value != nil {
-			line("", d.Git)
+			line("", inGit, d.Git)
 		}
-		if d.Ignored {
-			_ = out.Printf("      %s   meant: %s\n", strings.Repeat(" ", field), d.Reason)
+		switch pad := strings.Repeat(" ", field); {
+		case d.Cosmetic && !all: // else the verdict says it
+			_ = out.Printf("      %s   cosmetic: %s\n", pad, d.Reason)
+		case d.Ignored && !d.Cosmetic:
+			_ = out.Printf("      %s   intended: %s\n", pad, d.Reason)
 		}
 		for _, changed := range d.lines() {
 			_ = out.Printf("      %s   %s\n", strings.Repeat(" ", field), changed)
@@ -165,8 +179,43 @@ func writeDifferences(out *output.Text, differences []Difference) {
 
 const maxShown = 60
 
+// Texts are the two values as people read them, each on one line and shortened: if what is left is the same
+// of both, from shortly before the first place where they differ.
+func (d Difference) Texts() (inBootstrap, inGit string) {
+	a, b := []rune(d.Bootstrap.whole()), []rune(d.Git.whole())
+	inBootstrap, inGit = cut(string(a)), cut(string(b))
+	if slices.Equal(a, b) {
+		return withVariable(string(a)), withVariable(string(b))
+	}
+	if inBootstrap != inGit {
+		return inBootstrap, inGit
+	}
+	same := 0
+	for same < min(len(a), len(b)) && a[same] == b[same] {
+		same++
+	}
+	from := max(0, same-maxShown/3)
+	return "…" + cut(string(a[from:])), "…" + cut(string(b[from:]))
+}
+
+// withVariable is a value, shortened, with its first variable: Flux replaces it, so that the same text is another value.
+func withVariable(text string) string {
+	before, _, found := strings.Cut(text, "${")
+	if !found || utf8.RuneCountInString(before) < maxShown/2 {
+		return cut(text)
+	}
+	from := []rune(before)
+	return "…" + cut(string(from[len(from)-maxShown/3:])+text[len(before):])
+}
+
 // Text is the value as people read it, on one line and shortened.
-func (s Side) Text() string {
+func (s Side) Text() string { return cut(s.whole()) }
+
+// whole is the value on one line.
+func (s Side) whole() string {
+	if s.Locked != "" {
+		return fmt.Sprintf("%s (%s in the lock)", Side{Value: s.Value}.whole(), oneLine(s.Locked))
+	}
 	switch v := s.Value.(type) {
 	case nil:
 		if !s.scalar {
@@ -180,13 +229,13 @@ func (s Side) Text() string {
 		if _, isText := located.PlainScalar(v).(string); !isText && s.scalar {
 			v = strconv.Quote(v) // "1" is not 1
 		}
-		return cut(oneLine(v))
+		return oneLine(v)
 	}
 	data, err := json.Marshal(s.Value)
 	if err != nil {
 		return "(not printable)"
 	}
-	return cut(oneLine(string(data)))
+	return oneLine(string(data))
 }
 
 func (s Side) at() string {
@@ -233,6 +282,7 @@ func (s Summary) String() string {
 	add(s.Missing, "missing", "missing")
 	add(s.Unresolved, "unresolved", "unresolved")
 	add(s.Intended, "intended", "intended")
+	add(s.Cosmetic, "cosmetic", "cosmetic")
 	noun := "releases"
 	if s.Releases == 1 {
 		noun = "release"

@@ -20,11 +20,17 @@ const (
 // RuleFluxDrift is about a bootstrap that installs another Flux than Git says.
 const RuleFluxDrift = "bootstrap-flux-drift"
 
-// RuleIntendedStale is about a declared difference that is none.
+// RuleIntendedStale is about a declared difference that does not exist.
 const RuleIntendedStale = "bootstrap-intended-stale"
 
-// RuleRefused is about a bootstrap at which its tool stops.
+// RuleRefused is about a bootstrap that its tool refuses.
 const RuleRefused = "bootstrap-refused"
 
 // RuleOrder is about the order in which a bootstrap installs its releases.
 const RuleOrder = "bootstrap-order"
+
+// RuleOperatorMissing is about a bootstrap that creates a FluxInstance without the operator.
+const RuleOperatorMissing = "bootstrap-operator-missing"
+
+// RuleObjectMissing is about objects that hooks of a bootstrap apply and that Flux does not.
+const RuleObjectMissing = "bootstrap-object-missing"

@@ -17,7 +17,7 @@ func (j *judge) inSet(r *helmfile.Release) string {
 			spec := helmrelease.FieldOf(set.Of.Value, "spec")
 			steps, _ := helmrelease.FieldOf(spec, "steps").([]any)
 			if set.Because != "" && slices.ContainsFunc(append([]any{spec}, steps...), func(step any) bool { return names(r, step) }) {
-				return fmt.Sprintf("its HelmRelease may be made by the %s (%s:%d): %s", set.Of, set.Of.File, set.Of.Line, set.Because)
+				return fmt.Sprintf("its HelmRelease may be created by the %s (%s:%d): %s", set.Of, set.Of.File, set.Of.Line, set.Because)
 			}
 		}
 	}

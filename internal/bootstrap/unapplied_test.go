@@ -47,7 +47,7 @@ func TestUnapplied(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			repo := testarchive.Repository(t, txtar.Parse([]byte(test.repo)))
-			steps, err := Plan(t.Context(), repo, nil)
+			steps, err := Plan(t.Context(), repo, Fetched{})
 			if err != nil {
 				t.Fatal(err)
 			}

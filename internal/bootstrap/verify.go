@@ -16,35 +16,51 @@ import (
 	"github.com/fleetwright/fleetwright/internal/located"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/internal/sorting"
 	"github.com/fleetwright/fleetwright/internal/templates"
 )
 
-// ErrNoBootstrap says that a repository holds no bootstrap file.
+// ErrNoBootstrap says that a repository contains no bootstrap file.
 var ErrNoBootstrap = helmfile.ErrNoBootstrap
 
-// Verify compares every release of every bootstrap file with the HelmRelease
-// that takes it over. It executes and fetches nothing. The error is
-// [ErrNoBootstrap] where there is nothing to compare, or the context's.
+// Verify compares every release of every bootstrap file with the HelmRelease that takes it over. It
+// executes and fetches nothing. The error is [ErrNoBootstrap] if there is nothing to compare, or the
+// context's error.
 //
-// The fleet is what Flux would apply from the repository; nil computes it. What the selectors
-// ignore is intended, as what comments and annotations ignore is.
+// The fleet is what Flux would apply from the repository; if it is nil, Verify computes it.
+// Differences that the selectors, comments or annotations ignore are intended.
 func Verify(ctx context.Context, repo *repository.Repository, fleet *reconcile.Fleet, ignore ...finding.Selector) (*Report, error) {
+	return verify(ctx, repo, fleet, Fetched{}, nil, ignore)
+}
+
+// VerifyFetched is Verify with the charts and the HelmReleases of sources that were fetched.
+func VerifyFetched(ctx context.Context, repo *repository.Repository, fetched Fetched, ignore ...finding.Selector) (*Report, error) {
+	return verify(ctx, repo, nil, fetched, nil, ignore)
+}
+
+// VerifyRendered is Verify, and compares the objects that both sides install where their charts are available: a difference
+// of values that changes no object is cosmetic.
+func VerifyRendered(ctx context.Context, repo *repository.Repository, fleet *reconcile.Fleet, ignore ...finding.Selector) (*Report, error) {
+	return verify(ctx, repo, fleet, Fetched{}, &prover{ctx: ctx, fleet: fleet, hide: fleet.Hiding()}, ignore)
+}
+
+func verify(ctx context.Context, repo *repository.Repository, fleet *reconcile.Fleet, fetched Fetched, p *prover, ignore []finding.Selector) (*Report, error) {
 	report := NewReport()
 	files, engine, err := helmfile.ReadAll(ctx, repo)
 	nothing := errors.Is(err, ErrNoBootstrap)
 	if err != nil && (!nothing || !mayInstallFlux(repo, nil)) {
 		return nil, err
 	}
-	j, err := newJudge(ctx, repo, files, engine, fleet)
+	j, err := newJudge(ctx, repo, files, engine, fleet, fetched)
 	if err != nil {
 		return nil, err
 	}
-	j.selectors = ignore
+	j.selectors, j.prover = ignore, p
 	var declarations staleness
 	var alone []*helmfile.Release // of the chart that makes a FluxInstance, which no HelmRelease takes over
+	taken := map[*helmfile.Release]*helmrelease.Release{}
 	for _, releases := range files {
 		report.Summary.Files++
-		taken := map[*helmfile.Release]*helmrelease.Release{}
 		before := len(report.Releases)
 		for _, r := range releases {
 			judged := j.release(r)
@@ -56,23 +72,33 @@ func Verify(ctx context.Context, repo *repository.Repository, fleet *reconcile.F
 			report.Releases = append(report.Releases, judged)
 		}
 		report.refuse(j, releases, report.Releases[before:])
-		for _, o := range checkOrder(releases, taken) {
-			o.Ignored = j.ignored(RuleOrder, "", located.At(o.File, o.Line), located.At(o.File, o.Line)) != ""
-			report.Order = append(report.Order, o)
-		}
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 	}
+	report.order(j, files, taken)
 	report.Flux = append(report.Flux, j.verifyFlux(files, alone)...)
 	if nothing && len(report.Flux) == 0 {
 		return nil, ErrNoBootstrap
 	}
 	report.Stale = append(report.Stale, declarations.stale()...)
-	slices.SortStableFunc(report.Releases, func(a, b ReleaseReport) int {
+	sorting.StableFunc(report.Releases, func(a, b ReleaseReport) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
 	})
 	return report, nil
+}
+
+// order adds the problems with the order of the releases and with what their hooks apply.
+func (r *Report) order(j *judge, files [][]*helmfile.Release, taken map[*helmfile.Release]*helmrelease.Release) {
+	s := &orders{judge: j, files: files, taken: taken, own: map[*helmfile.Release]*reconcile.Release{}}
+	for _, releases := range files {
+		r.Order = append(r.Order, s.check(releases)...)
+	}
+	r.Order = append(r.Order, s.operator()...)
+	for i, o := range r.Order {
+		at := located.At(o.File, o.Line)
+		r.Order[i].Ignored = j.ignored(o.Rule, "", at, at) != ""
+	}
 }
 
 // release gives the verdict on one release: on all of its variants, where there are several.
@@ -98,7 +124,7 @@ func (j *judge) release(r *helmfile.Release) ReleaseReport {
 	case len(all) == 1 && all[0] == Drift:
 		out.Differences = commonDifferences(each)
 		return out
-	case len(all) == 1 && all[0] != Unresolved, !slices.ContainsFunc(all, func(v Verdict) bool { return v != Agrees && v != Intended }):
+	case len(all) == 1 && all[0] != Unresolved, !slices.ContainsFunc(all, func(v Verdict) bool { return v != Agrees && v != Intended && v != Cosmetic }):
 		return each[slices.IndexFunc(each, func(r ReleaseReport) bool { return r.Verdict == all[len(all)-1] })].as(out)
 	}
 	out = j.oneWay(r)
@@ -135,7 +161,7 @@ func (r ReleaseReport) as(other ReleaseReport) ReleaseReport {
 // verdictsOf are the verdicts on some variants, each once, in their order of weight.
 func verdictsOf(all []ReleaseReport) []Verdict {
 	var found []Verdict
-	for _, v := range []Verdict{Agrees, Intended, Unresolved, Missing, Drift} {
+	for _, v := range []Verdict{Agrees, Cosmetic, Intended, Unresolved, Missing, Drift} {
 		if slices.ContainsFunc(all, func(r ReleaseReport) bool { return r.Verdict == v }) {
 			found = append(found, v)
 		}
@@ -164,6 +190,10 @@ func (j *judge) oneWay(r *helmfile.Release) ReleaseReport {
 		out.Verdict, out.Reason, out.Unreadable, out.Stops = Unresolved, r.Unreadable, true, r.Stops
 		return out
 	}
+	if name := j.otherCluster(r); name != "" {
+		out.Verdict, out.Reason = Unresolved, fmt.Sprintf("it is of the cluster %s, as its folder says, and none of that name is in the repository", name)
+		return out
+	}
 	m, unclear := j.counterpart(r)
 	switch {
 	case unclear != nil:
@@ -173,7 +203,7 @@ func (j *judge) oneWay(r *helmfile.Release) ReleaseReport {
 		out.Verdict, out.Reason = j.without(r)
 		if out.Gone = out.Verdict == Missing; out.Gone {
 			if reason := j.ignored(RuleHelmReleaseMissing, "", r.Place, r.Place); reason != "" {
-				out.Verdict, out.Reason = Intended, out.Reason+"; meant: "+reason
+				out.Verdict, out.Reason = Intended, out.Reason+"; intended: "+reason
 			}
 		}
 		return out
@@ -193,9 +223,10 @@ func (j *judge) oneWay(r *helmfile.Release) ReleaseReport {
 		d.Ignored = d.Reason != ""
 		out.Differences = append(out.Differences, d)
 	}
+	j.prove(r, m, &out)
 	unknown := m.unknown
 	if len(r.Patches) > 0 && r.Skipped == nil {
-		unknown = append(slices.Clone(unknown), fmt.Sprintf("the bootstrap changes the chart or what it renders (%s, %s:%d), which is not compared",
+		unknown = append(slices.Clone(unknown), fmt.Sprintf("the bootstrap changes the chart or its rendered objects (%s, %s:%d), which are not compared",
 			r.Patches[0].Value, r.Patches[0].File, r.Patches[0].Line))
 	}
 	if r.Refused != "" {
@@ -206,10 +237,14 @@ func (j *judge) oneWay(r *helmfile.Release) ReleaseReport {
 		out.Verdict = Drift
 	case len(unknown) > 0:
 		out.Verdict, out.Reason = Unresolved, strings.Join(unknown, "; ")
+	case out.Rendered != nil && out.Rendered.Result == NotRendered && len(out.Differences) == 0:
+		out.Verdict, out.Reason = Unresolved, out.Rendered.Reason
+	case slices.ContainsFunc(out.Differences, func(d Difference) bool { return d.Cosmetic }) && !slices.ContainsFunc(out.Differences, func(d Difference) bool { return !d.Cosmetic }):
+		out.Verdict = Cosmetic
 	case len(out.Differences) > 0:
 		out.Verdict = Intended
 		if r.Skipped != nil {
-			out.Reason = "the bootstrap doesn't install it: " + r.Skipped.Value
+			out.Reason = "the bootstrap does not install it: " + r.Skipped.Value
 		}
 	default:
 		out.Verdict = Agrees
@@ -253,7 +288,7 @@ func (j *judge) without(r *helmfile.Release) (Verdict, string) {
 	}
 	for _, p := range slices.Sorted(maps.Keys(r.Reads)) {
 		if !r.Reads[p] {
-			return Missing, fmt.Sprintf("there is no HelmRelease, and the file %s, which the release reads, %s", p, templates.Absence(p))
+			return Missing, fmt.Sprintf("there is no HelmRelease, and file %s, which the release reads, %s", p, templates.Absence(p))
 		}
 	}
 	switch {

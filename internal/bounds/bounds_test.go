@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"testing"
@@ -51,6 +52,7 @@ var units = map[string]func() error{
 			sink = append(sink, bytes.Repeat([]byte{1}, 1<<20))
 		}
 	},
+	"garbage": garbage,
 	"depth":   func() error { return fmt.Errorf("%d", deep(1)) },
 	"fails":   func() error { return errors.New("for its own reason") },
 	"connect": func() error { return second(net.Listen("tcp", "127.0.0.1:0")) },
@@ -72,6 +74,21 @@ var units = map[string]func() error{
 }
 
 func second[T any](_ T, err error) error { return err }
+
+// garbage allocates more than may be alive, again and again, and keeps none of it.
+func garbage() error {
+	defer debug.SetGCPercent(debug.SetGCPercent(1000))
+	var all sync.WaitGroup
+	for range 2 {
+		all.Go(func() {
+			for range 400 {
+				runtime.KeepAlive(bytes.Repeat([]byte{1}, 2<<20))
+			}
+		})
+	}
+	all.Wait()
+	return nil
+}
 
 // manyThreads has many threads at a time.
 func manyThreads() error {
@@ -132,6 +149,7 @@ func TestUnits(t *testing.T) {
 	}
 	most := rounded(unitTime + 1000*unitTimePerByte).String()
 	for kind, want := range map[string]string{
+		"garbage":     "garbage: <nil>\nread \"input\", 0 exceeded\n",
 		"good,fails":  "good: <nil>\nfails: for its own reason\nread \"input\", 0 exceeded\n",
 		"time,good":   "time: the test of time takes more than " + most + " of CPU time\ngood: <nil>\nread \"input\", 1 exceeded\n",
 		"good,memory": "good: <nil>\nmemory: the test of memory takes more than 160 MB of memory\nread \"input\", 1 exceeded\n",
@@ -261,7 +279,7 @@ func TestExhausted(t *testing.T) {
 	if from(blind).overdue("takes more"); next != nil || gave == "" {
 		t.Errorf("after the third image: %+v, %q", next, gave)
 	}
-	for kind, begun := range map[string][2]bool{"build": {false, false}, "file": {true, false}, "rule": {true, false}} {
+	for kind, begun := range map[string][2]bool{"build": {false, false}, "file": {true, false}, "rule": {true, false}, "revision": {true, false}, "reading": {true, false}} {
 		for i, s := range []state{exhausted, blind} {
 			if err := from(s).refused(Unit{Kind: kind}); (err == nil) != begun[i] {
 				t.Errorf("a %s in image %d: %v", kind, i+2, err)

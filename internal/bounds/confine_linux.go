@@ -20,11 +20,10 @@ const (
 	argumentSize       = 8
 )
 
-// confine takes from the calling thread, for good, what a command does not need: connections, other
-// processes and their memory, changes to files, and what it need not read. It keeps what was opened before.
-// The kernel refuses the rest with EPERM or EACCES; where it cannot, an error says why.
-//
-// A program that the thread becomes by execve(2) is confined in the same way.
+// confine permanently denies the calling thread what a command does not need: network connections, other processes and
+// their memory, changes to files, and reads of files that it need not read. Files that are already open stay open.
+// The kernel refuses these operations with EPERM or EACCES; if it cannot, confine returns an error.
+// A program that the thread starts with execve(2) is confined in the same way.
 func confine(c Confinement) error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("no_new_privs: %w", err)
@@ -49,15 +48,15 @@ func filter(c Confinement) error {
 	return nil
 }
 
-// refuse and allow are what a filter says of a call.
+// refuse and allow are the results of the filter for a system call.
 var (
 	refuse = bpf.RetConstant{Val: unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)}
-	// absent makes a caller use the older call, whose arguments a filter sees.
+	// absent makes a caller fall back to the older system call, whose arguments the filter sees.
 	absent = bpf.RetConstant{Val: unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)}
 	allow  = bpf.RetConstant{Val: unix.SECCOMP_RET_ALLOW}
 )
 
-// program is the filter.
+// program returns the instructions of the filter.
 func program(c Confinement) []bpf.Instruction {
 	p := []bpf.Instruction{
 		bpf.LoadAbsolute{Off: offsetArchitecture, Size: 4},
@@ -67,7 +66,7 @@ func program(c Confinement) []bpf.Instruction {
 		bpf.JumpIf{Cond: bpf.JumpLessThan, Val: foreignCalls, SkipTrue: 1},
 		refuse,
 	}
-	// A new thread is one of this process.
+	// A new thread belongs to this process.
 	p = append(p, argument(unix.SYS_CLONE, 0, unix.CLONE_THREAD, allow, refuse)...)
 	p = append(p, call(unix.SYS_CLONE3, absent)...)
 	refused := processes
@@ -89,12 +88,13 @@ func program(c Confinement) []bpf.Instruction {
 	return append(p, allow)
 }
 
-// call answers one call.
+// call returns the filter's instructions for one system call: the filter always answers it with the same result.
 func call(number uint32, with bpf.RetConstant) []bpf.Instruction {
 	return []bpf.Instruction{bpf.JumpIf{Cond: bpf.JumpEqual, Val: number, SkipFalse: 1}, with}
 }
 
-// argument answers one call by whether any of some bits are set in the lower half of an argument.
+// argument returns the filter's instructions for one system call whose result depends on an argument: the result is set if
+// any of the bits are set in the argument's lower half, and unset otherwise.
 func argument(number uint32, index, bits uint32, set, unset bpf.RetConstant) []bpf.Instruction {
 	return []bpf.Instruction{
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: number, SkipFalse: 4},
@@ -105,16 +105,16 @@ func argument(number uint32, index, bits uint32, set, unset bpf.RetConstant) []b
 	}
 }
 
-// connections make sockets, or do without what a filter sees.
+// connections are the system calls that create sockets, or that avoid the calls that the filter sees.
 var connections = []uint32{unix.SYS_SOCKET, unix.SYS_SOCKETPAIR, unix.SYS_IO_URING_SETUP}
 
-// processes begin other processes, or reach into them.
+// processes are the system calls that start other processes, or access their memory.
 var processes = append([]uint32{
 	unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PIDFD_GETFD,
 	unix.SYS_UNSHARE, unix.SYS_SETNS, unix.SYS_MOUNT, unix.SYS_BPF, unix.SYS_ADD_KEY, unix.SYS_KEYCTL, unix.SYS_REQUEST_KEY,
 }, olderProcesses...)
 
-// changes are those of files.
+// changes are the system calls that change files.
 var changes = []uint32{
 	unix.SYS_MKDIRAT, unix.SYS_MKNODAT, unix.SYS_LINKAT, unix.SYS_SYMLINKAT, unix.SYS_UNLINKAT, unix.SYS_RENAMEAT, unix.SYS_RENAMEAT2,
 	unix.SYS_FCHMOD, unix.SYS_FCHMODAT, unix.SYS_FCHOWN, unix.SYS_FCHOWNAT, unix.SYS_TRUNCATE, unix.SYS_FTRUNCATE, unix.SYS_UTIMENSAT,

@@ -7,11 +7,11 @@ import (
 
 const (
 	architecture = unix.AUDIT_ARCH_X86_64
-	// foreignCalls are the numbers of calls in another convention, x32, and all above.
+	// foreignCalls is the first number of system calls in another convention, x32.
 	foreignCalls = 0x40000000
 )
 
-// Calls that newer architectures do without.
+// System calls that newer architectures do not have.
 var (
 	olderProcesses = []uint32{unix.SYS_FORK, unix.SYS_VFORK}
 	olderChanges   = []uint32{
@@ -20,7 +20,7 @@ var (
 	}
 )
 
-// opens answers the older call that opens files.
+// opens returns the instructions for open(2), the older system call that opens files.
 func opens(writing uint32) []bpf.Instruction {
 	return argument(unix.SYS_OPEN, 1, writing, refuse, allow)
 }

@@ -7,11 +7,11 @@ import (
 
 const (
 	architecture = unix.AUDIT_ARCH_AARCH64
-	// foreignCalls are no calls of this architecture.
+	// foreignCalls is the first number that is no system call of this architecture.
 	foreignCalls = 0x40000000
 )
 
-// The architecture has no older calls.
+// The architecture has no older system calls.
 var (
 	olderProcesses []uint32
 	olderChanges   []uint32

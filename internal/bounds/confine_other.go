@@ -2,5 +2,5 @@
 
 package bounds
 
-// confine changes nothing here: a process cannot take from itself what it is allowed.
+// confine does nothing: on this operating system, a process cannot give up permissions.
 func confine(Confinement) error { return nil }

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What a folder's files may be opened for, and what may be done to the files themselves.
+// The Landlock access rights: to read files and folders, and to change them.
 // Source: https://docs.kernel.org/userspace-api/landlock.html, "Filesystem flags".
 const (
 	reading  = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR
@@ -23,12 +23,12 @@ const (
 		unix.LANDLOCK_ACCESS_FS_MAKE_SYM | unix.LANDLOCK_ACCESS_FS_REFER | unix.LANDLOCK_ACCESS_FS_TRUNCATE
 	ofFiles = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE |
 		unix.LANDLOCK_ACCESS_FS_TRUNCATE
-	// referTruncate is the version of Landlock from which on it knows all of these.
+	// referTruncate is the first version of Landlock that knows all of these rights.
 	referTruncate = 3
 )
 
-// restrict leaves the calling thread the files that a confinement names, and those of its own program. A
-// command that changes nothing needs no rules for that: the filter of system calls refuses all changes.
+// restrict limits the calling thread to the files that a confinement names and those of its own program. A
+// command that changes no files needs no rules for that: the filter of system calls refuses all changes.
 func restrict(c Confinement) error {
 	version, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if errno != 0 {
@@ -69,14 +69,14 @@ func restrict(c Confinement) error {
 	return nil
 }
 
-// ruleset is one of Landlock, and what it refuses where no rule allows it.
+// ruleset is a Landlock ruleset, and the access rights that it refuses unless a rule allows them.
 type ruleset struct {
 	fd      uintptr
 	handled uint64
 }
 
-// allow adds a rule for a file, or for a folder and everything below it. One that does not exist, or that
-// the process cannot read either, needs none.
+// allow adds a rule for a file, or for a folder and everything below it. A file that does not exist, or that
+// the process cannot read anyway, needs no rule.
 func (r ruleset) allow(path string, access uint64) error {
 	if _, err := os.Lstat(path); err != nil {
 		return nil
@@ -103,11 +103,11 @@ func (r ruleset) allow(path string, access uint64) error {
 	return nil
 }
 
-// systemFiles are the system's own files that a program reads for the time of day.
+// systemFiles are the system's files that a program reads for the local time.
 var systemFiles = []string{"/etc/localtime", "/usr/share/zoneinfo"}
 
-// programFiles are the files that this program consists of: the process starts it again. A program that is
-// linked dynamically has libraries, and the system's list of them.
+// programFiles returns the files of this program: the process starts it again. A dynamically linked
+// program also has libraries, and the system's list of them.
 func programFiles() []string {
 	files := map[string]bool{executable: true}
 	mapped, _ := os.ReadFile("/proc/self/maps") // without it, a static program starts again all the same

@@ -11,38 +11,37 @@ import (
 	"time"
 )
 
-// Bounds of a unit and of a run. The times are CPU time, of a machine of the pace that slowness
-// compares with: one that is slower, or has much else to do, refuses no more. docs/security.md says how
-// near to them public repositories come.
+// Bounds of a unit and of a run. The times are CPU time on the reference machine of slowness; on a machine that is slower
+// or busy, they are longer. docs/security.md says how close public repositories come to them.
 const (
-	// unitTime is what a unit may take, and unitTimePerByte what it may take on top for each byte of
-	// YAML in the repository: kustomize needs about 1 µs for each byte that it builds, and more than
-	// that for each object the more there are in a build.
-	unitTime        = raceFactor * 600 * time.Millisecond
+	// unitTime is the CPU time that a unit may take, and unitTimePerByte the additional time for each byte of
+	// YAML in the repository: kustomize needs about 1 µs for each byte that it builds, and more
+	// for each object the more objects a build has.
+	unitTime        = raceFactor * 30 * time.Second
 	unitTimePerByte = raceFactor * 600 * time.Nanosecond
-	// runTime is what the whole run may take, and runTimePerByte what it may take on top for each byte:
-	// it parses, builds and judges all of the repository.
-	runTime        = 4 * unitTime
+	// runTime is the CPU time that the whole run may take, and runTimePerByte the additional time for each byte:
+	// the run parses, builds and checks the whole repository.
+	runTime        = raceFactor * 10 * time.Minute
 	runTimePerByte = raceFactor * 2 * time.Microsecond
 
-	// runTimeouts is how many units --timeout is for.
+	// runTimeouts is the number of units that may use up the time of --timeout.
 	runTimeouts = 4
 
-	// memory is the bytes that may be alive, and memoryPerByte those for each byte of the repository.
-	memory        = 160 << 20
+	// memory is the number of bytes that may be in use, and memoryPerByte the additional bytes for each byte of the repository.
+	memory        = 2 << 30
 	memoryPerByte = 50
-	// stacks is the bytes that all stacks together may take: beyond 1 GB Go ends the process.
+	// stacks is the number of bytes that all stacks together may take: beyond 1 GB Go ends the process.
 	stacks = 128 << 20
 
-	// interval is how often the watchdog looks.
+	// interval is the time between two measurements of the watchdog.
 	interval = 10 * time.Millisecond
 )
 
-// Limits replace the bounds that grow with the repository; zero keeps those.
+// Limits replace the bounds that grow with the repository; zero keeps a bound.
 type Limits struct {
-	// Time is the wall-clock time that the run may take. A unit may take a quarter of it.
+	// Time is the wall-clock time of the run. A unit may use a quarter of it.
 	Time time.Duration
-	// Memory is the bytes that may be alive.
+	// Memory is the number of bytes that may be in use.
 	Memory int64
 }
 
@@ -50,36 +49,36 @@ type Limits struct {
 type monitor struct {
 	limits atomic.Pointer[Limits]
 	input  atomic.Int64
-	more   atomic.Int64 // input that only the run's bounds grow with
+	more   atomic.Int64 // bytes of input by which only the run's bounds grow
 	state  state
-	// confinement says what the next image may do; nil is everything.
+	// confinement returns what the next image may do; nil allows everything.
 	confinement atomic.Pointer[func() Confinement]
 	// restart replaces the process; it returns only errors.
 	restart func(state) error
-	// give up ends the process with a message.
+	// giveUp ends the process with a message.
 	giveUp func(message string)
 
-	// slow is the machine's slowness, measured when it is first asked for.
+	// slow returns the machine's slowness, measured at the first call.
 	slow func() float64
 
 	used  atomic.Int64 // nanoseconds of CPU time of the process
 	heap  atomic.Int64 // bytes of objects and stacks
 	watch sync.Once
-	turns chan struct{} // of units, where they run one at a time; rules have turns of their own
+	turns chan struct{} // turns and rules let units, and rules, run one at a time if state.Serial is set
 	rules chan struct{}
 
 	mu     sync.Mutex
 	active map[*running]struct{}
 	met    map[Unit]*Error
-	kinds  time.Duration // that units of many took
+	kinds  time.Duration // CPU time of all units of the kinds in many
 	samples
 }
 
-// running is a unit that has begun.
+// running is a unit that has started.
 type running struct {
 	unit   Unit
 	thread int
-	cpu    time.Duration // of the thread when it began
+	cpu    time.Duration // CPU time of the thread when the unit started
 	heap   int64
 }
 
@@ -130,7 +129,7 @@ func (m *monitor) do(u Unit, work func() error) error {
 	return work()
 }
 
-// nested says whether a unit of the thread is under way.
+// nested reports whether a unit of the thread is running.
 func (m *monitor) nested(thread int) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -142,18 +141,20 @@ func (m *monitor) nested(thread int) bool {
 	return false
 }
 
-// Kinds of units that are begun whatever the run has taken: files are read, and rules look at what is
-// known. A rule begins other units, and may take as long as a run, as a rendering may.
+// Kinds of units that start even if the run has exceeded its bounds: files are read, and rules use only what is
+// already known. A rule starts other units, so it may take as long as a run; so may a rendering.
 const (
 	ruleKind      = "rule"
 	fileKind      = "file"
+	revisionKind  = "revision"
+	readingKind   = "reading"
 	renderingKind = "rendering"
 )
 
-// revisionKind is read by its name, as a rule is.
-const revisionKind = "revision"
+// alwaysStarted are the kinds of units that start even if the run has exceeded its bounds.
+var alwaysStarted = map[string]bool{ruleKind: true, fileKind: true, revisionKind: true, readingKind: true}
 
-// timeOf is the CPU time that a unit of a kind may take.
+// timeOf returns the CPU time that a unit of a kind may take.
 func (m *monitor) timeOf(kind string) time.Duration {
 	if kind == ruleKind || kind == renderingKind {
 		return m.runTime()
@@ -161,7 +162,7 @@ func (m *monitor) timeOf(kind string) time.Duration {
 	return m.unitTime()
 }
 
-// refused returns why a unit is not begun, nil when it is.
+// refused returns why a unit must not start, or nil if it may.
 func (m *monitor) refused(u Unit) error {
 	for i := range m.state.Refused {
 		if e := m.state.Refused[i]; e.Unit == u {
@@ -172,8 +173,8 @@ func (m *monitor) refused(u Unit) error {
 		}
 	}
 	what := ""
-	if m.state.Blind || u.Kind != ruleKind && u.Kind != fileKind {
-		what = m.muchOf(u.Kind)
+	if m.state.Blind || !alwaysStarted[u.Kind] {
+		what = m.whyNoMore(u.Kind)
 		if m.state.Exhausted != "" {
 			what = "the run " + m.state.Exhausted
 		} else if most := m.runTime(); m.over(time.Duration(m.used.Load()), most) {
@@ -185,7 +186,7 @@ func (m *monitor) refused(u Unit) error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	// One entry for each kind, with the first unit that was met.
+	// There is one entry for each kind, with the first unit that was refused.
 	key := Unit{Kind: u.Kind}
 	e := m.met[key]
 	if e == nil {
@@ -196,12 +197,12 @@ func (m *monitor) refused(u Unit) error {
 	return e
 }
 
-// many are the kinds of which a run has many small units, and which may take together twice what one
-// unit may: each looks at definitions that the repository brings.
+// many are the kinds with many small units in a run. All units of these kinds together may take twice the time of one
+// unit, because each reads definitions that the repository contains.
 var many = map[string]bool{"schema": true, "document": true}
 
-// muchOf returns why no more units of a kind are begun, "" where they are.
-func (m *monitor) muchOf(kind string) string {
+// whyNoMore returns why no more units of a kind start, or "" if they do.
+func (m *monitor) whyNoMore(kind string) string {
 	if !many[kind] {
 		return ""
 	}
@@ -213,12 +214,12 @@ func (m *monitor) muchOf(kind string) string {
 	return ""
 }
 
-// over says whether a CPU time is more than a bound, on a machine of this pace.
+// over reports whether a CPU time exceeds a bound, adjusted to the speed of this machine.
 func (m *monitor) over(took, most time.Duration) bool {
 	return took > most && (m.limits.Load().Time > 0 || float64(took) > float64(most)*m.slow())
 }
 
-// unitTime is the CPU time that a unit may take.
+// unitTime returns the CPU time that a unit may take.
 func (m *monitor) unitTime() time.Duration {
 	if own := m.limits.Load().Time; own > 0 {
 		return own / runTimeouts
@@ -226,15 +227,15 @@ func (m *monitor) unitTime() time.Duration {
 	return unitTime + time.Duration(m.input.Load())*unitTimePerByte
 }
 
-// runTime is the CPU time that the run may take.
+// runTime returns the CPU time that the run may take.
 func (m *monitor) runTime() time.Duration {
 	if own := m.limits.Load().Time; own > 0 {
-		return own * time.Duration(runtime.GOMAXPROCS(0)) // the clock ends it before
+		return own * time.Duration(runtime.GOMAXPROCS(0)) // the wall clock ends the run earlier
 	}
 	return runTime + time.Duration(m.input.Load()+m.more.Load())*runTimePerByte
 }
 
-// memory is the bytes that may be alive.
+// memory returns the number of bytes that may be in use.
 func (m *monitor) memory() int64 {
 	if own := m.limits.Load().Memory; own > 0 {
 		return own
@@ -249,7 +250,7 @@ func (m *monitor) loop() {
 	}
 }
 
-// look measures once.
+// look measures time and memory once, and ends what exceeds its bounds.
 func (m *monitor) look() {
 	used := processTime()
 	m.used.Store(int64(used))
@@ -268,7 +269,7 @@ func (m *monitor) look() {
 		m.exceeded(late, fmt.Sprintf("takes more than %s of CPU time", rounded(m.timeOf(late[0].unit.Kind))))
 		return
 	}
-	if most := m.runTime(); m.over(used-m.state.Used, 2*most) {
+	if most := m.runTime(); m.over(used-m.state.Used, 2*most) || m.squanders(used, most) {
 		m.overdue(fmt.Sprintf("takes more than %s of CPU time", rounded(most)))
 		return
 	}
@@ -277,7 +278,7 @@ func (m *monitor) look() {
 	}
 }
 
-// tooLarge ends the unit that takes too much memory. Where several are under way, the next image
+// tooLarge ends the unit that takes too much memory. If several units are running, the next image
 // runs one at a time and finds it.
 func (m *monitor) tooLarge(bytes int64, deep bool) {
 	what := fmt.Sprintf("takes more than %d MB of memory", bytes>>20)
@@ -289,10 +290,10 @@ func (m *monitor) tooLarge(bytes int64, deep bool) {
 	rules := m.onlyRules()
 	for r := range m.active {
 		if r.unit.Kind == ruleKind && !rules {
-			continue // it waits for what it began
+			continue // it waits for the units that it started
 		}
 		under++
-		if largest == nil || r.heap >= largest.heap { // the innermost: it began last
+		if largest == nil || r.heap >= largest.heap { // the innermost: it started last
 			largest = r
 		}
 	}
@@ -308,7 +309,7 @@ func (m *monitor) tooLarge(bytes int64, deep bool) {
 	}
 }
 
-// onlyRules says whether no units but rules are under way.
+// onlyRules reports whether only rules are running.
 func (m *monitor) onlyRules() bool {
 	for r := range m.active {
 		if r.unit.Kind != ruleKind {
@@ -318,8 +319,8 @@ func (m *monitor) onlyRules() bool {
 	return true
 }
 
-// late returns the units under way that take more CPU time than they may, and with them those that
-// have taken most of theirs: each image that ends for one unit alone costs as much again.
+// late returns the running units that exceed their CPU time. It adds those that have used most of their time,
+// because each restart for a single unit costs as much again.
 func (m *monitor) late() []*running {
 	var all []*running
 	over := false
@@ -330,7 +331,7 @@ func (m *monitor) late() []*running {
 			all = append(all, r)
 		}
 	}
-	// Of units within one another, the innermost is to blame.
+	// Of nested units, only the innermost is refused.
 	taken := slices.Clone(all)
 	all = slices.DeleteFunc(all, func(outer *running) bool {
 		return slices.ContainsFunc(taken, func(r *running) bool { return r.thread == outer.thread && r.cpu > outer.cpu })
@@ -341,8 +342,22 @@ func (m *monitor) late() []*running {
 	return all
 }
 
-// overdue ends a run that has taken twice what it may: the next image begins no more units but rules,
-// and the one after it none of the rules that were under way then.
+// squanders reports whether a run with refused units has used up its time while a running unit has used half of its
+// own: refusing that unit keeps the remaining units from being refused for the run's time.
+func (m *monitor) squanders(used, most time.Duration) bool {
+	if len(m.state.Refused) == 0 || m.state.Exhausted != "" || !m.over(used, most) {
+		return false
+	}
+	for r := range m.active {
+		if took := threadTime(r.thread) - r.cpu; r.unit.Kind != ruleKind && r.unit.Kind != fileKind && m.over(took, m.timeOf(r.unit.Kind)/2) {
+			return true
+		}
+	}
+	return false
+}
+
+// overdue ends a run that has taken twice its time: the next image starts only rules, and the image after
+// that starts none of the rules that were running then.
 func (m *monitor) overdue(what string) {
 	if m.state.Exhausted == "" {
 		m.exhausted(what)
@@ -361,7 +376,7 @@ func (m *monitor) overdue(what string) {
 	m.exceeded(rules, "is part of a run that "+what)
 }
 
-// exceeded refuses units from now on.
+// exceeded refuses units from now on: it starts the process again without them.
 func (m *monitor) exceeded(units []*running, what string) {
 	next := m.state
 	next.Refused = next.Refused[:len(next.Refused):len(next.Refused)]
@@ -371,8 +386,8 @@ func (m *monitor) exceeded(units []*running, what string) {
 	m.again(next, next.Refused[len(next.Refused)-1].Error())
 }
 
-// exhausted ends a run that has used up what it may take: the next image reads files and runs rules,
-// and begins no other unit. Where that is too much as well, the one after it begins none at all.
+// exhausted ends a run that has used up its time or memory: the next image reads files and runs rules,
+// and starts no other unit. If that is too much as well, the image after it starts none at all.
 func (m *monitor) exhausted(what string) {
 	next := m.state
 	switch {
@@ -387,10 +402,10 @@ func (m *monitor) exhausted(what string) {
 	m.again(next, "the run "+what)
 }
 
-// mostRestarts bounds how often a run begins again: the last image only reports.
+// mostRestarts is the maximum number of restarts of a run: the last image only reports.
 const mostRestarts = 12
 
-// again starts the process again, or says why it ends.
+// again starts the process again, or ends it with a message.
 func (m *monitor) again(next state, why string) {
 	next.Restarts++
 	next.Used = timeKept()
@@ -407,30 +422,32 @@ func (m *monitor) again(next state, why string) {
 	}
 }
 
-// alive returns the bytes that are alive, 0 where all objects are fewer than may be: garbage is
-// collected to know, each time that the objects have grown by a third.
+// alive returns the number of bytes in use, or 0 if they cannot exceed the bound. To measure them it
+// collects garbage, each time that the objects have grown by a third.
 func (m *monitor) alive(objects int64) int64 {
 	bytes := m.memory()
 	if objects <= bytes || objects < m.collected+m.collected/3 {
 		return 0
 	}
+	// Bytes that were allocated since then may be garbage; waiting for another collection would let them grow too far.
 	runtime.GC()
-	m.collected, _ = m.read()
+	m.read()
+	m.collected = int64(m.metrics[2].Value.Uint64())
 	return m.collected
 }
 
-// samples read the memory of the process.
+// samples reads the memory of the process.
 type samples struct {
 	metrics []metrics.Sample
-	// collected are the bytes of the objects when garbage was last collected here.
+	// collected is the size of the objects at the last garbage collection here, in bytes.
 	collected int64
 }
 
 func newSamples() samples {
-	return samples{metrics: []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}}
+	return samples{metrics: []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}, {Name: "/gc/heap/live:bytes"}}}
 }
 
-// read returns the bytes of objects, garbage among them, and those of stacks.
+// read returns the size of all objects, garbage included, and of all stacks, in bytes.
 func (s *samples) read() (objects, stack int64) {
 	metrics.Read(s.metrics)
 	return int64(s.metrics[0].Value.Uint64()), int64(s.metrics[1].Value.Uint64())

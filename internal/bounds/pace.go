@@ -8,18 +8,18 @@ import (
 	"time"
 )
 
-// The bounds are CPU time of a machine that does the pace's work in paceTime; on a slower one, or while
-// others use its caches, time counts for less, down to a mostSlowness-th.
+// The bounds are CPU time on a reference machine, which does the work of slowness in paceTime. On a slower machine, or
+// while other processes use its caches, the bounds are up to mostSlowness times longer.
 const (
 	paceTime     = raceFactor * 2000 * time.Microsecond
 	mostSlowness = 4
 )
 
-// paceText is what the pace's work parses: maps, lists, texts and numbers.
+// paceText is the JSON that slowness parses: maps, lists, strings and numbers.
 var paceText = []byte("[" + strings.Repeat(`{"name": "a", "list": [1, 2, 3], "text": "b c"}, `, 1000) + "0]")
 
-// slowness is how many times longer this machine takes than the one that the bounds are for: at least 1,
-// and at most mostSlowness. It takes about 4 ms, and is measured when a bound is first exceeded.
+// slowness returns how many times slower this machine is than the reference machine: at least 1,
+// and at most mostSlowness. It takes about 4 ms; the monitor measures it when a bound is first exceeded.
 func slowness() float64 {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -10,20 +10,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// executable is the running program, even where its file was replaced meanwhile.
+// executable is the path of the running program, even if its file has been replaced.
 const executable = "/proc/self/exe"
 
-// thread is the calling thread.
+// thread returns the id of the calling thread.
 func thread() int { return unix.Gettid() }
 
-// threadTime is the CPU time of a thread of this process, 0 where it has ended. The number of its
-// clock is made as clock_gettime(2) and linux/posix-timers.h say.
+// threadTime returns the CPU time of a thread of this process, or 0 if it has ended. The clock's
+// number is computed as in clock_gettime(2) and linux/posix-timers.h.
 func threadTime(thread int) time.Duration { return clock(int32(^thread)<<3 | 6) }
 
-// processTime is the CPU time of the process, of all its images.
+// processTime returns the CPU time of all images of the process.
 func processTime() time.Duration { return clock(unix.CLOCK_PROCESS_CPUTIME_ID) }
 
-// timeKept is the CPU time that the next image begins with.
+// timeKept returns the CPU time with which the next image starts.
 func timeKept() time.Duration { return processTime() }
 
 func clock(id int32) time.Duration {
@@ -34,8 +34,8 @@ func clock(id int32) time.Duration {
 	return time.Duration(t.Nano())
 }
 
-// replaceProcess starts the program again in place of this image, with the input that was read
-// already. It is confined before: the thread that becomes the next image hands down what it may not do. It
+// replaceProcess starts the program again in place of this image and passes on the input that was already
+// read. It first calls confine: the next image inherits the restrictions of this thread. It
 // returns only errors.
 func replaceProcess(read []byte, environment []string, confine func()) error {
 	if len(read) > 0 {

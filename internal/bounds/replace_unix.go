@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// replaceProcess starts the program again in place of this image. It returns only errors. Input
-// that was read cannot be handed on without a temporary file, which would hold secrets.
+// replaceProcess starts the program again in place of this image. It returns only errors. Input that was
+// already read cannot be passed on without a temporary file, which would hold secrets.
 func replaceProcess(read []byte, environment []string, _ func()) error {
 	if len(read) > 0 {
 		return errors.New("this operating system cannot hand on the input that was read")

@@ -2,7 +2,7 @@ package bounds
 
 import "errors"
 
-// replaceProcess does not exist on Windows.
+// replaceProcess returns an error: Windows cannot replace a process.
 func replaceProcess([]byte, []string, func()) error {
 	return errors.New("this operating system cannot start the run again in place")
 }

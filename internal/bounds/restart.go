@@ -11,32 +11,31 @@ import (
 	"github.com/fleetwright/fleetwright/internal/output"
 )
 
-// variable is the environment variable by which an image of the process tells the next one what it
-// found. A process that someone else starts with it refuses what it names, and reports that.
+// variable is the environment variable in which an image of the process passes its state to the next one. A process that
+// somebody starts with this variable refuses the units in it, and reports them.
 const variable = "FLEETWRIGHT_RESTARTED"
 
-// state is what one image of the process tells the next one.
+// state is what one image of the process passes to the next one.
 type state struct {
 	Refused []Error `json:"refused,omitempty"`
-	// Serial says that units run one at a time.
+	// Serial is set if units run one at a time.
 	Serial bool `json:"serial,omitempty"`
-	// Exhausted is what the run takes more than it may of; "" while it goes on.
+	// Exhausted says which bound the run exceeded; "" if none.
 	Exhausted string `json:"exhausted,omitempty"`
-	// Blind says that an exhausted run reads no files and runs no rules either.
+	// Blind is set if an exhausted run reads no files and runs no rules either.
 	Blind    bool `json:"blind,omitempty"`
 	Restarts int  `json:"restarts"`
-	// Slow is how many times slower the machine is than the one that the bounds are for; 0 until it is
-	// measured.
+	// Slow is the machine's slowness; 0 until it is measured.
 	Slow float64 `json:"slow,omitempty"`
-	// Used is the CPU time that the images before this one took, all together.
+	// Used is the CPU time of all images before this one.
 	Used  time.Duration `json:"used"`
 	Began time.Time     `json:"began"`
-	// Printed are the bytes that were written to stdout and stderr: the next image, which prints
-	// the same again, leaves them out.
+	// Printed is the number of bytes that were written to stdout and stderr: the next image, which prints
+	// the same bytes again, skips them.
 	Printed [2]int64 `json:"printed"`
 }
 
-// Process is what a run talks to.
+// Process is the process's environment: its streams and its start time.
 type Process struct {
 	In       io.Reader
 	Out, Err *os.File
@@ -44,21 +43,21 @@ type Process struct {
 	Began time.Time
 }
 
-// Streams are those of a process that may start again.
+// Streams are the streams of a process that may start again.
 type Streams struct {
 	In       io.Reader
 	Out, Err *Stream
 }
 
-// Start begins to measure units, and returns the streams that the command must use in place of the
-// process's own. It is called once, by main.
+// Start starts to measure units, and returns the streams that the command must use in place of the
+// process's own. Only main calls it, once.
 func Start(p Process) Streams {
 	s := state{Began: p.Began}
 	if text := os.Getenv(variable); text != "" {
 		if err := json.Unmarshal([]byte(text), &s); err != nil {
 			s = state{Began: p.Began}
 		}
-		_ = os.Unsetenv(variable) // a variable that is not there is gone as well
+		_ = os.Unsetenv(variable) // unsetting a variable that does not exist is no error
 	}
 	out, errs := &Stream{file: p.Out, skip: s.Printed[0]}, &Stream{file: p.Err, skip: s.Printed[1]}
 	in := &input{from: p.In}
@@ -72,7 +71,7 @@ func Start(p Process) Streams {
 		return replaceProcess(in.read, environment(variable+"="+string(text)), m.confine)
 	}
 	giveUp := func(message string) {
-		_ = output.Printf(p.Err, "error: %s\n", output.Line(message)) // the process ends
+		_ = output.Printf(p.Err, "error: %s\n", output.Line(message)) // the process ends anyway
 		os.Exit(statusStopped)
 	}
 	m = newMonitor(s, restart, giveUp)
@@ -80,8 +79,8 @@ func Start(p Process) Streams {
 	return Streams{In: in, Out: out, Err: errs}
 }
 
-// environment is that of the next image: with as many threads as this one, which may not be able to read
-// how many its container allows.
+// environment returns the environment of the next image. It sets the number of threads to that of this image, because the
+// next one may not be able to read the limit of its container.
 func environment(with string) []string {
 	return append(os.Environ(), with, "GOMAXPROCS="+strconv.Itoa(runtime.GOMAXPROCS(0)))
 }
@@ -96,7 +95,7 @@ func Limit(l Limits) {
 	}
 }
 
-// input remembers what was read, for the next image.
+// input records the bytes that were read, for the next image.
 type input struct {
 	from io.Reader
 	read []byte

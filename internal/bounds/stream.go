@@ -5,14 +5,14 @@ import (
 	"sync/atomic"
 )
 
-// Stream is an output of the process. It leaves out what an earlier image has written.
+// Stream is an output of the process. It skips what an earlier image has already written.
 type Stream struct {
 	file    *os.File
 	skip    int64
 	written atomic.Int64
 }
 
-// Write writes to the file what is not there yet.
+// Write writes the bytes that no earlier image has written to the file.
 func (s *Stream) Write(p []byte) (int, error) {
 	left := p
 	if before := s.written.Load(); before < s.skip {

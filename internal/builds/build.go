@@ -8,8 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"slices"
-	"strings"
 	"sync"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
@@ -21,34 +19,40 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/patches"
-	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// Build builds a folder as kustomize-controller does, up to the substitution of variables. What
-// several Kustomizations make of it in the same way is built once.
+// Build builds a folder as kustomize-controller does, up to the substitution of variables.
+// Kustomizations with the same folder and the same build fields share one result.
 func (f *Files) Build(ctx context.Context, dir string, spec *kustomizev1.KustomizationSpec) *Built {
 	loaded, _ := f.builds.LoadOrStore(keyOf(dir, spec), &shared{})
 	s := loaded.(*shared)
 	s.once.Do(func() {
 		s.built = f.buildFolder(ctx, dir, spec)
 		if f.Wanted != nil && s.built.Failure != nil {
-			// A patch may be about what was left out, and what fails shall fail for its own reason.
+			// A patch may select a resource that was left out as not wanted; then the failure is not real.
 			s.built = f.whole().buildFolder(ctx, dir, spec)
 		}
+		s.built = f.recover(ctx, dir, spec, s.built)
+		s.built.forget()
 	})
 	return s.built
 }
 
 // buildFolder builds a folder.
 func (f *Files) buildFolder(ctx context.Context, dir string, spec *kustomizev1.KustomizationSpec) *Built {
-	v := &view{Files: f, ctx: ctx, seen: map[string]bool{}, patches: spec.Patches}
+	return f.buildWithout(ctx, dir, spec, nil)
+}
+
+// buildWithout builds a folder without the exclusions in out.
+func (f *Files) buildWithout(ctx context.Context, dir string, spec *kustomizev1.KustomizationSpec, out *leftOut) *Built {
+	v := &view{Files: f, ctx: ctx, seen: map[string]bool{}, patches: spec.Patches, out: out}
 	for _, p := range spec.Patches {
 		if err := patches.CountTarget(Selector(p.Target)); err != nil {
 			return v.finish(&Built{}, dir, "", &LimitError{err})
 		}
 	}
 	if !v.IsDir(absolute(dir)) {
-		return v.given(&Built{Failure: pathMissing(v, dir)}, nil)
+		return v.excuse(&Built{Failure: pathMissing(v, dir)}, nil)
 	}
 	file, k, err := v.generate(dir, spec)
 	if err != nil {
@@ -58,15 +62,15 @@ func (f *Files) buildFolder(ctx context.Context, dir string, spec *kustomizev1.K
 	return v.build(dir, file, k, spec.PostBuild != nil)
 }
 
-// buildKey tells builds of the same files apart.
+// buildKey identifies the builds of the same files that have the same result.
 type buildKey struct {
 	dir string
-	// added is a hash of what the Flux Kustomization adds, zero for nothing.
+	// added is a hash of the fields that the Flux Kustomization adds, zero for none.
 	added     [sha256.Size]byte
 	variables bool
 }
 
-// keyOf is the key of a build: all of a Flux Kustomization that generate and build read.
+// keyOf returns the key of a build: the folder and every field of a Flux Kustomization that generate and build read.
 func keyOf(dir string, spec *kustomizev1.KustomizationSpec) buildKey {
 	key := buildKey{dir: dir, variables: spec.PostBuild != nil}
 	if spec.TargetNamespace == "" && spec.NamePrefix == "" && spec.NameSuffix == "" && len(spec.Patches) == 0 &&
@@ -76,7 +80,7 @@ func keyOf(dir string, spec *kustomizev1.KustomizationSpec) buildKey {
 	data, _ := json.Marshal(kustomizev1.KustomizationSpec{
 		TargetNamespace: spec.TargetNamespace, NamePrefix: spec.NamePrefix, NameSuffix: spec.NameSuffix, Patches: spec.Patches,
 		Components: spec.Components, IgnoreMissingComponents: spec.IgnoreMissingComponents, Images: spec.Images, BuildMetadata: spec.BuildMetadata,
-	}) // which holds nothing that JSON can't
+	}) // the spec contains nothing that JSON cannot encode
 	key.added = sha256.Sum256(data)
 	return key
 }
@@ -87,10 +91,15 @@ type shared struct {
 	built *Built
 }
 
-// build builds the kustomization k, which stands in the file of a folder.
+// build builds the kustomization k from the file of a folder.
 func (v *view) build(dir, file string, k *types.Kustomization, variables bool) *Built {
-	b := &Built{Gaps: slices.Concat(sanitize(v.Repo, dir, file, k), omit(v.Repo, dir, file, k))}
-	b.Failure = missing(v.Repo, v, dir, file, k)
+	b := &Built{}
+	b.Gaps, b.Remotes = v.sanitize(dir, file, k)
+	b.Gaps = append(b.Gaps, omit(v.Repo, dir, file, k)...)
+	if v.recovers {
+		v.missing = append(v.missing, leaveOut(v, dir, file, k)...)
+	}
+	b.Failure = missing(v, dir, file, k)
 	var err error
 	if b.Failure == nil {
 		err = bounds.Do(bounds.Unit{Kind: "build", File: v.unitFile(file), Name: dir}, func() (err error) {
@@ -101,7 +110,7 @@ func (v *view) build(dir, file string, k *types.Kustomization, variables bool) *
 	return v.finish(b, dir, file, err)
 }
 
-// finish adds to a build what became of it.
+// finish completes a build with the files that it read, its gaps and its failure.
 func (v *view) finish(b *Built, dir, file string, err error) *Built {
 	if limit := (*LimitError)(nil); errors.As(err, &limit) && v.limit == nil {
 		v.limit = limit
@@ -110,26 +119,40 @@ func (v *view) finish(b *Built, dir, file string, err error) *Built {
 		v.limit = &LimitError{fmt.Errorf("the copy operations of a patch add more than %d MB", mostCopied>>20)}
 	}
 	b.Files = v.filesRead()
-	b.Gaps = append(b.Gaps, v.gaps...)
+	b.Gaps, b.Remotes, b.missing = append(b.Gaps, v.gaps...), append(b.Remotes, v.remotes...), v.missing
+	b.refused, b.diagnosed = err != nil || b.Failure != nil, b.Failure
 	exceeded := (*bounds.Error)(nil)
 	switch {
 	case errors.As(err, &exceeded):
+		b.refused = false
 		b.Gaps = append(b.Gaps, Gap{Kind: Exceeded, File: file, Message: exceeded.Error()})
 		b.Failure = nil
 	case v.limit != nil:
+		b.refused = false
 		b.Gaps = append(b.Gaps, Gap{Kind: Limit, File: cmp.Or(v.limited, file), Message: v.limit.Error()})
 		b.Failure = nil
-	case len(b.Gaps) > 0:
-		b.Failure = nil // what was left out may be what is missed
+	case err != nil && b.Failure == nil && v.refused != nil:
+		b.Failure = failureOf(file, v.refused)
+		b.diagnosed = b.Failure
 	case err != nil && b.Failure == nil:
 		if b.Failure = v.diagnose(dir, err); b.Failure == nil {
 			b.Failure = failureOf(file, err)
 		}
+		if b.Failure.out == nil {
+			b.Failure.out = v.leadsTo(dir, err.Error())
+		}
+		b.diagnosed = b.Failure
 	}
-	return v.given(b, err)
+	if b.Failure != nil {
+		b.Failure.Message = v.shown(b.Failure.Message)
+	}
+	if len(b.Gaps) > 0 {
+		b.Failure = nil // what kustomize misses may be in a gap
+	}
+	return v.excuse(b, err)
 }
 
-// unitFile is the file that a build is told of by: its kustomization in the repository, "" where
+// unitFile returns the file that names a build in messages: its kustomization in the repository, or "" if
 // Flux generates it.
 func (v *view) unitFile(file string) string {
 	if at := v.Origin(file); v.Repo.Exists(file) {
@@ -146,63 +169,46 @@ func pathMissing(v *view, dir string) *Failure {
 	return &Failure{Reason: PathMissing, Message: message}
 }
 
-// missing finds the first resource or component of a kustomization, or of those that it is
-// made of, that isn't there: kustomize's own error names no line.
-func missing(repo *repository.Repository, v *view, dir, file string, k *types.Kustomization) *Failure {
-	check := func(field string, refs []string, filesToo bool) *Failure {
-		for i, ref := range refs {
-			at, inside := repository.Join(dir, ref)
-			if inside && (v.IsDir(absolute(at)) || filesToo && v.Exists(absolute(at))) || strings.Contains(ref, "\n") {
-				continue
-			}
-			f := &Failure{Reason: BuildFailed, File: file, Message: fmt.Sprintf("%s: %q doesn't exist", field, ref)}
-			if !inside {
-				f.Message = fmt.Sprintf("%s: %q is outside the repository", field, ref)
-			} else if !filesToo && v.Exists(absolute(at)) {
-				f.Message = fmt.Sprintf("%s: %q is a file, but a component must be a folder", field, ref)
-			}
-			own, ok := repo.KustomizeAt(dir)
-			known := ok && own.File.Path == file && own.Document != nil && own.Spec != nil
-			switch {
-			case field == "components" && (!known || i >= len(own.Spec.Components)):
-				f.Component = ref // the Flux Kustomization's own
-			case known:
-				f.Line, f.Column = own.Document.Position(field, i)
-			}
+// missing returns the failure of the first resource or component of a kustomization that does not exist. kustomize's own
+// error names no line.
+func missing(v *view, dir, file string, k *types.Kustomization) *Failure {
+	for i, ref := range k.Resources {
+		if f := v.absent(dir, file, "resources", ref, i, true); f != nil {
 			return f
 		}
-		return nil
 	}
-	if f := check("resources", k.Resources, true); f != nil {
-		return f
+	for i, ref := range k.Components {
+		if f := v.absent(dir, file, "components", ref, i, false); f != nil {
+			return f
+		}
 	}
-	return check("components", k.Components, false)
+	return nil
 }
 
-// failureOf finds the file that kustomize's error is about.
+// failureOf returns the failure for an error of kustomize, with the file that the error is about.
 func failureOf(file string, err error) *Failure {
-	f := &Failure{Reason: BuildFailed, File: file}
+	f := &Failure{Reason: BuildFailed, File: file, open: true}
 	var known *fileError
 	if errors.As(err, &known) {
-		f.File = known.file
+		f.File, f.open, f.out = known.file, false, &exclusion{file: known.file, line: 1}
 	}
 	f.Message = brief(err.Error())
 	return f
 }
 
 var (
-	// warm is parsed once: kustomize's own schema of Kubernetes, which all builds read.
+	// warm guards the parsing of kustomize's own schema of Kubernetes, which all builds read.
 	warm sync.Once
-	// schemaLock is held for writing while a build has a schema of its own, which kustomize
-	// keeps in a global variable.
+	// schemaLock is held for writing while a build uses a schema of its own, which kustomize
+	// stores in a global variable.
 	schemaLock sync.RWMutex
 )
 
-// mostCopied bounds what the copy operations of a JSON patch may add up to, in bytes.
+// mostCopied is the maximum number of bytes that the copy operations of a JSON patch may add.
 const mostCopied = 1 << 20
 
-// run makes the objects of a folder whose kustomization is the view's, k. Variables says that
-// those in the objects will be replaced.
+// run returns the objects of a folder whose kustomization is k. If variables is set, Flux
+// substitutes variables in the objects later.
 func run(v *view, dir string, k *types.Kustomization, variables bool) (results []Result, err error) {
 	Warm()
 	if len(k.OpenAPI) > 0 {
@@ -241,7 +247,7 @@ func run(v *view, dir string, k *types.Kustomization, variables bool) (results [
 	return results, nil
 }
 
-// kustomize runs kustomize.
+// kustomize calls kustomize on a folder and returns the resources.
 func kustomize(v *view, dir string, k *types.Kustomization) ([]*resource.Resource, error) {
 	if v.manifest != nil {
 		if err := v.manifest.decode(v); err != nil {
@@ -264,16 +270,16 @@ func kustomize(v *view, dir string, k *types.Kustomization) ([]*resource.Resourc
 	return m.Resources(), nil
 }
 
-// HoldSchema keeps builds with a schema of their own from replacing kustomize's, which is a global variable,
-// until the function that it returns is called.
+// HoldSchema blocks builds that replace kustomize's schema, a global variable, until the returned
+// function is called.
 func HoldSchema() (release func()) {
 	Warm()
 	schemaLock.RLock()
 	return schemaLock.RUnlock
 }
 
-// Warm parses kustomize's schema once for all builds, and bounds what its patches may do. That takes longer
-// than a small build: a command calls it while it loads the repository.
+// Warm parses kustomize's schema once for all builds, and limits the copies of JSON patches. Parsing takes longer than a
+// small build, so commands call Warm while they load the repository.
 func Warm() {
 	warm.Do(func() {
 		jsonpatch.AccumulatedCopySizeLimit = mostCopied

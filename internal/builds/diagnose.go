@@ -1,32 +1,34 @@
 package builds
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"path"
 	"slices"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/kustomize/api/types"
-	"sigs.k8s.io/kustomize/kyaml/resid"
 
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/secrets/credential"
 	"github.com/fleetwright/fleetwright/schemas"
 )
 
-// diagnosis looks for what kustomize refused.
+// diagnosis searches for the cause of an error of kustomize.
 type diagnosis struct {
 	*view
-	// message is kustomize's own.
+	// message is kustomize's error.
 	message string
 	seen    map[string]bool
 }
 
-// diagnose finds what kustomize most likely refuses in a folder, in those that it is made of, or
-// in the patches that the Flux Kustomization adds, and nil where it finds nothing: kustomize's own
-// errors name no line, and in the outermost file what is wrong in an inner one.
+// diagnose returns the most likely cause of kustomize's error in a folder, in its bases and components, or
+// in the patches that the Flux Kustomization adds; nil if it finds none. kustomize's own
+// errors name no line, and name the outermost file even if the cause is in an inner one.
 func (v *view) diagnose(dir string, err error) *Failure {
 	d := &diagnosis{view: v, message: err.Error(), seen: map[string]bool{}}
 	if f := d.path(dir); f != nil {
@@ -38,8 +40,8 @@ func (v *view) diagnose(dir string, err error) *Failure {
 	return d.refused(addedEntries(v.patches))
 }
 
-// path looks at what kustomize-controller builds of a folder: by its kustomization, else all
-// that is in it.
+// path checks what kustomize-controller builds from a folder: its kustomization, or, without one, all
+// manifests in it.
 func (v *diagnosis) path(dir string) *Failure {
 	if v.hasKustomization(dir) {
 		return v.folder(dir)
@@ -63,7 +65,7 @@ func (v *diagnosis) path(dir string) *Failure {
 	return nil
 }
 
-// folder looks at a kustomization.
+// folder checks the kustomization in a folder.
 func (v *diagnosis) folder(dir string) *Failure {
 	k, ok := v.Repo.KustomizeAt(dir)
 	if !ok || v.seen[dir] {
@@ -72,9 +74,18 @@ func (v *diagnosis) folder(dir string) *Failure {
 	v.seen[dir] = true
 	if k.Spec == nil {
 		if f := v.malformed(k.File.Path); f != nil {
+			f.out = nil
 			return f
 		}
-		return mistyped(k)
+		return mistyped(k, schemas.Invalid)
+	}
+	if strings.Contains(v.message, "json: unknown field ") && k.File.Path != v.overlay {
+		if f := mistyped(k, schemas.UnknownField); f != nil {
+			f.out = &exclusion{file: k.File.Path, field: f.Message}
+			if !v.out.has(f.out) {
+				return f
+			}
+		}
 	}
 	if f := v.missingFile(k); f != nil {
 		return f
@@ -89,7 +100,7 @@ func (v *diagnosis) folder(dir string) *Failure {
 			return f
 		}
 	}
-	if f := misnamed(k); f != nil {
+	if f := misnamed(k); f != nil && !v.out.has(f.out) {
 		return f
 	}
 	if f := v.twice(k); f != nil {
@@ -101,15 +112,15 @@ func (v *diagnosis) folder(dir string) *Failure {
 	return v.refused(v.entries(k))
 }
 
-// mistyped finds a field of a kustomization that is of another type than kustomize reads.
-func mistyped(k *repository.Kustomize) *Failure {
+// mistyped finds a field of a kustomization that has a wrong type or that kustomize does not know.
+func mistyped(k *repository.Kustomize, kind schemas.ProblemKind) *Failure {
 	s, _ := schemas.Lookup(kustomizationKind(k))
 	value, isMap := k.Value.(map[string]any)
 	if s == nil || !isMap {
 		return nil
 	}
 	for _, p := range s.Validate(value) {
-		if p.Kind == schemas.Invalid {
+		if p.Kind == kind {
 			f := failureAt(k, p.Message, p.Path...)
 			f.Malformed = true
 			return f
@@ -118,7 +129,7 @@ func mistyped(k *repository.Kustomize) *Failure {
 	return nil
 }
 
-// kustomizationKind is what kustomize takes a kustomization for.
+// kustomizationKind returns the apiVersion and kind that kustomize assumes for a kustomization.
 func kustomizationKind(k *repository.Kustomize) schema.GroupVersionKind {
 	if k.Component {
 		return schema.FromAPIVersionAndKind(types.ComponentVersion, types.ComponentKind)
@@ -126,7 +137,7 @@ func kustomizationKind(k *repository.Kustomize) schema.GroupVersionKind {
 	return schema.FromAPIVersionAndKind(types.KustomizationVersion, types.KustomizationKind)
 }
 
-// misnamed finds an apiVersion or kind that is no kustomization's.
+// misnamed finds an apiVersion or kind that kustomize does not accept in a kustomization.
 func misnamed(k *repository.Kustomize) *Failure {
 	wrong := k.Spec.EnforceFields()
 	switch {
@@ -138,9 +149,12 @@ func misnamed(k *repository.Kustomize) *Failure {
 	return failureAt(k, wrong[0], "apiVersion")
 }
 
-// reference looks at what a kustomization refers to as a resource or component.
+// reference checks a resource or component of a kustomization.
 func (v *diagnosis) reference(k *repository.Kustomize, field string, i int, ref string, component bool) *Failure {
 	at, inside := repository.Join(k.Dir, ref)
+	if v.out.has(entryAt(k, field, i)) {
+		return nil
+	}
 	if !inside || isRemote(ref) && !v.Exists(absolute(at)) {
 		return nil
 	}
@@ -156,10 +170,14 @@ func (v *diagnosis) reference(k *repository.Kustomize, field string, i int, ref 
 	case !other.Component && component && other.Spec != nil:
 		return failureAt(k, fmt.Sprintf("%s: %q is not a Component: list it under resources", field, ref), field, i)
 	}
-	return v.folder(at)
+	f := v.folder(at)
+	if f != nil && f.out == nil {
+		f.out = entryAt(k, field, i)
+	}
+	return f
 }
 
-// malformed finds what in a file is no YAML, or no object: a key given twice.
+// malformed finds a place in a file that is not valid YAML or not an object, such as a duplicate key.
 func (v *diagnosis) malformed(file string) *Failure {
 	f, ok := v.Repo.File(file)
 	if !ok {
@@ -173,40 +191,33 @@ func (v *diagnosis) malformed(file string) *Failure {
 			}
 		}
 	}
+	if v.out.touches(file) && v.parses(file) {
+		return nil
+	}
 	if wrong == nil || wrong.Reason != repository.NotYAML && wrong.Reason != "" {
 		return nil
 	}
-	return &Failure{Reason: BuildFailed, Malformed: true, File: file, Line: wrong.Line, Column: wrong.Column, Message: wrong.Message}
+	return &Failure{Reason: BuildFailed, Malformed: true, File: file, Line: wrong.Line, Column: wrong.Column, Message: wrong.Message,
+		out: &exclusion{file: file, line: wrong.Line}}
 }
 
-// head is what names an object.
-type head struct {
-	APIVersion string `yaml:"apiVersion"`
-	Kind       string `yaml:"kind"`
-	Metadata   struct {
-		Name      string `yaml:"name"`
-		Namespace string `yaml:"namespace"`
-	} `yaml:"metadata"`
+// parses reports whether a file is valid YAML without its excluded parts.
+func (v *diagnosis) parses(file string) bool {
+	data, err := v.ReadFile(absolute(file))
+	for decoder := yaml.NewDecoder(bytes.NewReader(data)); err == nil; {
+		err = decoder.Decode(&yaml.Node{})
+	}
+	return errors.Is(err, io.EOF)
 }
 
-func (h head) String() string {
-	return h.Kind + " " + strings.TrimPrefix(h.Metadata.Namespace+"/"+h.Metadata.Name, "/")
-}
-
-// id is what kustomize tells objects apart by.
-func (h head) id() resid.ResId {
-	group, version := resid.ParseGroupVersion(h.APIVersion)
-	return resid.NewResIdWithNamespace(resid.NewGvk(group, version, h.Kind), h.Metadata.Name, h.Metadata.Namespace)
-}
-
-// missingFile finds a file of a patch or generator that isn't there.
+// missingFile finds a file of a patch or generator that does not exist.
 func (v *diagnosis) missingFile(k *repository.Kustomize) *Failure {
 	gone := func(ref string) bool {
 		at, inside := repository.Join(k.Dir, ref)
 		return ref != "" && inside && !isRemoteFile(ref) && !v.Exists(absolute(at))
 	}
 	for i, p := range k.Spec.Patches {
-		if gone(p.Path) {
+		if gone(p.Path) && !v.out.has(entryAt(k, "patches", i)) {
 			return failureAt(k, fmt.Sprintf("patches: %q doesn't exist", p.Path), "patches", i, "path")
 		}
 	}
@@ -220,7 +231,7 @@ func (v *diagnosis) missingFile(k *repository.Kustomize) *Failure {
 				if keyed && list.name == "files" {
 					ref = file
 				}
-				if gone(ref) {
+				if gone(ref) && !v.out.has(entryAt(k, field, i)) {
 					f := failureAt(k, fmt.Sprintf("%s: %q doesn't exist", field, ref), field, i, list.name, j)
 					if keyed && credential.HideLiteral(key, file, field == "secretGenerator") {
 						f.Message = fmt.Sprintf("%s: %q references a file that doesn't exist; list values under literals", field, key)
@@ -237,7 +248,7 @@ func (v *diagnosis) missingFile(k *repository.Kustomize) *Failure {
 	}
 	for _, list := range listedFiles(k.Spec) {
 		for i, ref := range list.refs {
-			if !strings.Contains(ref, "\n") && gone(ref) {
+			if !strings.Contains(ref, "\n") && gone(ref) && !v.out.has(entryAt(k, list.field, i)) {
 				return failureAt(k, fmt.Sprintf("%s: %q doesn't exist", list.field, ref), list.at(i)...)
 			}
 		}
@@ -255,8 +266,8 @@ func (v *diagnosis) missingFile(k *repository.Kustomize) *Failure {
 	return nil
 }
 
-// listed are files that a field of a kustomization names: its items themselves, or a field of
-// them.
+// listed are the files that a field of a kustomization names: in its items, or in a field of each
+// item.
 type listed struct {
 	field, inItem string
 	refs          []string
@@ -269,7 +280,7 @@ func (l listed) at(i int) []any {
 	return []any{l.field, i, l.inItem}
 }
 
-// listedFiles are the files that a kustomization reads besides its resources and patches.
+// listedFiles returns the files that a kustomization reads in addition to its resources and patches.
 func listedFiles(k *types.Kustomization) []listed {
 	merged := listed{field: "patchesStrategicMerge"}
 	for _, p := range k.PatchesStrategicMerge { //nolint:staticcheck // older repositories use it
@@ -290,12 +301,13 @@ func listedFiles(k *types.Kustomization) []listed {
 	}
 }
 
-// failureAt is a failure at a place of a kustomization. Fields that kustomize moved to their
-// successors stand nowhere: then it is the file.
+// failureAt returns a failure at a place of a kustomization. A field that kustomize moved to its
+// successor has no place: then the failure is at the file.
 func failureAt(k *repository.Kustomize, message string, at ...any) *Failure {
 	f := &Failure{Reason: BuildFailed, File: k.File.Path, Message: message}
 	if k.Document != nil && (k.Document.Lookup(at...) != nil || slices.Contains([]any{"resources", "components"}, at[0])) {
 		f.Line, f.Column = k.Document.Position(at...)
 	}
+	f.out = entryAt(k, at...)
 	return f
 }

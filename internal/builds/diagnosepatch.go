@@ -22,22 +22,30 @@ import (
 type patchEntry struct {
 	field string
 	text  string
-	// file is the one that it stands in, "" for an inline patch.
+	// file contains the patch, "" for an inline patch.
 	file   string
 	target *types.Selector
-	// fails is a failure for the entry, or for a part of its text: field names and list indexes.
+	// fails returns a failure at the entry, or at a part of the patch: field names and list indexes.
 	fails func(message string, part ...any) *Failure
-	// failsTarget is one for a part of the target.
+	// failsTarget returns a failure at a field of the target.
 	failsTarget func(message string, part string) *Failure
 }
 
-// addedEntries are the patches that a Flux Kustomization adds.
+// leavesOut adds the string of the patch to the exclusion of a failure.
+func (e *patchEntry) leavesOut(f *Failure) *Failure {
+	if f.out != nil {
+		f.out.text = e.text
+	}
+	return f
+}
+
+// addedEntries returns the patches that a Flux Kustomization adds.
 func addedEntries(patches []fluxkustomize.Patch) []patchEntry {
 	all := make([]patchEntry, len(patches))
 	for i, p := range patches {
 		fails := func(message string, part AddedPart) *Failure {
 			part.Entry = i
-			return &Failure{Reason: BuildFailed, Message: message, Added: &part}
+			return &Failure{Reason: BuildFailed, Message: message, Added: &part, out: &exclusion{added: i + 1}}
 		}
 		all[i] = patchEntry{
 			field: "patches", text: p.Patch, target: Selector(p.Target),
@@ -48,14 +56,16 @@ func addedEntries(patches []fluxkustomize.Patch) []patchEntry {
 	return all
 }
 
-// entries are the patches of a kustomization.
+// entries returns the patches of a kustomization.
 func (v *diagnosis) entries(k *repository.Kustomize) []patchEntry {
 	var all []patchEntry
 	add := func(field string, i int, p types.Patch, key ...any) {
 		at := append([]any{field, i}, key...)
 		one := patchEntry{field: field, text: p.Patch, target: p.Target}
-		one.fails = func(message string, _ ...any) *Failure { return failureAt(k, message, at...) }
-		one.failsTarget = func(message, part string) *Failure { return failureAt(k, message, field, i, "target", part) }
+		one.fails = func(message string, _ ...any) *Failure { return one.leavesOut(failureAt(k, message, at...)) }
+		one.failsTarget = func(message, part string) *Failure {
+			return one.leavesOut(failureAt(k, message, field, i, "target", part))
+		}
 		stands := patches.Inline(patches.Text{Local: k.File.Path, Repo: v.Repo, Node: k.Document.Lookup(at...), Exact: true}, nil)
 		if p.Path != "" {
 			stands = nil
@@ -75,7 +85,7 @@ func (v *diagnosis) entries(k *repository.Kustomize) []patchEntry {
 				if len(part) == 0 {
 					return whole(message)
 				}
-				f := &Failure{Reason: BuildFailed, File: stands[0].Local, Message: message}
+				f := &Failure{Reason: BuildFailed, File: stands[0].Local, Message: message, out: whole("").out}
 				f.Line, f.Column = repository.Position(stands[0].Node, part...)
 				return f
 			}
@@ -109,10 +119,12 @@ func (v *diagnosis) entries(k *repository.Kustomize) []patchEntry {
 
 // refused finds the patch that kustomize refuses.
 func (v *diagnosis) refused(entries []patchEntry) *Failure {
-	const unmatched = `no resource matches strategic merge patch "`
-	_, rest, _ := strings.Cut(v.message, unmatched)
-	wanted, _, _ := strings.Cut(rest, `"`)
+	wanted := unmatchedIn(v.message)
 	for _, e := range entries {
+		out := e.fails("").out
+		if v.out.has(out) {
+			continue
+		}
 		switch {
 		case strings.Contains(v.message, "PatchJson6902Transformer: decoding ") && e.field == "patchesJson6902" && !isList(e.text):
 			return e.fails(e.field + ": this is not a list of JSON 6902 operations")
@@ -126,6 +138,7 @@ func (v *diagnosis) refused(entries []patchEntry) *Failure {
 			}
 			if !isPatch(e.text) {
 				if f := v.malformed(e.file); f != nil {
+					f.out = out
 					return f
 				}
 				return e.fails(e.field + ": this is neither a list of JSON 6902 operations nor an object with apiVersion, kind and metadata.name")
@@ -133,11 +146,14 @@ func (v *diagnosis) refused(entries []patchEntry) *Failure {
 		case wanted != "":
 			for _, o := range objectsIn(e.text) {
 				if o.id().String() == wanted {
-					return v.unmatched(e, o)
+					f := v.unmatched(e, o)
+					f.open, f.out = !f.Malformed, out
+					return f
 				}
 			}
 		default:
 			if f := v.operation(e); f != nil {
+				f.open = true
 				return f
 			}
 			if f := v.selects(e); f != nil {
@@ -148,8 +164,20 @@ func (v *diagnosis) refused(entries []patchEntry) *Failure {
 	return nil
 }
 
-// unmatched is the failure of a patch whose object is not among the resources. Where one is of
-// another group or version, the one to mend is the one that no release has.
+// unmatchedIn is the object of a patch that is not among the resources, as kustomize names it; "" for none. Of
+// patchesStrategicMerge it says so in other words.
+func unmatchedIn(message string) string {
+	if _, rest, found := strings.Cut(message, `no resource matches strategic merge patch "`); found {
+		wanted, _, _ := strings.Cut(rest, `"`)
+		return wanted
+	}
+	_, rest, _ := strings.Cut(message, "failed to find unique target for patch ")
+	wanted, _, _ := strings.Cut(rest, "\n")
+	return strings.TrimRight(wanted, "' ")
+}
+
+// unmatched returns the failure of a patch whose object is not among the resources. If a resource differs only in
+// group or version, the failure is at the one whose version no release of Kubernetes has.
 func (v *diagnosis) unmatched(e patchEntry, wanted head) *Failure {
 	for _, file := range v.filesRead() {
 		f, ok := v.Repo.File(file)
@@ -177,7 +205,7 @@ func (v *diagnosis) unmatched(e patchEntry, wanted head) *Failure {
 	return e.fails(fmt.Sprintf("%s: there is no %s among the resources to patch", e.field, wanted))
 }
 
-// selects finds what in a patch's target is no regular expression or no selector.
+// selects finds a field of a patch's target that is not a valid regular expression or selector.
 func (v *diagnosis) selects(e patchEntry) *Failure {
 	t := e.target
 	if t == nil {
@@ -188,7 +216,7 @@ func (v *diagnosis) selects(e patchEntry) *Failure {
 	} {
 		// As kustomize anchors them: sigs.k8s.io/kustomize/api/types.NewSelectorRegex.
 		if patches.CountSelector(one.text) != nil {
-			continue // it is not evaluated, which is told
+			continue // it is not evaluated, which is reported elsewhere
 		}
 		if _, err := regexp.Compile("^(?:" + one.text + ")$"); err != nil {
 			return e.failsTarget(fmt.Sprintf("%s: target.%s: %q is not a valid regular expression", e.field, one.name, one.text), one.name)
@@ -202,7 +230,7 @@ func (v *diagnosis) selects(e patchEntry) *Failure {
 	return nil
 }
 
-// isPatch says whether kustomize can read a text as a patch.
+// isPatch reports whether kustomize can read a string as a patch.
 func isPatch(text string) bool {
 	var doc yaml.Node
 	if yaml.Unmarshal([]byte(text), &doc) != nil || len(doc.Content) == 0 {
@@ -213,16 +241,16 @@ func isPatch(text string) bool {
 		repository.Lookup(root, "kind") != nil && repository.Lookup(root, "apiVersion") != nil && repository.Lookup(root, "metadata", "name") != nil
 }
 
-// isList says whether a text is a list in YAML.
+// isList reports whether a string is a YAML list.
 func isList(text string) bool {
 	var doc yaml.Node
 	return yaml.Unmarshal([]byte(text), &doc) == nil && len(doc.Content) > 0 && doc.Content[0].Kind == yaml.SequenceNode
 }
 
-// operations are those of JSON 6902.
+// operations are the operations of JSON 6902.
 var operations = []string{"add", "remove", "replace", "move", "copy", "test"}
 
-// operation finds the operation of a JSON patch that the message is about, nil for none.
+// operation finds the operation of a JSON patch that kustomize's message is about, nil if there is none.
 // Source: gopkg.in/evanphx/json-patch.v4 patch.go.
 func (v *diagnosis) operation(e patchEntry) *Failure {
 	var list []struct{ Op, Path, From string }
@@ -245,16 +273,4 @@ func (v *diagnosis) operation(e patchEntry) *Failure {
 		}
 	}
 	return nil
-}
-
-// objectsIn are those of a text that kustomize has read.
-func objectsIn(text string) []head {
-	var heads []head
-	for decoder := yaml.NewDecoder(strings.NewReader(text)); ; {
-		var h head
-		if decoder.Decode(&h) != nil {
-			return heads
-		}
-		heads = append(heads, h)
-	}
 }

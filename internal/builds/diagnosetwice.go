@@ -10,19 +10,20 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// What kustomize says of an object that is there twice.
+// Parts of kustomize's messages about duplicate objects.
 const (
 	registered = "already registered id: "
 	conflict   = "namespace transformation produces ID conflict"
 	behaviors  = "can not use behavior"
 )
 
-// held are the objects of a file.
-func held(f *repository.File) iter.Seq[*repository.Object] {
+// held returns the objects of a file that are not excluded.
+func (v *diagnosis) held(f *repository.File) iter.Seq[*repository.Object] {
 	return func(yield func(*repository.Object) bool) {
 		for _, d := range f.Documents {
 			for _, o := range d.Objects {
-				if !yield(o) {
+				line, _ := o.Position()
+				if !v.out.has(&exclusion{file: f.Path, line: line}) && !yield(o) {
 					return
 				}
 			}
@@ -30,13 +31,13 @@ func held(f *repository.File) iter.Seq[*repository.Object] {
 	}
 }
 
-// idOf is what kustomize tells objects apart by.
+// idOf returns the id by which kustomize distinguishes objects.
 func idOf(o *repository.Object) resid.ResId {
 	return resid.NewResIdWithNamespace(resid.NewGvk(o.Group(), o.Version(), o.Kind), o.Name, o.Namespace)
 }
 
-// twice finds a file of a kustomization that holds the object of another one, or one of its own
-// again; and two objects of which the kustomization's namespace makes one.
+// twice finds duplicates in a kustomization: a path that it lists twice, a file with an object that another file or the
+// same file also contains, and two objects that become the same one in the kustomization's namespace.
 func (v *diagnosis) twice(k *repository.Kustomize) *Failure {
 	merged := strings.Contains(v.message, conflict) && k.Spec.Namespace != ""
 	if !merged && !strings.Contains(v.message, registered) {
@@ -44,16 +45,31 @@ func (v *diagnosis) twice(k *repository.Kustomize) *Failure {
 	}
 	type found struct {
 		ref    string
+		index  int
 		object *repository.Object
 	}
+	listed := map[string]int{}
 	first := map[resid.ResId]found{}
 	for i, ref := range k.Spec.Resources {
-		at, _ := repository.Join(k.Dir, ref)
+		if v.out.has(entryAt(k, "resources", i)) {
+			continue
+		}
+		at, inside := repository.Join(k.Dir, ref)
+		if before, known := listed[at]; known && inside && !merged {
+			message := fmt.Sprintf("resources: %q is listed twice", ref)
+			if first := failureAt(k, "", "resources", before); first.Line > 0 {
+				message += fmt.Sprintf(", first on line %d", first.Line)
+			}
+			return failureAt(k, message, "resources", i)
+		}
+		if inside {
+			listed[at] = i
+		}
 		f, ok := v.Repo.File(at)
 		if !ok {
 			continue
 		}
-		for o := range held(f) {
+		for o := range v.held(f) {
 			id := idOf(o)
 			if merged {
 				id.Namespace = ""
@@ -61,8 +77,8 @@ func (v *diagnosis) twice(k *repository.Kustomize) *Failure {
 			before, known := first[id]
 			switch {
 			case !known:
-				first[id] = found{ref, o}
-			case before.ref == ref && !merged:
+				first[id] = found{ref, i, o}
+			case before.index == i && !merged:
 				return again(o, before.object, "")
 			case merged:
 				return failureAt(k, fmt.Sprintf("resources: %q holds %s, %q holds %s, and namespace: %s makes them the same object", ref, o, before.ref, before.object, k.Spec.Namespace), "resources", i)
@@ -74,18 +90,19 @@ func (v *diagnosis) twice(k *repository.Kustomize) *Failure {
 	return nil
 }
 
-// again is the failure of an object that is in another place too; why follows.
+// again returns the failure of an object that another place also contains; why is appended to the message.
 func again(o, before *repository.Object, why string) *Failure {
 	f := &Failure{Reason: BuildFailed, File: o.File(), Message: fmt.Sprintf("%s is also in %s%s", o, before.File(), why)}
 	if line, _ := before.Position(); line > 0 {
 		f.Message = fmt.Sprintf("%s is also at %s:%d%s", o, before.File(), line, why)
 	}
 	f.Line, f.Column = o.Position()
+	f.out = &exclusion{file: o.File(), line: f.Line}
 	return f
 }
 
-// twiceIn finds an object that two files of a folder without a kustomization hold, or one of them
-// twice: Flux lists them all.
+// twiceIn finds an object that two files of a folder without a kustomization contain, or one file
+// twice: Flux lists all files.
 func (v *diagnosis) twiceIn(dir string) *Failure {
 	if !strings.Contains(v.message, registered) {
 		return nil
@@ -95,7 +112,7 @@ func (v *diagnosis) twiceIn(dir string) *Failure {
 		if !repository.Within(dir, f.Path) || v.Repo.Use(f.Path) != repository.Plain || f.Excluded {
 			continue
 		}
-		for o := range held(f) {
+		for o := range v.held(f) {
 			before := first[idOf(o)]
 			if first[idOf(o)] = o; before != nil {
 				return again(o, before, ", and Flux applies all files of "+dir)
@@ -105,8 +122,8 @@ func (v *diagnosis) twiceIn(dir string) *Failure {
 	return nil
 }
 
-// twiceRead finds the two objects that kustomize takes for one in all that the build read, where
-// there are no more of that name: they come from folders of their own.
+// twiceRead finds the two objects that kustomize considers the same among all files that the build read, if there
+// are exactly two of that name: they come from different folders.
 func (v *diagnosis) twiceRead() *Failure {
 	_, wanted, ok := strings.Cut(v.message, registered)
 	if !ok {
@@ -118,7 +135,7 @@ func (v *diagnosis) twiceRead() *Failure {
 		if !ok || v.Repo.Use(file) < repository.Plain || repository.IsKustomization(file) {
 			continue
 		}
-		for o := range held(f) {
+		for o := range v.held(f) {
 			id := idOf(o)
 			id.Namespace = ""
 			name, _, _ := strings.Cut(id.String(), ".[noNs]")
@@ -133,7 +150,7 @@ func (v *diagnosis) twiceRead() *Failure {
 	return again(found[1], found[0], "")
 }
 
-// generatedTwice finds the generator of a ConfigMap or Secret that is there without it.
+// generatedTwice finds the generator of a ConfigMap or Secret that already exists without it.
 func (v *diagnosis) generatedTwice(k *repository.Kustomize) *Failure {
 	if !strings.Contains(v.message, behaviors) {
 		return nil
@@ -143,13 +160,17 @@ func (v *diagnosis) generatedTwice(k *repository.Kustomize) *Failure {
 	}
 	const there = "%s: %q is also among the resources: rename it, or set behavior: merge or replace"
 	for i, g := range k.Spec.ConfigMapGenerator {
-		if is("ConfigMap", g.Name) {
-			return failureAt(k, fmt.Sprintf(there, "configMapGenerator", g.Name), "configMapGenerator", i, "name")
+		if is("ConfigMap", g.Name) && !v.out.has(entryAt(k, "configMapGenerator", i)) {
+			f := failureAt(k, fmt.Sprintf(there, "configMapGenerator", g.Name), "configMapGenerator", i, "name")
+			f.open = true
+			return f
 		}
 	}
 	for i, g := range k.Spec.SecretGenerator {
-		if is("Secret", g.Name) {
-			return failureAt(k, fmt.Sprintf(there, "secretGenerator", g.Name), "secretGenerator", i, "name")
+		if is("Secret", g.Name) && !v.out.has(entryAt(k, "secretGenerator", i)) {
+			f := failureAt(k, fmt.Sprintf(there, "secretGenerator", g.Name), "secretGenerator", i, "name")
+			f.open = true
+			return f
 		}
 	}
 	return nil

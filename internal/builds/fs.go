@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// FS is the folder that a source holds as a file system, for matching patterns only.
+// FS returns the folder of a source as a file system, only for matching patterns.
 func (f *Files) FS() fs.FS { return tree{f} }
 
 // tree is a source as a file system, for matching patterns only.
 type tree struct{ files *Files }
 
-// Open refuses: only folders are listed.
+// Open returns an error: the file system only lists folders.
 func (tree) Open(name string) (fs.File, error) { return nil, notExist("open", name) }
 
 // ReadDir lists a folder.
@@ -29,7 +29,7 @@ func (t tree) ReadDir(name string) ([]fs.DirEntry, error) {
 	return entries, nil
 }
 
-// Stat tells whether there is something at a path.
+// Stat returns the info of a file or folder, and an error if it does not exist.
 func (t tree) Stat(name string) (fs.FileInfo, error) {
 	at := path.Join(t.files.Base, name)
 	_, dir := t.files.Repo.ReadDir(at)
@@ -41,7 +41,7 @@ func (t tree) Stat(name string) (fs.FileInfo, error) {
 
 func notExist(op, name string) error { return &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist} }
 
-// info is what a walk tells of a file.
+// info describes a file or folder to fs.Glob: its name, and whether it is a folder.
 type info struct {
 	name string
 	dir  bool

@@ -98,6 +98,9 @@ func FuzzList(f *testing.F) {
 
 // TestListsSpoilt does the same with objects whose references are none.
 func TestListsSpoilt(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long: one build after the other")
+	}
 	_, spoilt := referring()
 	for i, text := range spoilt {
 		compareListed(t, []byte(text), i%2 == 0)

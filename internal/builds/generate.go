@@ -14,9 +14,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// generate makes the kustomization that kustomize-controller builds: that of the folder, or
-// one of all its manifests where it has none, with what the Flux Kustomization adds. It
-// returns the path that it stands at.
+// generate returns the kustomization that kustomize-controller builds, and its path: the folder's own
+// kustomization, or one that lists all manifests of the folder, with the fields that the Flux Kustomization adds.
 // Source: github.com/fluxcd/pkg/kustomize v1.39, Generator.GenerateManifest.
 func (v *view) generate(dir string, spec *kustomizev1.KustomizationSpec) (file string, k *types.Kustomization, err error) {
 	file, found, err := v.kustomizationOf(dir)
@@ -29,7 +28,7 @@ func (v *view) generate(dir string, spec *kustomizev1.KustomizationSpec) (file s
 			return file, nil, err
 		}
 		if len(k.Resources) == 0 {
-			// So that kustomize doesn't call it empty.
+			// It keeps kustomize from refusing the kustomization as empty.
 			k.BuildMetadata = []string{types.OriginAnnotations}
 		}
 	} else {
@@ -38,7 +37,10 @@ func (v *view) generate(dir string, spec *kustomizev1.KustomizationSpec) (file s
 			return file, nil, err
 		}
 		if k.Resources = resources; len(resources) == 0 {
-			k.Namespace = "_placeholder"
+			fill(k)
+		}
+		if v.out.touches(file) {
+			v.out.edit(file, k)
 		}
 		v.prune(dir, k)
 	}
@@ -48,8 +50,8 @@ func (v *view) generate(dir string, spec *kustomizev1.KustomizationSpec) (file s
 	return file, k, nil
 }
 
-// kustomizationOf reads the kustomization of a folder; where there is none it returns the
-// path of the one to be made, and nil.
+// kustomizationOf reads the kustomization of a folder. If there is none, it returns the
+// path at which Flux generates one, and nil.
 func (v *view) kustomizationOf(dir string) (string, []byte, error) {
 	for _, name := range konfig.RecognizedKustomizationFileNames() {
 		if file := path.Join(dir, name); v.Repo.Visible(file) {
@@ -60,13 +62,7 @@ func (v *view) kustomizationOf(dir string) (string, []byte, error) {
 	return path.Join(dir, konfig.DefaultKustomizationFileName()), nil, nil
 }
 
-func (v *view) hasKustomization(dir string) bool {
-	return slices.ContainsFunc(konfig.RecognizedKustomizationFileNames(), func(name string) bool {
-		return v.Repo.Visible(path.Join(dir, name))
-	})
-}
-
-// add adds what the Flux Kustomization says.
+// add adds the fields of the Flux Kustomization's spec to a kustomization.
 func (v *view) add(dir string, k *types.Kustomization, spec *kustomizev1.KustomizationSpec) error {
 	if spec.TargetNamespace != "" {
 		k.Namespace = spec.TargetNamespace
@@ -77,7 +73,10 @@ func (v *view) add(dir string, k *types.Kustomization, spec *kustomizev1.Kustomi
 	if spec.NameSuffix != "" {
 		k.NameSuffix = spec.NameSuffix
 	}
-	for _, p := range spec.Patches {
+	for i, p := range spec.Patches {
+		if v.out != nil && v.out.added[i+1] {
+			continue
+		}
 		if err := v.Repo.Check(p.Patch); err != nil {
 			return Limited(err)
 		}
@@ -105,7 +104,7 @@ func (v *view) add(dir string, k *types.Kustomization, spec *kustomizev1.Kustomi
 }
 
 // addImage merges an image of the Flux Kustomization into those of the kustomization. A tag
-// and a digest are one choice: setting one clears the other.
+// and a digest exclude each other: setting one clears the other.
 func addImage(k *types.Kustomization, image fluxkustomize.Image) {
 	i := slices.IndexFunc(k.Images, func(known types.Image) bool { return known.Name == image.Name })
 	if i < 0 {
@@ -120,7 +119,7 @@ func addImage(k *types.Kustomization, image fluxkustomize.Image) {
 	}
 }
 
-// Selector is a selector of Flux's as one of kustomize's.
+// Selector converts a selector of Flux to one of kustomize.
 func Selector(s *fluxkustomize.Selector) *types.Selector {
 	if s == nil {
 		return nil
@@ -131,7 +130,7 @@ func Selector(s *fluxkustomize.Selector) *types.Selector {
 	return out
 }
 
-// isLocalPath is how Flux judges the path of a component.
+// isLocalPath reports whether Flux considers the path of a component local.
 // Source: github.com/fluxcd/pkg/kustomize v1.39, IsLocalRelativePath.
 func isLocalPath(ref string) bool {
 	lower := strings.ToLower(ref)
@@ -143,12 +142,15 @@ func isLocalPath(ref string) bool {
 	return !path.IsAbs(ref) && !path.IsAbs(strings.TrimPrefix(lower, "file://"))
 }
 
-// manifests lists what Flux takes as the resources of a folder without a kustomization: all
-// its YAML files, and of the folders below the next kustomizations.
+// manifests returns what Flux lists as the resources of a folder without a kustomization: all
+// its YAML files, and in the folders below it the nearest kustomizations.
 // Source: github.com/fluxcd/pkg/kustomize v1.39, scanManifests.
 func (v *view) manifests(dir string) ([]string, error) {
 	loaded, _ := v.lists.LoadOrStore(dir, &manifests{})
 	m := loaded.(*manifests)
+	if v.out != nil {
+		m = &manifests{}
+	}
 	m.once.Do(func() { m.err = m.scan(v, dir, dir) })
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -159,7 +161,7 @@ func (v *view) manifests(dir string) ([]string, error) {
 	return slices.Clone(m.resources), m.err
 }
 
-// scan adds what is in a folder at or below the base.
+// scan adds the resources in a folder at or below the base.
 func (m *manifests) scan(v *view, base, at string) error {
 	names, _ := v.Repo.ReadDir(at)
 	for _, name := range names {
@@ -187,7 +189,7 @@ func (m *manifests) scan(v *view, base, at string) error {
 	return nil
 }
 
-// decode says why one of the files is no Kubernetes YAML, which Flux finds before the build.
+// decode returns an error if one of the files is not Kubernetes YAML. Flux checks that before the build.
 func (m *manifests) decode(v *view) error {
 	m.decoded.Do(func() {
 		factory := provider.NewDefaultDepProvider().GetResourceFactory()
@@ -214,7 +216,7 @@ type fileError struct {
 func (e *fileError) Error() string { return e.err.Error() }
 func (e *fileError) Unwrap() error { return e.err }
 
-// decodes says why a text is no objects; the parser of kustomize panics on some.
+// decodes returns why a string cannot be parsed as objects; kustomize's parser panics on some input.
 func decodes[T any](parse func([]byte) (T, error), data []byte) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

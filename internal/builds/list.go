@@ -17,58 +17,58 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// Most kustomizations only list files and folders, and their result is what these hold, one
-// after the other, at most in a namespace of theirs, labelled, and some of it patched. kustomize
-// takes a time for it that grows with the square of the number of objects: half a minute for the
-// 5,000 objects of a large cluster. A lister does the same, with kustomize's own code for each
-// object that a patch changes, and leaves to kustomize all that isn't as simple. The tests hold
-// it against kustomize.
+// lister builds kustomizations that only list files and folders, set a namespace, add labels or apply patches.
+// Most kustomizations are like that: their result is the listed objects, one after the other.
+// kustomize's time grows with the square of the number of objects: half a minute for the
+// 5,000 objects of a large cluster. A lister does the same faster, with kustomize's own code for each
+// object that a patch changes, and leaves everything less simple to kustomize. The tests compare
+// its results with kustomize's.
 type lister struct {
 	view      *view
 	factory   *resource.Factory
 	variables bool
-	stack     []string // the folders that lead here
+	stack     []string // folders from the root of the build to the current one
 	steps     int
-	// changing says that a kustomization on the way here changes objects.
+	// changing is set if a kustomization in the stack changes objects.
 	changing bool
 }
 
-// member is an object of a list.
+// member is an object in the result of a lister.
 type member struct {
-	// Result is known from the beginning, but for an object that has a resource.
+	// Result is set from the start, except for an object with a resource.
 	Result
-	// failed says why no result can be made of the object.
+	// failed is why the object has no result.
 	failed error
-	// id is what it must not share with another one.
+	// id must be unique among the objects.
 	id resid.ResId
-	// was is what kustomize knows it by, too: what it was called before each change.
+	// was are earlier names of the object, before each change; kustomize still finds the object by them.
 	was []former
-	// document is what its resource can be made of, nil where it has one or none is needed.
+	// document is the source of the resource, nil if the object has a resource or needs none.
 	document *repository.Document
-	// pending is what the resource that is made of it has to be changed by, as the value was.
+	// pending are the changes that were made to the value and that the resource still needs when it is created.
 	pending []func(*member) error
-	// changed says that a patch changed the value, and instructed that comments may tell kustomize
+	// changed is set if a patch changed the value, and instructed if comments may tell kustomize
 	// how to merge patches into the object.
 	changed, instructed bool
-	// resource is what kustomize changes in the place of the result.
+	// resource is the object that kustomize's code changes, in place of the result.
 	resource *resource.Resource
 }
 
-// former is what an object was called.
+// former is an earlier namespace and name of an object.
 type former struct{ namespace, name string }
 
-// level is what a folder holds.
+// level holds the objects of a folder.
 type level struct {
 	objects []member
 	ids     map[resid.ResId]bool
 }
 
-// errNotSimple leaves a build to kustomize.
+// errNotSimple is returned if kustomize must do the build.
 var errNotSimple = errors.New("not only a list")
 
-// list makes the objects of a kustomization that lists resources, one after the other, and says
-// false where it does more than a lister does. Variables says that those in the objects will be
-// replaced. The error is a limit's where it says false, otherwise kustomize's.
+// list returns the objects of a kustomization that lists resources. It returns simple as false if the
+// kustomization needs more than a lister can do; then an error is about a limit, otherwise it is kustomize's.
+// If variables is set, Flux substitutes variables in the objects later.
 func (v *view) list(dir string, k *types.Kustomization, variables bool) (results []Result, simple bool, err error) {
 	l := &lister{view: v, factory: provider.NewDefaultDepProvider().GetResourceFactory(), variables: variables}
 	if _, single := l.kustomization(dir); !single || k.Kind == types.ComponentKind || !onlyLists(k) {
@@ -90,7 +90,7 @@ func (v *view) list(dir string, k *types.Kustomization, variables bool) (results
 	return results, true, nil
 }
 
-// results are those of all objects. The error is about the first one that no result can be made of.
+// results returns the results of all objects. The error is that of the first object without a result.
 func (l *lister) results(all level) (results []Result, failed error) {
 	moved := map[string]bool{}
 	for _, o := range all.objects {
@@ -114,20 +114,20 @@ func (l *lister) results(all level) (results []Result, failed error) {
 	return results, nil
 }
 
-// finished is the result of a resource, after what kustomize does last.
+// finished returns the result of a resource, after the last steps of kustomize.
 func (l *lister) finished(r *resource.Resource) (Result, error) {
 	if !keepsReferences(r.GetKind(), r.YNode()) {
 		return Result{}, errNotSimple
 	}
-	r.RemoveBuildAnnotations() // which writes all annotations anew
+	r.RemoveBuildAnnotations() // it rewrites all annotations
 	if r.SetOrigin(nil) != nil || r.ClearTransformations() != nil {
 		return Result{}, errNotSimple
 	}
 	return newResult(r, l.variables)
 }
 
-// onlyLists says whether a kustomization or component has nothing but resources, generators whose
-// objects keep their names, components, patches, a namespace and labels.
+// onlyLists reports whether a kustomization or component has nothing but resources, components, patches, a namespace,
+// labels, and generators whose objects keep their names.
 func onlyLists(k *types.Kustomization) bool {
 	version := types.KustomizationVersion
 	if k.Kind == types.ComponentKind {
@@ -152,20 +152,20 @@ func onlyLists(k *types.Kustomization) bool {
 	return reflect.ValueOf(rest).IsZero() && !reflect.DeepEqual(*k, types.Kustomization{TypeMeta: k.TypeMeta})
 }
 
-// changes says whether a kustomization changes the objects that it lists.
+// changes reports whether a kustomization changes the objects that it lists.
 func changes(k *types.Kustomization) bool {
 	return k.Namespace != "" || len(k.Labels) > 0 || len(k.Patches) > 0 || len(k.Components) > 0
 }
 
-// folder adds what a kustomization or component in a folder lists to what is there, and changes all of it
-// as it says.
+// folder adds the objects that a kustomization or component in a folder lists to those in all, and then changes all
+// of them as it says.
 func (l *lister) folder(all *level, dir string, k *types.Kustomization) error {
 	if l.steps++; l.steps > mostSteps {
 		return errNotSimple
 	}
 	for _, visited := range l.stack {
 		if dir == visited || repository.Within(dir, visited) {
-			return errNotSimple // a circle
+			return errNotSimple // a cycle
 		}
 	}
 	outer := l.changing
@@ -207,13 +207,14 @@ func (l *lister) folder(all *level, dir string, k *types.Kustomization) error {
 	return l.label(all, k.Labels)
 }
 
-// local is the path in the repository of what a kustomization in a folder refers to.
+// local returns the path in the repository of a reference of a kustomization in a folder.
 func (l *lister) local(dir, ref string) (at string, ok bool) {
 	at, ok = relative(path.Join(mount, dir, ref))
+	at = canonical(at)
 	return at, ok && !path.IsAbs(ref) && !strings.ContainsAny(ref, "\n\\") && at != l.view.overlay
 }
 
-// base adds what a folder with a kustomization of its own lists.
+// base adds the objects of a folder that has a kustomization of its own.
 func (l *lister) base(to *level, dir string) error {
 	if len(to.objects) == 0 {
 		return l.below(to, dir, types.KustomizationKind)
@@ -225,7 +226,7 @@ func (l *lister) base(to *level, dir string) error {
 	return to.add(own.objects...)
 }
 
-// below runs the kustomization or component in a folder, on a level of its own or on that of what names it.
+// below adds the objects of the kustomization or component in a folder to a level.
 func (l *lister) below(to *level, dir, kind string) error {
 	at, single := l.kustomization(dir)
 	if !single || at == l.view.overlay {
@@ -241,25 +242,28 @@ func (l *lister) below(to *level, dir, kind string) error {
 	}
 	err = l.folder(to, dir, k)
 	if limit := (*LimitError)(nil); err != nil && !errors.As(err, &limit) {
-		return errNotSimple // kustomize says where, too
+		return errNotSimple // kustomize's error also names the place
 	}
 	return err
 }
 
-// listing is the kustomization in a file where it only lists, else nil.
-func (f *Files) listing(file string, text []byte) *types.Kustomization {
-	if known, ok := f.listings.Load(file); ok {
+// listing returns the kustomization in a file if it only lists, else nil.
+func (v *view) listing(file string, text []byte) *types.Kustomization {
+	f, touched := v.Files, v.out.touches(file)
+	if known, ok := f.listings.Load(file); ok && !touched {
 		return known.(*types.Kustomization)
 	}
 	k := &types.Kustomization{}
 	if k.Unmarshal(text) != nil || !onlyLists(k) {
 		k = nil
 	}
-	f.listings.Store(file, k)
+	if !touched {
+		f.listings.Store(file, k)
+	}
 	return k
 }
 
-// kustomization is the path of a folder's kustomization, and whether there is a single one.
+// kustomization returns the path of a folder's kustomization, and whether there is exactly one.
 func (l *lister) kustomization(dir string) (at string, single bool) {
 	for _, name := range konfig.RecognizedKustomizationFileNames() {
 		if file := path.Join(dir, name); l.view.isFile(file) {
@@ -272,7 +276,7 @@ func (l *lister) kustomization(dir string) (at string, single bool) {
 	return at, single
 }
 
-// add adds objects, which must not be there yet.
+// add adds objects to a level. It returns errNotSimple if one is already there.
 func (all *level) add(objects ...member) error {
 	for _, o := range objects {
 		if all.ids[o.id] {
@@ -284,7 +288,7 @@ func (all *level) add(objects ...member) error {
 	return nil
 }
 
-// drop removes the objects of which kustomize has left nothing.
+// drop removes the objects that kustomize has emptied.
 func (all *level) drop() {
 	all.objects = slices.DeleteFunc(all.objects, func(o member) bool {
 		gone := o.resource != nil && o.resource.IsNilOrEmpty()

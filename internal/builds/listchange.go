@@ -14,13 +14,13 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// label adds labels to objects, each to what it has.
+// label adds labels to objects, in addition to the labels that they have.
 // Source: sigs.k8s.io/kustomize/api v0.21 filters/labels, builtinpluginconsts/metadatalabels.go.
 func (l *lister) label(all *level, added []types.Label) error {
 	pairs := map[string]string{}
 	for _, label := range added {
 		for name, value := range label.Pairs {
-			// A key is written without its type.
+			// kustomize writes a key without its type.
 			key := yaml.Node{Kind: yaml.ScalarNode, Value: name}
 			if key.ShortTag() != "!!str" || !l.writes(name) || !l.writes(value) {
 				return errNotSimple
@@ -57,10 +57,10 @@ func (o *member) label(pairs map[string]string) error {
 	return nil
 }
 
-// metadata are those of an object that has no resource.
+// metadata returns the metadata of an object that has no resource.
 func (o *member) metadata() map[string]any { return o.Value["metadata"].(map[string]any) }
 
-// set sets a field of the metadata. Other builds share the value that the object had.
+// set sets a field of the metadata. It copies the value, which other builds share.
 func (o *member) set(field string, value any) {
 	metadata := maps.Clone(o.metadata())
 	metadata[field] = value
@@ -68,12 +68,13 @@ func (o *member) set(field string, value any) {
 	o.Value["metadata"] = metadata
 }
 
-// writes says whether a text may be added to an object as it is.
+// writes reports whether a lister can write a string into an object: kustomize would certainly not change the string, and
+// Flux does not substitute variables in it.
 func (l *lister) writes(text string) bool {
 	return isExact(text) && (!l.variables || !mentionsVariable(text))
 }
 
-// namespace puts objects into a namespace, "" for those that they have.
+// namespace moves objects into a namespace; "" keeps their own.
 // Source: sigs.k8s.io/kustomize/api v0.21 filters/namespace, builtinpluginconsts/namespace.go.
 func (l *lister) namespace(all *level, name string) error {
 	if name == "" {
@@ -98,7 +99,7 @@ func (l *lister) namespace(all *level, name string) error {
 	return nil
 }
 
-// onlyMoves says whether a namespace changes no more of an object than where it is, or its name where it is a Namespace.
+// onlyMoves reports whether setting the namespace changes only the namespace of an object, or only the name of a Namespace.
 func (o *member) onlyMoves() bool {
 	switch {
 	case o.Kind == "Namespace":
@@ -108,16 +109,16 @@ func (o *member) onlyMoves() bool {
 	case o.resource != nil || o.Kind == "APIService":
 		return false
 	case bindings[o.Kind]:
-		subjects, _ := o.Value["subjects"].([]any) // of which the document has all names
+		subjects, _ := o.Value["subjects"].([]any) // the document contains all names of subjects
 		return !slices.ContainsFunc(subjects, func(s any) bool { return s.(map[string]any)["name"] == "default" })
 	}
 	spec, _ := o.Value["spec"].(map[string]any)
 	return spec["conversion"] == nil
 }
 
-// move puts an object into a namespace.
+// move moves an object into a namespace.
 func (o *member) move(namespace string) error {
-	// kustomize keeps what it knew an object by in a list with commas.
+	// kustomize stores the former names of an object in a list separated by commas.
 	if strings.Contains(o.Name+o.Kind+o.id.Namespace, ",") {
 		return errNotSimple
 	}
@@ -150,7 +151,7 @@ func (o *member) move(namespace string) error {
 	return nil
 }
 
-// plainMetadata says whether the metadata that kustomize changes are all of the type that they should be.
+// plainMetadata reports whether the metadata fields that kustomize changes all have the right type.
 func plainMetadata(n *yaml.Node) bool {
 	if namespace := repository.Lookup(n, "metadata", "namespace"); namespace != nil && namespace.ShortTag() != "!!str" {
 		return false

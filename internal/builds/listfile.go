@@ -12,7 +12,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// file adds the objects of a file.
+// file adds the objects of a file to a level.
 func (l *lister) file(to *level, file string) error {
 	if known, ok := l.view.Repo.File(file); ok {
 		if objects, ok := l.plain(known); ok {
@@ -45,23 +45,23 @@ func (l *lister) file(to *level, file string) error {
 	return nil
 }
 
-// plainFile are the objects of a file as lists hold them, which share them.
+// plainFile holds the objects of a file, which all builds share.
 type plainFile struct {
 	once    sync.Once
 	objects []member
 	plain   bool
 }
 
-// plainKey tells plain files apart.
+// plainKey identifies a plainFile.
 type plainKey struct {
 	file      string
 	variables bool
 }
 
-// plain gives the objects of a file as the repository has parsed them, where that is sure to be
-// what kustomize would read.
+// plain returns the objects of a file as the repository has parsed them, and false if kustomize
+// might read them differently.
 func (l *lister) plain(file *repository.File) ([]member, bool) {
-	if !file.Apart || file.Err != nil || repository.IsKustomization(file.Path) || !l.view.isFile(file.Path) {
+	if !file.Apart || l.view.out.touches(file.Path) || file.Err != nil || repository.IsKustomization(file.Path) || !l.view.isFile(file.Path) {
 		return nil, false
 	}
 	loaded, _ := l.view.plain.LoadOrStore(plainKey{file.Path, l.variables}, &plainFile{})
@@ -70,7 +70,7 @@ func (l *lister) plain(file *repository.File) ([]member, bool) {
 	return p.objects, p.plain && l.view.note(file.Path, int(file.Size), &content{}) == nil
 }
 
-// plainObjects are those of a file, if all are plain.
+// plainObjects returns the objects of a file if all of them are plain.
 func plainObjects(file *repository.File, variables bool) ([]member, bool) {
 	objects := make([]member, len(file.Documents))
 	for i, d := range file.Documents {
@@ -82,7 +82,7 @@ func plainObjects(file *repository.File, variables bool) ([]member, bool) {
 	return objects, true
 }
 
-// plainObject is the object that a document is.
+// plainObject returns the object in a document, and false if kustomize might read it differently.
 func plainObject(d *repository.Document, variables bool) (o member, ok bool) {
 	if len(d.Objects) != 1 || d.Objects[0].Node != d.Root() || strings.HasSuffix(d.Objects[0].Kind, "List") ||
 		!isPlain(d.Root(), true) || !plainFields(d.Root()) || !keepsReferences(d.Objects[0].Kind, d.Root()) {
@@ -104,8 +104,8 @@ func plainObject(d *repository.Document, variables bool) (o member, ok bool) {
 	return o, true
 }
 
-// plainFields says whether all keys are texts, and no value is given a type, is a date, infinite
-// or no number.
+// plainFields reports whether all keys are strings, and no value has an explicit type or is a date, an infinite number
+// or NaN.
 func plainFields(n *yaml.Node) bool {
 	if n.Style&yaml.TaggedStyle != 0 || n.Tag == "!!timestamp" || n.Tag == "!!float" && !strings.ContainsAny(n.Value, "0123456789") {
 		return false
@@ -118,8 +118,8 @@ func plainFields(n *yaml.Node) bool {
 	return true
 }
 
-// plainHead says whether what kustomize reads of an object is all there, and of the type that it
-// should be, with nothing for kustomize itself.
+// plainHead reports whether the fields of an object that kustomize reads all exist and have the right
+// type, and no annotation is meant for kustomize itself.
 func plainHead(value any) bool {
 	object, _ := value.(map[string]any)
 	metadata, _ := object["metadata"].(map[string]any)
@@ -149,7 +149,7 @@ func isString(value any) bool {
 	return ok
 }
 
-// forKustomize says whether one of the annotations tells kustomize something.
+// forKustomize reports whether one of the annotations is meant for kustomize.
 func forKustomize[T any](annotations map[string]T) bool {
 	for name := range annotations {
 		if strings.Contains(name, "config.kubernetes.io/") || strings.Contains(name, "config.k8s.io/") {
@@ -159,13 +159,13 @@ func forKustomize[T any](annotations map[string]T) bool {
 	return false
 }
 
-// effective is an id as kustomize compares it.
+// effective returns an id in the form in which kustomize compares it.
 func effective(id resid.ResId) resid.ResId {
 	id.Namespace = id.EffectiveNamespace()
 	return id
 }
 
-// parsed parses the objects in a text as kustomize does, which panics on some.
+// parsed parses the objects in a string as kustomize does. It turns kustomize's panics into errors.
 func parsed(factory *resource.Factory, text []byte) (resources []*resource.Resource, err error) {
 	defer func() {
 		if recover() != nil {

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/kustomize/api/types"
 )
 
-// generators are what a kustomization generates objects of, with its options for all of them.
+// generators returns the generators of ConfigMaps and Secrets of a kustomization, merged with its generatorOptions.
 func generators(k *types.Kustomization) []types.GeneratorArgs {
 	all := make([]types.GeneratorArgs, 0, len(k.ConfigMapGenerator)+len(k.SecretGenerator))
 	for _, g := range k.ConfigMapGenerator {
@@ -20,7 +20,7 @@ func generators(k *types.Kustomization) []types.GeneratorArgs {
 		all = append(all, g.GeneratorArgs)
 	}
 	for i := range all {
-		if own := all[i].Options; own != nil { // kustomize changes them, and others read them
+		if own := all[i].Options; own != nil { // kustomize changes the options, and other builds read them
 			options := *own
 			options.Labels, options.Annotations = maps.Clone(own.Labels), maps.Clone(own.Annotations)
 			all[i].Options = &options
@@ -30,7 +30,7 @@ func generators(k *types.Kustomization) []types.GeneratorArgs {
 	return all
 }
 
-// generate adds what a kustomization in a folder generates.
+// generate adds the objects that the generators of a kustomization create.
 // Source: sigs.k8s.io/kustomize/api v0.21 internal/target/kusttarget_configplugin.go, resmap/reswrangler.go.
 func (l *lister) generate(all *level, dir string, k *types.Kustomization) error {
 	given := generators(k)
@@ -52,7 +52,7 @@ func (l *lister) generate(all *level, dir string, k *types.Kustomization) error 
 		o := member{id: effective(r.CurId()), resource: r}
 		o.Kind, o.Name = r.GetKind(), r.GetName()
 		if len(all.known()[o.id]) > 0 {
-			return errNotSimple // it replaces or fails
+			return errNotSimple // kustomize replaces the object or fails
 		}
 		if err := all.add(o); err != nil {
 			return err
@@ -68,7 +68,7 @@ type generatorFiles struct {
 	dir    string
 }
 
-// Load reads a file.
+// Load reads a file that a generator names.
 func (f generatorFiles) Load(ref string) ([]byte, error) {
 	at, ok := f.lister.local(f.dir, ref)
 	if !ok {

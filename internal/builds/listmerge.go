@@ -10,15 +10,15 @@ import (
 	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
 )
 
-// listedPart is a partial object of a patch.
+// listedPart is a partial object of a strategic merge patch.
 type listedPart struct {
 	resource *resource.Resource
-	// value is the same, nil where only kustomize's code may merge it.
+	// value is the partial object as a map, nil if only kustomize's code may merge it.
 	value map[string]any
 }
 
-// mergeable is the value of a part that merges into a value as kustomize merges it into an object of
-// a kind whose schema it doesn't know: maps field by field, and all else replaces what is there.
+// mergeable returns the value of a partial object that can be merged without kustomize's code, else nil. For
+// a kind whose schema kustomize doesn't know, it merges maps field by field and replaces all other values.
 func mergeable(part *resource.Resource, variables bool) map[string]any {
 	n := part.YNode()
 	if !isPlain(n, false) || !plainFields(n) || instructs(n) {
@@ -35,7 +35,7 @@ func mergeable(part *resource.Resource, variables bool) map[string]any {
 	return fields
 }
 
-// instructs says whether a comment may tell kustomize how to merge a field.
+// instructs reports whether a comment may tell kustomize how to merge a field.
 func instructs(n *yaml.Node) bool {
 	for _, comment := range []string{n.LineComment, n.HeadComment} {
 		if strings.HasPrefix(strings.TrimLeft(comment, "# \t"), "{") {
@@ -50,7 +50,7 @@ func instructs(n *yaml.Node) bool {
 	return false
 }
 
-// mergesPlainly says whether a value of a patch removes nothing, and holds no directive.
+// mergesPlainly reports whether a value of a patch contains no null, no directive, and no empty map or list.
 func mergesPlainly(value any) bool {
 	switch value := value.(type) {
 	case nil:
@@ -73,7 +73,7 @@ func mergesPlainly(value any) bool {
 	return true
 }
 
-// embeds says whether an object holds another one, which may be of a kind whose schema kustomize knows.
+// embeds reports whether an object contains another one, whose kind may have a schema that kustomize knows.
 func embeds(fields map[string]any) bool {
 	for _, field := range fields {
 		inner, _ := field.(map[string]any)
@@ -84,13 +84,13 @@ func embeds(fields map[string]any) bool {
 	return false
 }
 
-// knownKind says whether kustomize has a schema of a kind.
+// knownKind reports whether kustomize has a schema of a kind.
 func knownKind(apiVersion, kind string) bool {
 	return openapi.SchemaForResourceType(kyaml.TypeMeta{APIVersion: apiVersion, Kind: kind}) != nil
 }
 
-// merge merges a part of a patch into an object by kustomize's code, or into its value, where
-// that is sure to be the same.
+// merge merges a part of a patch into an object: into its value if the result is certainly the same, otherwise with
+// kustomize's code.
 func (o *member) merge(part listedPart, kustomize func(*member) error) error {
 	if o.resource == nil && o.mergeValue(part) {
 		o.pending = append(o.pending[:len(o.pending):len(o.pending)], kustomize)
@@ -105,7 +105,7 @@ func (o *member) merge(part listedPart, kustomize func(*member) error) error {
 	return o.settle()
 }
 
-// mergeValue merges a part into the value of an object, and says false where only kustomize's code may.
+// mergeValue merges a part into the value of an object. It returns false if only kustomize's code may do that.
 // Source: sigs.k8s.io/kustomize/kyaml v0.21 yaml/merge2, yaml/walk; sigs.k8s.io/kustomize/api v0.21 resource/resource.go, ApplySmPatch.
 func (o *member) mergeValue(part listedPart) bool {
 	if part.value == nil || o.instructed || rare[o.Kind] || bindings[o.Kind] || referrers[o.Kind] || embeds(o.Value) {
@@ -119,7 +119,7 @@ func (o *member) mergeValue(part listedPart) bool {
 	if !ok {
 		return false
 	}
-	// These are put back to what they were.
+	// A patch does not change these fields.
 	value["apiVersion"], value["kind"] = version, o.Kind
 	before, after := o.metadata(), value["metadata"].(map[string]any)
 	after["name"] = o.Name
@@ -135,7 +135,8 @@ func (o *member) mergeValue(part listedPart) bool {
 	return true
 }
 
-// merged is a map with what a patch has of it. The map itself isn't changed.
+// merged returns a copy of a map with the fields of a patch merged into it. It returns false if only kustomize's code may
+// do that.
 func merged(own, patch map[string]any) (map[string]any, bool) {
 	all := maps.Clone(own)
 	for key, field := range patch {
@@ -168,8 +169,8 @@ func merged(own, patch map[string]any) (map[string]any, bool) {
 	return all, true
 }
 
-// replaces says whether a value that is neither map nor list is sure to replace another one as it
-// is. It is written in the style of the other one, which may be in quotes or fold lines.
+// replaces reports whether kustomize would replace a scalar with another one unchanged: it writes the new
+// scalar in the style of the old one, such as quoted or folded.
 func replaces(before, after any) bool {
 	old, wasText := before.(string)
 	text, isText := after.(string)

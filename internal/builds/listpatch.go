@@ -22,18 +22,18 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// listedPatch is a patch of a kustomization that lists. It is applied to one object after the other with
-// kustomize's own code: its transformer isn't given all of them, since it looks through them again and again.
+// listedPatch is a patch that a lister applies to one object after the other with kustomize's own code. kustomize's own
+// transformer would search all objects again and again.
 type listedPatch struct {
 	target *types.Selector
-	// selects says of an object whether the target selects it, or unselectable why it can't.
+	// selects reports whether the target selects an object; unselectable is why the target is invalid.
 	selects      func(*member) bool
 	unselectable error
-	// parts are partial objects. Without a target each names the object that it is for.
+	// parts are partial objects. Without a target, each part names the object that it changes.
 	parts []listedPart
-	// operations are JSON, where the patch has no parts.
+	// operations are the JSON 6902 operations of a patch without parts.
 	operations string
-	// wrong is how the patch fails whatever the objects are.
+	// wrong is the error of a patch that fails for any objects.
 	wrong error
 }
 
@@ -59,9 +59,9 @@ func (l *lister) patch(all *level, dir string, patches []types.Patch) error {
 	return nil
 }
 
-// patchKey tells patches apart.
+// patchKey identifies a sharedPatch.
 type patchKey struct {
-	// file holds the patch, "" where it is text.
+	// file contains the patch, "" if text does.
 	file, text string
 	target     types.Selector
 	targeted   bool
@@ -101,7 +101,7 @@ func (l *lister) readPatch(dir string, p types.Patch) (*listedPatch, error) {
 	s.once.Do(func() {
 		defer func() {
 			if recover() != nil {
-				s.patch, s.err = nil, errNotSimple // kustomize panics, too
+				s.patch, s.err = nil, errNotSimple // kustomize panics as well
 			}
 		}()
 		s.patch, s.err = l.parsePatch(p, text)
@@ -109,7 +109,7 @@ func (l *lister) readPatch(dir string, p types.Patch) (*listedPatch, error) {
 	return s.patch, s.err
 }
 
-// parsePatch makes a patch of its text, where that stands in a file, or of its own.
+// parsePatch parses a patch: text if it is in a file, otherwise the inline patch.
 func (l *lister) parsePatch(p types.Patch, text []byte) (*listedPatch, error) {
 	read := &listedPatch{target: p.Target}
 	config, err := yaml.Marshal(p)
@@ -147,16 +147,16 @@ func (l *lister) parsePatch(p types.Patch, text []byte) (*listedPatch, error) {
 	return read, nil
 }
 
-// patchFile loads the text of a patch, whatever its path.
+// patchFile returns the same string for each path.
 type patchFile struct {
 	ifc.Loader
 	text []byte
 }
 
-// Load returns the text.
+// Load returns the string.
 func (f patchFile) Load(string) ([]byte, error) { return f.text, nil }
 
-// known are the objects by each id that kustomize knows them by.
+// known returns the indexes of the objects by each id, current or former, by which kustomize finds them.
 func (all *level) known() map[resid.ResId][]int {
 	known := make(map[resid.ResId][]int, len(all.objects))
 	for i, o := range all.objects {
@@ -171,7 +171,7 @@ func (all *level) known() map[resid.ResId][]int {
 	return known
 }
 
-// apply applies a patch.
+// apply applies a patch to the objects of a level.
 func (all *level) apply(known map[resid.ResId][]int, p *listedPatch) error {
 	if p.target == nil && p.parts != nil {
 		return all.merge(known, p.parts)
@@ -182,7 +182,7 @@ func (all *level) apply(known map[resid.ResId][]int, p *listedPatch) error {
 	return all.transform(p)
 }
 
-// merge merges each part into the object that it names.
+// merge merges each part into the object that the part names.
 // Source: sigs.k8s.io/kustomize/api v0.21 internal/builtins/PatchTransformer.go.
 func (all *level) merge(known map[resid.ResId][]int, parts []listedPart) error {
 	for _, part := range parts {
@@ -209,7 +209,7 @@ func (all *level) transform(p *listedPatch) error {
 	if p.unselectable != nil {
 		return p.unselectable
 	}
-	var part listedPart // the only one
+	var part listedPart // the only part
 	kustomize := func(o *member) error { return o.change(p.operations) }
 	if p.parts != nil {
 		part = p.parts[0]
@@ -231,7 +231,7 @@ func (all *level) transform(p *listedPatch) error {
 	return nil
 }
 
-// change applies the operations of a patch to an object.
+// change applies JSON 6902 operations to an object.
 // Source: sigs.k8s.io/kustomize/api v0.21 internal/builtins/PatchTransformer.go.
 func (o *member) change(operations string) error {
 	r := o.resource
@@ -245,7 +245,7 @@ func (o *member) change(operations string) error {
 	return r.SetAnnotations(annotations)
 }
 
-// selectorOf returns what says of an object whether a target selects it.
+// selectorOf returns a function that reports whether a target selects an object.
 // Source: sigs.k8s.io/kustomize/api v0.21 resmap/reswrangler.go, Select.
 func selectorOf(target *types.Selector) (func(*member) bool, error) {
 	head, err := types.NewSelectorRegex(target)
@@ -258,7 +258,7 @@ func selectorOf(target *types.Selector) (func(*member) bool, error) {
 	}
 	annotated, err := labels.Parse(target.AnnotationSelector)
 	if err != nil || strings.Contains(target.AnnotationSelector, "kubernetes.io/") {
-		return nil, errNotSimple // kustomize has annotations of its own
+		return nil, errNotSimple // kustomize adds annotations of its own
 	}
 	named := regexp.QuoteMeta(target.Name) == target.Name && target.Name != ""
 	return func(o *member) bool {
@@ -275,7 +275,7 @@ func selectorOf(target *types.Selector) (func(*member) bool, error) {
 	}, nil
 }
 
-// texts are the labels or annotations.
+// texts returns the labels or annotations of an object.
 func (o *member) texts(field string) labels.Set {
 	switch {
 	case o.resource != nil && field == "labels":
@@ -291,10 +291,10 @@ func (o *member) texts(field string) labels.Set {
 	return texts
 }
 
-// empty says whether kustomize has left nothing of an object.
+// empty reports whether kustomize has emptied an object.
 func (o *member) empty() bool { return o.resource != nil && o.resource.IsNilOrEmpty() }
 
-// thaw makes the resource of an object that has none yet: its document, with what was changed since.
+// thaw creates the resource of an object that has none yet, from its document and the pending changes.
 func (o *member) thaw() error {
 	if o.resource != nil {
 		if !plainMetadata(o.resource.YNode()) {
@@ -339,12 +339,12 @@ func (o *member) thaw() error {
 	return nil
 }
 
-// remembered are the annotations in which kustomize keeps what it knew an object by.
+// remembered are the annotations in which kustomize stores the former ids of an object.
 var remembered = setOf("internal.config.kubernetes.io/previousKinds", "internal.config.kubernetes.io/previousNames",
 	"internal.config.kubernetes.io/previousNamespaces")
 
-// settle takes over what a patch has changed. What changes the identity of an object, or tells
-// kustomize something, is left to it.
+// settle updates an object after a patch changed its resource. It returns errNotSimple if the patch changed the identity
+// of the object or an annotation that is meant for kustomize.
 func (o *member) settle() error {
 	if o.empty() {
 		return nil

@@ -250,6 +250,9 @@ var patchesOfAllKinds = []struct {
 
 // TestListsPatched compares with kustomize.
 func TestListsPatched(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long: one build after the other")
+	}
 	for _, p := range patchesOfAllKinds {
 		for _, where := range []int{
 			0, inFile, inBase, another, baseNamespace, appNamespace, binding | inFile, inBase | baseNamespace,

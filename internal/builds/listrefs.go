@@ -8,24 +8,24 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// rare are kinds whose references kustomize looks at in ways of their own. They are left to it.
+// rare are the kinds whose references kustomize reads in special ways. A lister leaves them to kustomize.
 // Source: sigs.k8s.io/kustomize/api v0.21 internal/konfig/builtinpluginconsts.
 var rare = setOf("APIService", "MutatingWebhookConfiguration", "Node", "PersistentVolume", "StorageClass", "ValidatingWebhookConfiguration")
 
-// bindings are the kinds whose subjects kustomize completes with the namespace of a ServiceAccount
-// that it knows by more than one, although no name changes.
+// bindings are the kinds whose subjects kustomize changes even if no name changes: it sets the namespace of a
+// ServiceAccount that had several ids.
 var bindings = setOf("ClusterRoleBinding", "RoleBinding")
 
 const serviceAccount = "ServiceAccount"
 
-// referrers are the other kinds whose fields refer to objects by kustomize's defaults. It reads
-// all of these fields, and refuses an object in which they aren't what they should be.
+// referrers are the other kinds whose fields refer to objects by kustomize's defaults. kustomize reads
+// all of these fields, and refuses an object in which they have a wrong type.
 var referrers = setOf("ClusterRole", "CronJob", "DaemonSet", "Deployment", "HorizontalPodAutoscaler", "Ingress", "Job",
 	"PersistentVolumeClaim", "Pod", "PodTemplate", "ReplicaSet", "ReplicationController", "Role", "Service", serviceAccount,
 	"StatefulSet", "ValidatingAdmissionPolicyBinding")
 
-// onTheWay are the fields that the paths to references lead through; each is a map, a list of maps
-// or nothing. The references themselves are texts or lists of texts.
+// onTheWay are the fields on the paths to references; each is a map, a list of maps or missing.
+// references are the fields with the names: strings or lists of strings.
 var onTheWay, references = setOf("spec", "template", "jobTemplate", "metadata", "annotations", "volumes", "configMap", "secret",
 	"persistentVolumeClaim", "projected", "sources", "containers", "initContainers", "env", "envFrom", "valueFrom", "configMapKeyRef",
 	"configMapRef", "secretKeyRef", "secretRef", "imagePullSecrets", "volumeClaimTemplates", "rules", "tls", "http", "paths",
@@ -35,7 +35,7 @@ var onTheWay, references = setOf("spec", "template", "jobTemplate", "metadata", 
 		"nginx.ingress.kubernetes.io/auth-secret", "nginx.ingress.kubernetes.io/auth-tls-secret",
 		"nginx.ingress.kubernetes.io/fastcgi-params-configmap")
 
-// selecting are the fields that hold labels, and no reference, whatever these are called.
+// selecting are the fields that contain labels and no references, whatever the keys are.
 var selecting = setOf("labels", "matchLabels", "selector")
 
 func setOf(names ...string) map[string]bool {
@@ -46,8 +46,8 @@ func setOf(names ...string) map[string]bool {
 	return set
 }
 
-// keepsReferences says whether kustomize is sure to leave the references in an object of a kind as
-// they are: no name changes in a list.
+// keepsReferences reports whether kustomize certainly leaves the references in an object of a kind unchanged: a lister
+// changes no names.
 func keepsReferences(kind string, n *yaml.Node) bool {
 	switch {
 	case rare[kind]:
@@ -58,7 +58,7 @@ func keepsReferences(kind string, n *yaml.Node) bool {
 	return !referrers[kind] || regular(n)
 }
 
-// bindsRegularly says whether the subjects of a binding are all of the kind that they should be.
+// bindsRegularly reports whether the subjects of a binding all have the right type.
 func bindsRegularly(n *yaml.Node) bool {
 	subjects := repository.Lookup(n, "subjects")
 	if subjects == nil {
@@ -78,8 +78,8 @@ func bindsRegularly(n *yaml.Node) bool {
 	})
 }
 
-// regular says whether the fields that lead to references, and the references, are all of the
-// kind that they should be.
+// regular reports whether the references, and the fields on the paths to them, all have the right
+// type.
 func regular(n *yaml.Node) bool {
 	switch n.Kind {
 	case yaml.AliasNode:
@@ -104,7 +104,7 @@ func regular(n *yaml.Node) bool {
 	return true
 }
 
-// leads says whether a path goes on in a node: in a map, or in each item of a list.
+// leads reports whether a path can continue in a node: in a map, or in each item of a list.
 func leads(n *yaml.Node) bool {
 	if n.Kind == yaml.SequenceNode {
 		return !slices.ContainsFunc(n.Content, func(item *yaml.Node) bool { return !leads(item) })
@@ -112,7 +112,7 @@ func leads(n *yaml.Node) bool {
 	return n.Kind == yaml.MappingNode
 }
 
-// isText says whether a node is a text or a list of texts.
+// isText reports whether a node is a scalar or a list of scalars.
 func isText(n *yaml.Node) bool {
 	if n.Kind == yaml.SequenceNode {
 		return !slices.ContainsFunc(n.Content, func(item *yaml.Node) bool { return item.Kind != yaml.ScalarNode })

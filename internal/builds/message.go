@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// brief is an error of kustomize's on one line, without what only it sees and without the
-// texts of the user's that some errors hold, which may be secret.
+// brief returns an error of kustomize on one line. It removes kustomize's internal paths, and strings of the
+// repository, which may be secret.
 func brief(message string) string {
 	message, _, _ = strings.Cut(message, " for the following resource:")
 	for _, q := range quoted {
@@ -16,7 +16,7 @@ func brief(message string) string {
 	return strings.Join(strings.Fields(address.ReplaceAllString(message, "")), " ")
 }
 
-// quoted are the texts of the user's in errors of kustomize: the configuration of a plugin, a
+// quoted are the strings of the repository in errors of kustomize: the configuration of a plugin, a
 // patch, a value, a literal, a line of an env file, whole objects.
 // Source: sigs.k8s.io/kustomize/api v0.21 PatchTransformer.go, NamespaceTransformer.go, PatchJson6902Transformer.go,
 // kusttarget.go and kv/kv.go; go.yaml.in/yaml/v3 decode.go.
@@ -35,7 +35,7 @@ var quoted = []struct {
 	{regexp.MustCompile(`(?s)".*" (is not a valid (key|environment))`), "a line $1"},
 }
 
-// address is where something was in memory, which some errors of kustomize tell.
+// address matches memory addresses, which some errors of kustomize contain.
 var address = regexp.MustCompile(` ?&\{(0x[0-9a-f]+|<nil>)( 0x[0-9a-f]+| <nil>)*\}`)
 
 func firstLine(text string) string {

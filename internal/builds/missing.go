@@ -7,9 +7,9 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// AbsentParts are the failures that a kustomization has for certain wherever it is built: the
-// resources and components that it lists and that are nowhere. They are for kustomizations that no
-// cluster builds; where the repository may not be all that there is, it returns none.
+// AbsentParts returns the certain failures of a kustomization wherever it is built: listed resources
+// and components that do not exist. It is for kustomizations that no cluster builds. If the repository
+// may be incomplete, it returns none.
 func AbsentParts(repo *repository.Repository, k *repository.Kustomize) []Failure {
 	if k.Spec == nil || k.Document == nil {
 		return nil

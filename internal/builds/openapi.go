@@ -10,21 +10,21 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// checkSchema checks the schema at a path of a kustomization's.
+// checkSchema checks the schema at the path in a kustomization's openapi field.
 func (v *view) checkSchema(dir, ref string) error {
 	text, err := v.ReadFile(absolute(path.Join(dir, ref)))
 	if err != nil {
-		return nil //nolint:nilerr // kustomize says the same
+		return nil //nolint:nilerr // kustomize reports the same error
 	}
 	return checkSchema(text)
 }
 
-// checkSchema refuses the schema of a kustomization's openapi field whose references lead back
-// to themselves: kustomize follows them for ever. What is no schema is left to kustomize.
+// checkSchema returns an error for the schema of a kustomization's openapi field if its references form a
+// cycle: kustomize follows them forever. It ignores anything that is not a schema.
 func checkSchema(text []byte) error {
 	var schema any
 	if err := yaml.Unmarshal(text, &schema); err != nil {
-		return nil //nolint:nilerr // kustomize says the same
+		return nil //nolint:nilerr // kustomize reports the same error
 	}
 	ends := map[string]bool{}
 	var visit func(node any) error
@@ -53,7 +53,8 @@ func checkSchema(text []byte) error {
 	return visit(schema)
 }
 
-// follow follows references until there is none. Ends are those that are known to end.
+// follow follows references until there is none, and returns an error for a cycle. ends are the references that are known
+// to end.
 func follow(schema any, ref string, ends map[string]bool) error {
 	seen := map[string]bool{}
 	for at, ok := ref, true; ok && !ends[at]; {
@@ -70,7 +71,7 @@ func follow(schema any, ref string, ends map[string]bool) error {
 	return nil
 }
 
-// pointed is what a JSON pointer leads to, nil where there is nothing.
+// pointed returns the value at a JSON pointer, nil if there is none.
 func pointed(schema any, ref string) any {
 	rest, ok := strings.CutPrefix(ref, "#/")
 	if !ok {

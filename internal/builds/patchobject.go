@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// PatchObject returns what kustomize makes of an object and patches, nothing where it refuses.
+// PatchObject returns kustomize's result for an object and patches, or nothing if kustomize refuses.
 func PatchObject(object string, patches []types.Patch) (values []map[string]any) {
 	fs := filesys.MakeFsInMemory()
 	text, err := yaml.Marshal(types.Kustomization{Resources: []string{"object.yaml"}, Patches: patches})

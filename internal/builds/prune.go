@@ -9,8 +9,8 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// prune takes the resources out of a kustomization of a folder that nobody asks for, and says
-// whether there were any. Where nobody asks for any, the first stays: kustomize refuses an empty
+// prune removes the resources from a kustomization that are not wanted, and reports
+// whether there were any. If none is wanted, the first one remains: kustomize refuses an empty
 // kustomization.
 func (f *Files) prune(dir string, k *types.Kustomization) bool {
 	if f.Wanted == nil {
@@ -18,7 +18,7 @@ func (f *Files) prune(dir string, k *types.Kustomization) bool {
 	}
 	kept := slices.DeleteFunc(slices.Clone(k.Resources), func(ref string) bool {
 		at, ok := repository.Join(dir, ref)
-		return ok && path.Clean(at) != dir && !f.Wanted(at)
+		return ok && path.Clean(at) != dir && !isRemotePath(at) && !f.Wanted(at)
 	})
 	if len(kept) == 0 && len(k.Resources) > 0 {
 		kept = k.Resources[:1]
@@ -28,8 +28,10 @@ func (f *Files) prune(dir string, k *types.Kustomization) bool {
 	return pruned
 }
 
-// whole are the files with nothing taken out, which all builds that need them share.
+// whole returns the files without Wanted, so that builds read all of them. All builds share them.
 func (f *Files) whole() *Files {
-	f.unpruned.Do(func() { f.all = &Files{Repo: f.Repo, Base: f.Base, Real: f.Real, Budget: f.Budget} })
+	f.unpruned.Do(func() {
+		f.all = &Files{Repo: f.Repo, Base: f.Base, Real: f.Real, Budget: f.Budget, Remotes: f.Remotes, Contained: f.Contained}
+	})
 	return f.all
 }

@@ -8,6 +8,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
@@ -17,8 +18,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// What one build may read; a kustomization that lists the same base again and again reads it
-// as often.
+// Limits of the files that one build may read. A file that the build reads several times counts several times.
 const (
 	mostReads     = 20_000
 	mostReadBytes = 64 << 20
@@ -26,7 +26,24 @@ const (
 
 var errReadOnly = fmt.Errorf("a validated repository is not written to: %w", os.ErrPermission)
 
+// content returns the content of a file. For fetched files, it reports gaps and remotes at the paths at which builds see
+// the files.
 func (f *Files) content(file string) *content {
+	if other, at := f.at(file); other != f {
+		own := other.content(at)
+		c := &content{data: own.data, err: own.err, gaps: slices.Clone(own.gaps), remotes: slices.Clone(own.remotes)}
+		prefix := strings.TrimSuffix(file, at)
+		if refused := (*fileError)(nil); errors.As(own.err, &refused) {
+			c.err = &fileError{file: prefix + refused.file, err: refused.err}
+		}
+		for i := range c.gaps {
+			c.gaps[i].File = prefix + c.gaps[i].File
+		}
+		for i := range c.remotes {
+			c.remotes[i].File = prefix + c.remotes[i].File
+		}
+		return c
+	}
 	loaded, _ := f.read.LoadOrStore(file, &content{})
 	c := loaded.(*content)
 	c.once.Do(func() { f.load(file, c) })
@@ -59,7 +76,7 @@ func (f *Files) load(file string, c *content) {
 	}
 	var k types.Kustomization
 	if err := yaml.Unmarshal(c.data, &k); err != nil {
-		return // kustomize says why
+		return // kustomize reports the error
 	}
 	for _, text := range inline(&k) {
 		if err := f.Repo.Check(text); err != nil {
@@ -68,13 +85,35 @@ func (f *Files) load(file string, c *content) {
 		}
 	}
 	dir := path.Dir(file)
-	c.gaps = slices.Concat(sanitize(f.Repo, dir, file, &k), omit(f.Repo, dir, file, &k))
-	if pruned := f.prune(dir, &k); pruned || len(c.gaps) > 0 {
+	if f.Contained {
+		if c.err = contained(dir, file, &k); c.err != nil {
+			return
+		}
+	}
+	c.gaps, c.remotes = f.sanitize(dir, file, &k)
+	c.gaps = append(c.gaps, omit(f.Repo, dir, file, &k)...)
+	if f.recovers {
+		c.missing = leaveOut(&view{Files: f}, dir, file, &k)
+	}
+	if len(c.gaps)+len(c.missing) > 0 {
+		notEmpty(&k)
+	}
+	if pruned := f.prune(dir, &k); pruned || len(c.gaps)+len(c.remotes)+len(c.missing) > 0 {
 		c.data, c.err = yaml.Marshal(k)
 	}
 }
 
-// ReadFile reads a file. It fails when the build has read too much, or its time is over.
+// contained returns an error if an entry of a kustomization is a path outside of the repository.
+func contained(dir, file string, k *types.Kustomization) error {
+	for _, ref := range slices.Concat(k.Resources, k.Components, k.Bases) { //nolint:staticcheck // older repositories use it
+		if _, inside := repository.Join(dir, ref); !inside && !isRemote(ref) {
+			return &fileError{file: file, err: fmt.Errorf("%q is outside the repository", firstLine(ref))}
+		}
+	}
+	return nil
+}
+
+// ReadFile reads a file. It returns an error if the build has read too much or its time is over.
 func (v *view) ReadFile(name string) ([]byte, error) {
 	rel, ok := relative(name)
 	if !ok || !v.isFile(rel) {
@@ -86,11 +125,14 @@ func (v *view) ReadFile(name string) ([]byte, error) {
 		c.data, c.err = yaml.Marshal(v.own)
 	} else {
 		c = v.content(rel)
+		if v.out.touches(rel) && c.err == nil {
+			c = &content{data: v.out.apply(rel, c.data), gaps: c.gaps, remotes: c.remotes, missing: c.missing}
+		}
 	}
 	return c.data, v.note(rel, len(c.data), c)
 }
 
-// note counts that a file of so many bytes was read, and says why that was too much or why the
+// note counts a file that was read, with its size in bytes. It returns an error if the build has read too much or if the
 // content can't be read.
 func (v *view) note(rel string, size int, c *content) error {
 	v.mu.Lock()
@@ -98,6 +140,8 @@ func (v *view) note(rel string, size int, c *content) error {
 	if !v.seen[rel] {
 		v.seen[rel] = true
 		v.gaps = append(v.gaps, c.gaps...)
+		v.remotes = append(v.remotes, c.remotes...)
+		v.missing = append(v.missing, c.missing...)
 	}
 	v.count++
 	v.bytes += size
@@ -110,6 +154,9 @@ func (v *view) note(rel string, size int, c *content) error {
 	case v.bytes > mostReadBytes:
 		err = &LimitError{fmt.Errorf("the build reads more than %d MB", mostReadBytes>>20)}
 	}
+	if refused := (*fileError)(nil); errors.As(err, &refused) && v.refused == nil {
+		v.refused = refused
+	}
 	var limit *LimitError
 	if errors.As(err, &limit) && v.limit == nil {
 		v.limit = limit
@@ -120,9 +167,12 @@ func (v *view) note(rel string, size int, c *content) error {
 	return err
 }
 
-// CleanedAbs splits a path into its folder and its file, "" where it is a folder.
+// CleanedAbs splits a path into its folder and its file; the file is "" if the path is a folder.
 func (v *view) CleanedAbs(name string) (filesys.ConfirmedDir, string, error) {
 	clean := path.Clean(filepath.ToSlash(name))
+	if rel, ok := relative(clean); ok {
+		clean = absolute(canonical(rel))
+	}
 	switch {
 	case v.IsDir(clean):
 		return filesys.ConfirmedDir(clean), "", nil
@@ -141,14 +191,14 @@ func (v *view) ReadDir(name string) ([]string, error) {
 	if !ok {
 		return nil, notExist("open", name)
 	}
-	names, ok := v.Repo.ReadDir(rel)
+	names, ok := v.names(rel)
 	if !ok {
 		return nil, notExist("open", name)
 	}
 	return names, nil
 }
 
-// Walk visits a folder in the order of names.
+// Walk visits the files of a folder in the order of their names.
 func (v *view) Walk(name string, visit filepath.WalkFunc) error {
 	err := v.walk(path.Clean(name), visit)
 	if errors.Is(err, filepath.SkipDir) || errors.Is(err, filepath.SkipAll) {
@@ -176,7 +226,7 @@ func (v *view) walk(name string, visit filepath.WalkFunc) error {
 	for _, child := range names {
 		if err := v.walk(path.Join(name, child), visit); err != nil {
 			if errors.Is(err, filepath.SkipDir) {
-				return nil // of a file: the rest of its folder is left out
+				return nil // SkipDir for a file: the rest of its folder is skipped
 			}
 			return err
 		}
@@ -187,20 +237,20 @@ func (v *view) walk(name string, visit filepath.WalkFunc) error {
 // Glob matches nothing: kustomize uses it for tests only.
 func (*view) Glob(string) ([]string, error) { return nil, errReadOnly }
 
-// Open refuses: kustomize reads with ReadFile.
+// Open returns an error: kustomize uses ReadFile.
 func (*view) Open(string) (filesys.File, error) { return nil, errReadOnly }
 
-// Create refuses.
+// Create returns an error: the file system is read-only.
 func (*view) Create(string) (filesys.File, error) { return nil, errReadOnly }
 
-// Mkdir refuses.
+// Mkdir returns an error: the file system is read-only.
 func (*view) Mkdir(string) error { return errReadOnly }
 
-// MkdirAll refuses.
+// MkdirAll returns an error: the file system is read-only.
 func (*view) MkdirAll(string) error { return errReadOnly }
 
-// RemoveAll refuses.
+// RemoveAll returns an error: the file system is read-only.
 func (*view) RemoveAll(string) error { return errReadOnly }
 
-// WriteFile refuses.
+// WriteFile returns an error: the file system is read-only.
 func (*view) WriteFile(string, []byte) error { return errReadOnly }

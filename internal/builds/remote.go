@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// isRemoteFile says whether kustomize would fetch a file over HTTP.
+// isRemoteFile reports whether kustomize would fetch a file over HTTP.
 // Source: sigs.k8s.io/kustomize/api v0.21 internal/loader, IsRemoteFile.
 func isRemoteFile(ref string) bool {
 	u, err := url.Parse(ref)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https")
 }
 
-// username is the beginning of an address that scp understands.
+// username matches the start of an scp-like address, such as git@.
 var username = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9-]*@`)
 
-// isRemoteDir says whether kustomize would take the path of a base for a Git repository's
-// and clone it. It says so in doubt: git is never to be started.
+// isRemoteDir reports whether kustomize would treat the path of a base as a Git repository
+// and clone it. In doubt it returns true: git must never be started.
 // Source: sigs.k8s.io/kustomize/api v0.21 internal/git, NewRepoSpecFromURL.
 func isRemoteDir(ref string) bool {
 	lower := strings.ToLower(ref)
@@ -33,5 +33,5 @@ func isRemoteDir(ref string) bool {
 	return strings.HasPrefix(lower, "github.com/") || strings.HasPrefix(lower, "github.com:")
 }
 
-// isRemote says whether kustomize would fetch a resource, which may be a file or a folder.
+// isRemote reports whether kustomize would fetch a resource, which may be a file or a folder.
 func isRemote(ref string) bool { return isRemoteFile(ref) || isRemoteDir(ref) }

@@ -11,11 +11,11 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// unknownData stands for the data of a file that is not given: an object that holds it isn't
-// known.
+// unknownData replaces the data of a file that is not available: an object that contains it is
+// unknown.
 const unknownData = "fleetwright-data-not-given"
 
-// omitter takes out of a kustomization what it refers to and is not given.
+// omitter removes the references of a kustomization to files that are not available.
 type omitter struct {
 	repo      *repository.Repository
 	dir, file string
@@ -23,8 +23,8 @@ type omitter struct {
 }
 
 // omit removes the references of a kustomization to files and folders that a ResourceList
-// doesn't hold, and does nothing in a repository whose files are all at hand. What a generator
-// reads becomes unknown data. It changes the kustomization only where it returns gaps.
+// doesn't contain, and returns a gap for each. The data of a generator becomes unknown. Omit does nothing in a repository
+// whose files are all available.
 func omit(repo *repository.Repository, dir, file string, k *types.Kustomization) []Gap {
 	if !repo.Partial() {
 		return nil
@@ -46,7 +46,7 @@ func omit(repo *repository.Repository, dir, file string, k *types.Kustomization)
 	for i := range k.SecretGenerator {
 		o.generator("Secret", &k.SecretGenerator[i].GeneratorArgs)
 	}
-	if schema := k.OpenAPI["path"]; schema != "" && !o.given(schema) {
+	if schema := k.OpenAPI["path"]; schema != "" && !o.available(schema) {
 		o.gap(schema, all)
 		k.OpenAPI = nil
 	}
@@ -58,9 +58,9 @@ func (o *omitter) gap(ref string, hides hidden) {
 		Message: fmt.Sprintf("%q is not among the items of the ResourceList", firstLine(ref))})
 }
 
-// given says whether a file or folder is at hand; one outside of the repository is left to
-// kustomize to refuse.
-func (o *omitter) given(ref string) bool {
+// available reports whether a file or folder is available. It returns true for a path outside of the repository, which
+// kustomize refuses.
+func (o *omitter) available(ref string) bool {
 	at, inside := repository.Join(o.dir, ref)
 	if !inside || strings.Contains(ref, "\n") || o.repo.Exists(at) {
 		return true
@@ -69,12 +69,12 @@ func (o *omitter) given(ref string) bool {
 	return folder
 }
 
-// keep returns the references of a field that are given; a folder of kustomize's is where its
-// kustomization is.
+// keep returns the references of a field that are available, and adds a gap for each other one. If folders is set, a
+// folder must contain a kustomization.
 func (o *omitter) keep(refs []string, folders bool, hides hidden) []string {
 	return slices.DeleteFunc(slices.Clone(refs), func(ref string) bool {
 		at, inside := repository.Join(o.dir, ref)
-		if o.given(ref) && (!folders || !inside || o.repo.Exists(at) || o.buildable(at)) {
+		if o.available(ref) && (!folders || !inside || o.repo.Exists(at) || o.buildable(at)) {
 			return false
 		}
 		o.gap(ref, hides)
@@ -82,7 +82,7 @@ func (o *omitter) keep(refs []string, folders bool, hides hidden) []string {
 	})
 }
 
-// buildable says whether a folder has a kustomization.
+// buildable reports whether a folder has a kustomization.
 func (o *omitter) buildable(dir string) bool {
 	_, ok := o.repo.KustomizeAt(dir)
 	return ok
@@ -91,7 +91,7 @@ func (o *omitter) buildable(dir string) bool {
 func (o *omitter) patches(k *types.Kustomization) {
 	drop := func(patches []types.Patch) []types.Patch {
 		return slices.DeleteFunc(slices.Clone(patches), func(p types.Patch) bool {
-			if p.Path == "" || o.given(p.Path) {
+			if p.Path == "" || o.available(p.Path) {
 				return false
 			}
 			o.gap(p.Path, targets(p.Target))
@@ -101,14 +101,14 @@ func (o *omitter) patches(k *types.Kustomization) {
 	k.Patches = drop(k.Patches)
 	k.PatchesJson6902 = drop(k.PatchesJson6902)                                                                                 //nolint:staticcheck // older repositories use it
 	k.PatchesStrategicMerge = slices.DeleteFunc(slices.Clone(k.PatchesStrategicMerge), func(p types.PatchStrategicMerge) bool { //nolint:staticcheck // older repositories use it
-		if strings.ContainsAny(string(p), "\n{:") || o.given(string(p)) {
+		if strings.ContainsAny(string(p), "\n{:") || o.available(string(p)) {
 			return false
 		}
 		o.gap(string(p), hidden{some: true})
 		return true
 	})
 	k.Replacements = slices.DeleteFunc(slices.Clone(k.Replacements), func(r types.ReplacementField) bool {
-		if r.Path == "" || o.given(r.Path) {
+		if r.Path == "" || o.available(r.Path) {
 			return false
 		}
 		o.gap(r.Path, hidden{some: true})
@@ -116,13 +116,13 @@ func (o *omitter) patches(k *types.Kustomization) {
 	})
 }
 
-// Kinds and names in a target are regular expressions; these are plain.
+// Patterns for the kinds and names in a target that match only themselves: both are regular expressions.
 var (
 	plainKind = regexp.MustCompile(`^[A-Za-z0-9]+$`)
 	plainName = regexp.MustCompile(`^[a-z0-9-]+$`)
 )
 
-// targets are the objects that a patch may change. Prefixes and suffixes come to their names.
+// targets returns the objects that a patch may change. A name may also have prefixes and suffixes.
 func targets(t *types.Selector) hidden {
 	h := hidden{some: true}
 	if t == nil {
@@ -137,12 +137,12 @@ func targets(t *types.Selector) hidden {
 	return h
 }
 
-// generator makes the data of files that are not given unknown. The hash of what it generates
-// is then unknown, too, and left out of the name.
+// generator replaces the data of unavailable files with unknown data. The hash of the generated object
+// is then unknown, too, and is left out of its name.
 func (o *omitter) generator(kind string, g *types.GeneratorArgs) {
 	before := len(o.gaps)
 	missed := func(file string) bool {
-		if file == "" || o.given(file) {
+		if file == "" || o.available(file) {
 			return false
 		}
 		o.gap(file, hidden{some: true, kind: kind, name: g.Name})
@@ -176,7 +176,7 @@ func (o *omitter) generator(kind string, g *types.GeneratorArgs) {
 	g.Options = &options
 }
 
-// hide takes the objects out of a build that what is not given may change.
+// hide removes the objects from a build that unavailable files may change.
 func (b *Built) hide() {
 	var hides []hidden
 	for _, g := range b.Gaps {
@@ -194,7 +194,7 @@ func (b *Built) hide() {
 	})
 }
 
-// holdsUnknown says whether a value was made of data that is not given.
+// holdsUnknown reports whether a value contains data of an unavailable file.
 func holdsUnknown(value any) bool {
 	switch v := value.(type) {
 	case string:
@@ -211,9 +211,9 @@ func holdsUnknown(value any) bool {
 	return false
 }
 
-// given returns a build of a ResourceList with a gap in place of a failure where what is not given
-// may be why it fails: then Flux may build it. Err is kustomize's error, nil where it was not asked.
-func (v *view) given(b *Built, err error) *Built {
+// excuse turns the failure of a build of a ResourceList into a gap if unavailable files may be the reason:
+// Flux may be able to build it. err is kustomize's error, nil if kustomize was not called.
+func (v *view) excuse(b *Built, err error) *Built {
 	if !v.Repo.Partial() {
 		return b
 	}
@@ -230,8 +230,8 @@ func (v *view) given(b *Built, err error) *Built {
 	return b
 }
 
-// miss notes that kustomize looked for a file or folder that isn't there; it tries several names
-// of a kustomization, and inline texts as paths.
+// miss records that kustomize looked for a file or folder that does not exist. It ignores the names
+// of kustomizations, of which kustomize tries several, and inline strings, which it tries as paths.
 func (v *view) miss(rel string) {
 	if !v.IsDir(absolute(rel)) && !strings.ContainsAny(rel, "\n{") && !repository.IsKustomization(rel) {
 		v.mu.Lock()

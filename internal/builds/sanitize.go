@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
 	"slices"
 	"strings"
 
@@ -12,24 +13,27 @@ import (
 	"sigs.k8s.io/kustomize/api/types"
 	kyaml "sigs.k8s.io/yaml"
 
+	"github.com/fleetwright/fleetwright/internal/chartref"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// sanitizer takes out of a kustomization what would be fetched, and notes what it took.
+// sanitizer replaces the remote references of a kustomization with fetched files, or removes them.
 type sanitizer struct {
-	repo *repository.Repository
-	dir  string
-	// file and document are the kustomization's own, document nil where it is generated.
+	files *Files
+	dir   string
+	// file is the path of the kustomization, and document its document, nil if Flux generates it.
 	file     string
 	document *repository.Document
 	gaps     []Gap
+	remotes  []Remote
 }
 
-// sanitize removes all references to remote files and folders, so that nothing is left that
-// kustomize would fetch. It changes the kustomization only where it returns gaps.
-func sanitize(repo *repository.Repository, dir, file string, k *types.Kustomization) []Gap {
-	s := &sanitizer{repo: repo, dir: dir, file: file}
-	if own, ok := repo.KustomizeAt(dir); ok && own.File.Path == file {
+// sanitize replaces each reference to a remote file or folder with what was fetched for it, and removes references for
+// which nothing was fetched, so that kustomize fetches nothing. It returns gaps for the removed references, and all remote
+// references; without those the kustomization is unchanged.
+func (f *Files) sanitize(dir, file string, k *types.Kustomization) ([]Gap, []Remote) {
+	s := &sanitizer{files: f, dir: dir, file: file}
+	if own, ok := f.Repo.KustomizeAt(dir); ok && own.File.Path == file {
 		s.document = own.Document
 	}
 	k.Resources = s.keep("resources", k.Resources, isRemote)
@@ -37,9 +41,9 @@ func sanitize(repo *repository.Repository, dir, file string, k *types.Kustomizat
 	k.Bases = s.keep("bases", k.Bases, isRemote) //nolint:staticcheck // older repositories use it
 	k.Crds = s.keep("crds", k.Crds, isRemoteFile)
 	k.Configurations = s.keep("configurations", k.Configurations, isRemoteFile)
-	k.Generators = s.keep("generators", k.Generators, s.isRemotePlugin)
-	k.Transformers = s.keep("transformers", k.Transformers, s.isRemotePlugin)
-	k.Validators = s.keep("validators", k.Validators, s.isRemotePlugin)
+	k.Generators = s.drop("generators", k.Generators)
+	k.Transformers = s.drop("transformers", k.Transformers)
+	k.Validators = s.drop("validators", k.Validators)
 	s.patches(k)
 	for i := range k.ConfigMapGenerator {
 		s.sources("configMapGenerator", i, &k.ConfigMapGenerator[i].KvPairSources)
@@ -48,15 +52,18 @@ func sanitize(repo *repository.Repository, dir, file string, k *types.Kustomizat
 		s.sources("secretGenerator", i, &k.SecretGenerator[i].KvPairSources)
 	}
 	if isRemoteFile(k.OpenAPI["path"]) {
-		s.gap(k.OpenAPI["path"], "openapi", "path")
-		k.OpenAPI = nil
+		if at := s.remote(k.OpenAPI["path"], false, "openapi", "path"); at != "" {
+			k.OpenAPI = map[string]string{"path": at}
+		} else {
+			k.OpenAPI = nil
+		}
 	}
-	return s.gaps
+	return s.gaps, s.remotes
 }
 
-// RemoteParts are the references of a kustomization that kustomize would fetch, for
-// repositories whose kustomizations no cluster builds.
-func RemoteParts(repo *repository.Repository, k *repository.Kustomize) []Gap {
+// RemoteParts returns the references of a kustomization that kustomize would fetch, for
+// kustomizations that no cluster builds.
+func RemoteParts(repo *repository.Repository, k *repository.Kustomize) []Remote {
 	data, err := repo.ReadFile(k.File.Path)
 	if err != nil || k.Spec == nil {
 		return nil
@@ -65,18 +72,11 @@ func RemoteParts(repo *repository.Repository, k *repository.Kustomize) []Gap {
 	if err := kyaml.Unmarshal(data, &spec); err != nil {
 		return nil
 	}
-	return sanitize(repo, k.Dir, k.File.Path, &spec)
+	_, remotes := (&Files{Repo: repo}).sanitize(k.Dir, k.File.Path, &spec)
+	return remotes
 }
 
-func (s *sanitizer) gap(ref string, at ...any) {
-	g := Gap{Kind: RemoteBase, File: s.file, Message: fmt.Sprintf("%q is not fetched", firstLine(ref))}
-	if s.document != nil {
-		g.Line, g.Column = s.document.Position(at...)
-	}
-	s.gaps = append(s.gaps, g)
-}
-
-// keep returns the references of a field that are not remote.
+// keep returns the references of a field without those that are remote and were not fetched.
 func (s *sanitizer) keep(field string, refs []string, remote func(string) bool) []string {
 	if !slices.ContainsFunc(refs, remote) {
 		return refs
@@ -84,69 +84,156 @@ func (s *sanitizer) keep(field string, refs []string, remote func(string) bool) 
 	var kept []string
 	for i, ref := range refs {
 		if remote(ref) {
-			s.gap(ref, field, i)
+			ref = s.remote(ref, isResources(field), field, i)
+		}
+		if ref != "" {
+			kept = append(kept, ref)
+		}
+	}
+	return kept
+}
+
+// drop returns the generators, transformers or validators of a field that are not remote and contain no remote reference.
+func (s *sanitizer) drop(field string, refs []string) []string {
+	if !slices.ContainsFunc(refs, s.isRemotePlugin) {
+		return refs
+	}
+	var kept []string
+	for i, ref := range refs {
+		if !s.isRemotePlugin(ref) {
+			kept = append(kept, ref)
 			continue
 		}
-		kept = append(kept, ref)
+		s.unfetchable("the configuration of a plugin is not fetched", ref, field, i)
 	}
 	return kept
 }
 
 func (s *sanitizer) patches(k *types.Kustomization) {
-	drop := func(field string, patches []types.Patch) []types.Patch {
-		n := 0
-		return slices.DeleteFunc(slices.Clone(patches), func(p types.Patch) bool {
-			n++
+	fetched := func(field string, patches []types.Patch) []types.Patch {
+		var kept []types.Patch
+		for i, p := range patches {
 			if isRemoteFile(p.Path) {
-				s.gap(p.Path, field, n-1, "path")
-				return true
+				if p.Path = s.remote(p.Path, false, field, i, "path"); p.Path == "" {
+					continue
+				}
 			}
-			return false
-		})
+			kept = append(kept, p)
+		}
+		return kept
 	}
-	k.Patches = drop("patches", k.Patches)
-	k.PatchesJson6902 = drop("patchesJson6902", k.PatchesJson6902)                                                //nolint:staticcheck // older repositories use it
-	k.PatchesStrategicMerge = slices.DeleteFunc(k.PatchesStrategicMerge, func(p types.PatchStrategicMerge) bool { //nolint:staticcheck // older repositories use it
+	k.Patches = fetched("patches", k.Patches)
+	k.PatchesJson6902 = fetched("patchesJson6902", k.PatchesJson6902) //nolint:staticcheck // older repositories use it
+	var merges []types.PatchStrategicMerge
+	for i, p := range k.PatchesStrategicMerge { //nolint:staticcheck // older repositories use it
 		if isRemoteFile(string(p)) {
-			s.gap(string(p), "patchesStrategicMerge")
-			return true
+			p = types.PatchStrategicMerge(s.remote(string(p), false, "patchesStrategicMerge", i))
 		}
-		return false
-	})
-	k.Replacements = slices.DeleteFunc(k.Replacements, func(r types.ReplacementField) bool {
+		if p != "" {
+			merges = append(merges, p)
+		}
+	}
+	k.PatchesStrategicMerge = merges //nolint:staticcheck // older repositories use it
+	var replacements []types.ReplacementField
+	for i, r := range k.Replacements {
 		if isRemoteFile(r.Path) {
-			s.gap(r.Path, "replacements")
-			return true
+			if r.Path = s.remote(r.Path, false, "replacements", i, "path"); r.Path == "" {
+				continue
+			}
 		}
-		return false
-	})
+		replacements = append(replacements, r)
+	}
+	k.Replacements = replacements
 }
 
-// sources cleans the files of a generator; a file may have its key in front.
+// sources replaces the remote files of a generator, which may be written as KEY=FILE.
 func (s *sanitizer) sources(field string, i int, from *types.KvPairSources) {
-	remote := func(ref string) bool {
-		_, file, keyed := strings.Cut(ref, "=")
-		return isRemoteFile(ref) || keyed && isRemoteFile(file)
+	one := func(ref string, at ...any) string {
+		key, file, keyed := strings.Cut(ref, "=")
+		switch {
+		case isRemoteFile(ref):
+			return s.remote(ref, false, field, append([]any{i}, at...)...)
+		case keyed && isRemoteFile(file):
+			if file = s.remote(file, false, field, append([]any{i}, at...)...); file == "" {
+				return ""
+			}
+			return key + "=" + file
+		}
+		return ref
 	}
 	list := func(name string, refs []string) []string {
-		return slices.DeleteFunc(slices.Clone(refs), func(ref string) bool {
-			if remote(ref) {
-				s.gap(ref, field, i, name)
-				return true
+		var kept []string
+		for j, ref := range refs {
+			if ref = one(ref, name, j); ref != "" {
+				kept = append(kept, ref)
 			}
-			return false
-		})
+		}
+		return kept
 	}
 	from.FileSources = list("files", from.FileSources)
 	from.EnvSources = list("envs", from.EnvSources)
-	if remote(from.EnvSource) {
-		s.gap(from.EnvSource, field, i, "env")
-		from.EnvSource = ""
-	}
+	from.EnvSource = one(from.EnvSource, "env")
 }
 
-// isRemotePlugin says whether a generator, transformer or validator, which may be inline, a
-// file or a folder, is remote or refers to what is.
+// isResources reports whether a field of a kustomization lists resources or components.
+func isResources(field string) bool {
+	return field == "resources" || field == "components" || field == "bases"
+}
+
+// remote records a reference that kustomize would fetch. It returns the path at which the build sees the fetched files, or ""
+// if none were fetched. Folder is set if the reference may name a folder.
+func (s *sanitizer) remote(ref string, folder bool, field string, at ...any) string {
+	ask, inside, err := chartref.FromReference(ref, folder)
+	if err != nil {
+		s.unfetchable(err.Error(), ref, field, at...)
+		return ""
+	}
+	one := s.note(Remote{Ref: ref, Field: field, Ask: ask}, at...)
+	why := ""
+	if remotes := s.files.Remotes; remotes != nil {
+		var files *Files
+		if files, why = remotes.Find(ask); files != nil {
+			return path.Join(strings.Repeat("../", depth(s.dir)), remotes.mount(ask, files, isResources(field)), inside)
+		}
+	}
+	message := fmt.Sprintf("%q is not fetched; run fleetwright fetch", firstLine(ref))
+	if why != "" {
+		message = fmt.Sprintf("%q is not available: %s", firstLine(ref), why)
+	}
+	s.gap(one, message)
+	return ""
+}
+
+// unfetchable records a reference for which nothing can be fetched.
+func (s *sanitizer) unfetchable(why, ref, field string, at ...any) {
+	one := s.note(Remote{Ref: ref, Field: field, Unfetchable: why}, at...)
+	s.gap(one, fmt.Sprintf("%q is not fetched", firstLine(ref)))
+}
+
+// note adds a remote reference at a path below its field.
+func (s *sanitizer) note(one Remote, at ...any) Remote {
+	one.File = s.file
+	if s.document != nil {
+		one.Line, one.Column = s.document.Position(append([]any{one.Field}, at...)...)
+	}
+	s.remotes = append(s.remotes, one)
+	return one
+}
+
+func (s *sanitizer) gap(of Remote, message string) {
+	s.gaps = append(s.gaps, Gap{Kind: RemoteBase, File: of.File, Line: of.Line, Column: of.Column, Ref: of.Ref, Field: of.Field, Message: message})
+}
+
+// depth returns how many levels a folder is below the root.
+func depth(dir string) int {
+	if dir == "." {
+		return 0
+	}
+	return 1 + strings.Count(dir, "/")
+}
+
+// isRemotePlugin reports whether a generator, transformer or validator is remote or contains a remote reference. It may be
+// inline, a file or a folder.
 func (s *sanitizer) isRemotePlugin(ref string) bool {
 	if strings.Contains(ref, "\n") {
 		return mentionsRemote([]byte(ref))
@@ -156,11 +243,11 @@ func (s *sanitizer) isRemotePlugin(ref string) bool {
 	}
 	at, ok := repository.Join(s.dir, ref)
 	if !ok {
-		return false // kustomize finds nothing there
+		return false // kustomize finds nothing there either
 	}
-	for _, file := range s.repo.Paths() {
+	for _, file := range s.files.Repo.Paths() {
 		if file == at || strings.HasPrefix(file, at+"/") {
-			data, err := s.repo.ReadFile(file)
+			data, err := s.files.Repo.ReadFile(file)
 			if err != nil || mentionsRemote(data) {
 				return true
 			}
@@ -169,8 +256,8 @@ func (s *sanitizer) isRemotePlugin(ref string) bool {
 	return false
 }
 
-// mentionsRemote says whether any value in a text is an address that kustomize would fetch.
-// What is no YAML is left to kustomize to refuse.
+// mentionsRemote reports whether any value in YAML is an address that kustomize would fetch.
+// It ignores data that is not YAML: kustomize refuses it.
 func mentionsRemote(data []byte) bool {
 	if !bytes.Contains(bytes.ToLower(data), []byte("http")) {
 		return false
@@ -197,7 +284,7 @@ func hasRemote(n *yaml.Node) bool {
 	return slices.ContainsFunc(n.Content, hasRemote)
 }
 
-// inline returns the texts in a kustomization that kustomize parses as YAML.
+// inline returns the strings of a kustomization that kustomize parses as YAML.
 func inline(k *types.Kustomization) []string {
 	texts := slices.Concat(k.Generators, k.Transformers, k.Validators)
 	for _, p := range slices.Concat(k.Patches, k.PatchesJson6902) { //nolint:staticcheck // older repositories use it

@@ -8,10 +8,10 @@ import (
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 )
 
-// SpecOf decodes the spec of a Flux Kustomization as leniently as the API server does with
-// fields that it doesn't know. Durations are left out: they may hold variables that are not
-// replaced yet, and nothing here needs them. What is not of the type that its field has is left
-// out, too, and the first such field is named of those that make a difference to what is built.
+// SpecOf decodes the spec of a Flux Kustomization and ignores unknown fields, as the API server does.
+// Durations are omitted, because they may contain variables that are not replaced yet and nothing here
+// needs them. Fields with a wrong type are omitted, too, and the first of them that affects the build
+// is returned by name.
 func SpecOf(value map[string]any) (spec kustomizev1.KustomizationSpec, wrong string) {
 	fields, _ := value["spec"].(map[string]any)
 	kept := maps.Clone(fields)
@@ -32,11 +32,11 @@ func SpecOf(value map[string]any) (spec kustomizev1.KustomizationSpec, wrong str
 		}
 	}
 	spec = kustomizev1.KustomizationSpec{}
-	_ = decode(kept, &spec) // each field does
+	_ = decode(kept, &spec) // each field decodes on its own
 	return spec, wrong
 }
 
-// buildFields are those fields of a Kustomization's spec that say what is built, of what and where.
+// buildFields are the fields of a Kustomization's spec that determine what is built.
 var buildFields = []string{
 	"buildMetadata", "commonMetadata", "components", "decryption", "ignoreMissingComponents", "images", "kubeConfig", "namePrefix", "nameSuffix",
 	"patches", "path", "postBuild", "sourceRef", "targetNamespace",

@@ -11,8 +11,7 @@ import (
 	sigsyaml "sigs.k8s.io/yaml"
 )
 
-// ValueOf is what kustomize-controller reads of an object: its JSON, of which the numbers are
-// int64 and float64.
+// ValueOf returns an object as kustomize-controller reads it: its JSON, with numbers as int64 and float64.
 func ValueOf(r *kyaml.RNode) (map[string]any, error) {
 	if isPlain(r.YNode(), false) {
 		fields, err := r.Map()
@@ -26,7 +25,7 @@ func ValueOf(r *kyaml.RNode) (map[string]any, error) {
 	return rewritten(r)
 }
 
-// rewritten is the value of an object that was written as YAML, as kustomize does it, and
+// rewritten returns the value of an object after it was written as YAML, as kustomize writes it, and
 // read again.
 func rewritten(r *kyaml.RNode) (map[string]any, error) {
 	data, err := r.MarshalJSON()
@@ -44,11 +43,10 @@ func rewritten(r *kyaml.RNode) (map[string]any, error) {
 	return value, json.Unmarshal(data, &value)
 }
 
-// isPlain says whether a node's text gives the same node when it is read again. kustomize
-// writes an object as YAML before it makes JSON of it, and yaml/v3 doesn't write all texts as
-// it reads them: a folded one gets an empty line before each line that is indented more. Anchors
-// says that names for nodes are fine, and such names for texts and the like, which kustomize replaces
-// when it reads a file.
+// isPlain reports whether a node stays the same when it is written as YAML and read again. kustomize
+// writes an object as YAML before it converts it to JSON, and yaml/v3 doesn't write all strings as
+// it reads them: a folded string gets an empty line before each line that is indented more. If anchors is set, anchors
+// and aliases of scalars are allowed: kustomize resolves them when it reads a file.
 func isPlain(n *yaml.Node, anchors bool) bool {
 	if n.Kind == yaml.AliasNode {
 		return anchors && n.Alias.Kind == yaml.ScalarNode
@@ -67,7 +65,7 @@ func isPlain(n *yaml.Node, anchors bool) bool {
 	return true
 }
 
-// inflated is a copy of a plain node without anchors.
+// inflated returns a copy of a plain node without anchors.
 func inflated(n *yaml.Node) *yaml.Node {
 	if n.Kind == yaml.AliasNode {
 		n = n.Alias
@@ -80,18 +78,18 @@ func inflated(n *yaml.Node) *yaml.Node {
 	return &c
 }
 
-// isPlainText says whether a text is sure to survive in its style.
+// isPlainText reports whether a scalar certainly survives in its style.
 func isPlainText(n *yaml.Node) bool {
 	if n.Value == "" && n.Style == 0 || n.Tag != "" && n.ShortTag() == "!!binary" {
-		return false // null, or what may be no text
+		return false // null, or a value that may not be a string
 	}
 	if n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) != 0 && n.Tag != "" && n.ShortTag() != "!!str" {
-		return false // a patch gave it the style of a text, and it becomes one
+		return false // a patch gave it the style of a string, and it becomes a string
 	}
 	return survives(n.Value) && (n.Style&yaml.FoldedStyle == 0 || !strings.Contains(n.Value, "\n"))
 }
 
-// survives says whether a text is sure to be the same when it is written and read again.
+// survives reports whether a string certainly stays the same when it is written as YAML and read again.
 func survives(text string) bool {
 	lines := false
 	for i := range len(text) {
@@ -99,16 +97,16 @@ func survives(text string) bool {
 		case c == '\n':
 			lines = true
 		case c < ' ' && c != '\t', c == 0x7f, c == 0xc2 || c == 0xe2 || c == 0xef:
-			return false // may be a line break or a mark that YAML takes for one
+			return false // may be a line break or a byte order mark in YAML
 		}
 	}
 	return !lines || !strings.ContainsAny(text[:1], " \t\n#")
 }
 
-// mostExact is up to where a float64 holds all integers.
+// mostExact is the limit below which a float64 represents all integers exactly.
 const mostExact = 1 << 53
 
-// isExact says whether all of a value is sure to be the same when it is written, its numbers
+// isExact reports whether a value certainly stays the same when it is written, with its numbers
 // as floats, and read again.
 func isExact(value any) bool {
 	switch value := value.(type) {
@@ -128,10 +126,10 @@ func isExact(value any) bool {
 	return true
 }
 
-// mostPlain is up to where kustomize, which reads all numbers as floats, writes integers as such.
+// mostPlain is the limit below which kustomize, which reads all numbers as floats, writes integers without an exponent.
 const mostPlain = 1_000_000
 
-// Survives says whether a value is sure to be the same when kustomize has read its JSON.
+// Survives reports whether a value certainly stays the same when kustomize reads its JSON.
 func Survives(value any) bool {
 	switch value := value.(type) {
 	case int64:
@@ -151,8 +149,8 @@ func Survives(value any) bool {
 	return isExact(value)
 }
 
-// jsonValue turns what yaml/v3 decodes into what JSON has. It says false where that may need
-// more than a look at one value.
+// jsonValue converts a value that yaml/v3 decoded to the types of JSON. It returns false if the conversion may
+// need the context of the value.
 func jsonValue(value any) (any, bool) {
 	switch value := value.(type) {
 	case map[string]any:
@@ -176,7 +174,7 @@ func jsonValue(value any) (any, bool) {
 	case int:
 		return int64(value), true
 	case float64:
-		// A float that is whole is written as an integer; JSON has no NaN.
+		// kustomize writes a whole float as an integer; JSON has no NaN.
 		return value, math.Trunc(value) != value && !math.IsNaN(value)
 	case string, bool, int64, nil:
 		return value, true
@@ -184,7 +182,7 @@ func jsonValue(value any) (any, bool) {
 	return nil, false // a large number, or a time
 }
 
-// mentionsVariable says whether any text or field name in a value has a $.
+// mentionsVariable reports whether a string or field name in a value contains a $.
 func mentionsVariable(value any) bool {
 	switch value := value.(type) {
 	case string:

@@ -15,83 +15,108 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// mount is where kustomize sees a repository: paths that lead out of it end beside it, where
-// there is nothing.
+// mount is the path at which kustomize sees a repository. A path that leads out of the repository ends outside of mount,
+// where nothing exists.
 const mount = "/repository"
 
-// Files are those of a source, as kustomize sees them. They are read once and shared by all
-// builds.
+// Files are the files of a source, as kustomize sees them. Each file is read once; all
+// builds share its content.
 type Files struct {
 	Repo *repository.Repository
-	// Base is the folder that the source holds, "." for all of the repository.
+	// Base is the folder in the repository that is the root of the source, "." for the whole repository.
 	Base string
-	// Wanted says of a file or folder whether what it holds is asked for; nil asks for all.
+	// Wanted reports whether the content of a file or folder is needed; nil means that all content is.
 	Wanted func(at string) bool
-	// Real are the paths in the validated repository of files that were copied from there.
+	// Real maps the paths of copied files to their paths in the validated repository.
 	Real map[string]string
-	// Budget is that of all builds.
+	// Budget is the budget of all builds.
 	Budget *Budget
+	// Remotes are the fetched files for remote entries of kustomizations; nil if none were fetched.
+	Remotes *Remotes
+	// Contained is set if a kustomization must not refer to paths outside of the files, as kustomize requires of a clone.
+	Contained bool
 
 	read sync.Map // path → *content
-	// lists of manifests in folders: path → *manifests; builds that were made: buildKey → *shared.
+	// lists maps folders to their manifests (path → *manifests); builds holds finished builds (buildKey → *shared).
 	lists  sync.Map
 	builds sync.Map
-	// what lists hold: files by plainKey → *plainFile, kustomizations by path → *types.Kustomization, and
+	// caches of the listers: files by plainKey → *plainFile, kustomizations by path → *types.Kustomization, and
 	// patches by patchKey → *sharedPatch.
 	plain       sync.Map
 	listings    sync.Map
 	patchesRead sync.Map
-	// all are the files with nothing taken out, made when they are first needed.
+	// all is what whole returns, created when it is first needed.
 	unpruned sync.Once
 	all      *Files
+	// left is what lenient returns; recovers is set in it.
+	recovered sync.Once
+	left      *Files
+	recovers  bool
 }
 
-// Origin is the path to name a file by in messages: that of the one that it was copied from.
-func (f *Files) Origin(file string) string { return f.Repo.Named(cmp.Or(f.Real[file], file)) }
+// Origin returns the path of a file for messages: if the file was copied, the path that it was copied from.
+func (f *Files) Origin(file string) string {
+	if other, at := f.at(file); other != f {
+		return other.Origin(at)
+	}
+	return f.Repo.Named(cmp.Or(f.Real[file], file))
+}
 
-// Naming is Origin without the content of the files.
+// Naming returns Origin as a function that does not keep the content of the files in memory.
 func (f *Files) Naming() func(file string) string {
-	names := &Files{Repo: f.Repo, Real: f.Real}
+	names := &Files{Repo: f.Repo, Real: f.Real, Remotes: f.Remotes}
 	return names.Origin
 }
 
-// inside says whether a path is within what the source holds.
+// inside reports whether a path is within the source.
 func (f *Files) inside(rel string) bool { return rel == f.Base || repository.Within(f.Base, rel) }
 
-// content is a file as it is given to kustomize.
+// content is the content of a file as kustomize sees it.
 type content struct {
 	once sync.Once
 	data []byte
 	err  error
 	gaps []Gap
+	// remotes are the entries of a kustomization that kustomize would fetch.
+	remotes []Remote
+	// missing are the failures of the entries that were removed from a kustomization because they do not exist.
+	missing []Failure
 }
 
-// view is what one build sees: the files, with a kustomization of its own.
+// view is the file system of one build: the files, and the kustomization that Flux writes.
 type view struct {
 	*Files
 	ctx context.Context
-	// overlay is the path of the kustomization that Flux writes, and own what it writes.
+	// overlay is the path of the kustomization that Flux writes, and own its content.
 	overlay string
 	own     *types.Kustomization
-	// manifest is what the kustomization is generated of, nil where there is one.
+	// manifest lists the resources of a generated kustomization, nil if the folder has its own.
 	manifest *manifests
-	// patches are those that the Flux Kustomization adds.
+	// patches are the patches of the Flux Kustomization.
 	patches []fluxkustomize.Patch
+	// out are the excluded parts, nil if there are none.
+	out *leftOut
 
 	mu    sync.Mutex
 	seen  map[string]bool
 	count int
 	bytes int
 	gaps  []Gap
-	// missed says that something was looked for that isn't there.
+	// remotes are the entries that kustomize would fetch.
+	remotes []Remote
+	// missing are the failures of the entries that were removed from the kustomizations because they do not exist.
+	missing []Failure
+	// missed is set if kustomize looked for something that does not exist.
 	missed bool
-	// limit is what the build goes beyond, and limited the file where it does, "" for the
+	// refused is why a kustomization is refused: kustomize itself only reports that it finds none.
+	refused error
+	// limit is the limit that the build exceeds, and limited the file that exceeds it, "" for the
 	// build as a whole.
 	limit   error
 	limited string
 }
 
-// relative turns a path of kustomize's into one of the repository.
+// relative converts a path of kustomize's to a path in the repository.
 func relative(name string) (string, bool) {
 	name = path.Clean(filepath.ToSlash(name))
 	if name == mount {
@@ -103,7 +128,7 @@ func relative(name string) (string, bool) {
 // absolute is the reverse of relative.
 func absolute(name string) string { return path.Join(mount, name) }
 
-// filesRead are the paths of the files that were read, sorted.
+// filesRead returns the paths of the files that were read, sorted.
 func (v *view) filesRead() []string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -116,32 +141,41 @@ func (v *view) filesRead() []string {
 }
 
 func (v *view) isFile(rel string) bool {
-	return rel == v.overlay || v.inside(rel) && v.Repo.Visible(rel)
+	f, at := v.at(rel)
+	return rel == v.overlay || f.inside(at) && f.Repo.Visible(at)
 }
 
-// IsDir says whether there is a folder at a path.
+// names lists the files and folders in a folder.
+func (v *view) names(rel string) (names []string, ok bool) {
+	f, at := v.at(rel)
+	if !f.inside(at) {
+		return nil, false
+	}
+	return f.Repo.ReadDir(at)
+}
+
+// IsDir reports whether there is a folder at a path.
 func (v *view) IsDir(name string) bool {
 	rel, ok := relative(name)
-	if !ok || !v.inside(rel) {
-		return false
+	if ok {
+		_, ok = v.names(rel)
 	}
-	_, ok = v.Repo.ReadDir(rel)
 	return ok
 }
 
-// Exists says whether there is a file or folder at a path.
+// Exists reports whether there is a file or folder at a path.
 func (v *view) Exists(name string) bool {
 	rel, ok := relative(name)
 	return ok && (v.isFile(rel) || v.IsDir(name))
 }
 
-// manifests are what Flux takes as the resources of a folder without a kustomization.
+// manifests are the resources that Flux lists for a folder without a kustomization.
 type manifests struct {
 	once      sync.Once
 	resources []string
 	files     []string
 	err       error
-	// decoded says once why one of the files is no Kubernetes YAML.
+	// decoded guards the check that all files are Kubernetes YAML.
 	decoded sync.Once
 	wrong   error
 }

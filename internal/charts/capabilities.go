@@ -7,11 +7,11 @@ import (
 	"helm.sh/helm/v4/pkg/chart/common"
 )
 
-// DefaultKubernetes is the version of Kubernetes that charts are told, unless another is
-// given: the one whose schemas are built in.
+// DefaultKubernetes is the default Kubernetes version for rendering charts: the one whose schemas are
+// built in.
 const DefaultKubernetes = "1.36.0"
 
-// Capabilities are what a chart may ask of the cluster.
+// Capabilities describe the cluster to a chart.
 type Capabilities struct {
 	// Kubernetes is its version, such as "1.36.0".
 	Kubernetes string

@@ -2,20 +2,23 @@ package charts
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"helm.sh/helm/v4/pkg/chart/common"
 	releaseutil "helm.sh/helm/v4/pkg/release/v1/util"
 	"sigs.k8s.io/yaml"
+
+	"github.com/fleetwright/fleetwright/internal/sorting"
 )
 
-// Manifest is an object that a chart brings.
+// Manifest is an object of a chart.
 type Manifest struct {
 	// Template is the file of the chart that it is from, such as
 	// "podinfo/templates/service.yaml" or "podinfo/crds/crd.yaml".
 	Template string
 	Value    map[string]any
+	// Looks says that the template asks the cluster for objects, of which none is known.
+	Looks bool
 }
 
 // definitions are the CustomResourceDefinitions of the crds folders by their files, read
@@ -50,8 +53,8 @@ func (c *Chart) Definitions() []map[string]any {
 	return all
 }
 
-// KindsOf are the API versions that a CustomResourceDefinition brings, as "GROUP/VERSION" and
-// "GROUP/VERSION/KIND"; none of any other object.
+// KindsOf returns the API versions that a CustomResourceDefinition defines, as "GROUP/VERSION" and
+// "GROUP/VERSION/KIND"; none for any other object.
 func KindsOf(object map[string]any) []string {
 	if object["kind"] != "CustomResourceDefinition" {
 		return nil
@@ -78,7 +81,7 @@ func documents(text string) []string {
 	for key := range split {
 		keys = append(keys, key)
 	}
-	slices.SortFunc(keys, func(a, b string) int {
+	sorting.Func(keys, func(a, b string) int {
 		order := releaseutil.BySplitManifestsOrder{a, b}
 		switch {
 		case order.Less(0, 1):

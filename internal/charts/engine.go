@@ -47,6 +47,7 @@ func (e *TemplateError) Error() string {
 // execution is one run of the templates of a chart.
 type execution struct {
 	rand    *rand.Rand
+	steady  bool
 	lookups int
 	// chosen is what the chart said with fail or required.
 	chosen *chosenError
@@ -56,9 +57,10 @@ type execution struct {
 const mostOutput = 16 << 20
 
 // execute runs the templates of a chart and its dependencies with Helm's engine, and returns their
-// texts by their paths. The values hold what a template sees: Values, Release, Capabilities.
-func execute(c *chart.Chart, top common.Values, seed string) (map[string]string, *execution, error) {
-	x := &execution{rand: newRandom(seed)}
+// texts by their paths. The values hold what a template sees: Values, Release, Capabilities. What random
+// functions give follows from the seed and the calls before, or where it is steady from the call alone.
+func execute(c *chart.Chart, top common.Values, seed string, steady bool) (map[string]string, *execution, error) {
+	x := &execution{rand: newRandom(seed), steady: steady}
 	sources := map[string]string{}
 	collect(c, sources)
 	for _, text := range sources {
@@ -75,7 +77,7 @@ func execute(c *chart.Chart, top common.Values, seed string) (map[string]string,
 		size += len(text)
 	}
 	if size > mostOutput {
-		return nil, x, limitf("the templates render to more than %d MB", mostOutput>>20)
+		return nil, x, limitf("the rendered templates are larger than %d MB", mostOutput>>20)
 	}
 	return texts, x, nil
 }

@@ -55,7 +55,7 @@ func TestFailures(t *testing.T) {
 		{"a\n{{ define \"r\" }}{{ include \"r\" . }}{{ end }}{{ include \"r\" . }}",
 			at + "2: error calling include: error calling include: rendering template has a nested reference name: r: unable to execute template", false},
 		{"a\n{{ eq (dict) (dict) }}", at + "2: error calling eq: non-comparable type map[]: map[string]interface {}", false},
-		{"a: b: c", "bomb/templates/x.yaml: it renders to no YAML: MalformedYAMLError: yaml: mapping values are not allowed in this context", false},
+		{"a: b: c", "bomb/templates/x.yaml: the rendered output is not YAML: MalformedYAMLError: yaml: mapping values are not allowed in this context", false},
 		{"a\n{{ .Release.Name.x }}", at + "2: can't evaluate field x in type interface {}", false},
 	} {
 		chart, err := chartOf(t, map[string]string{"templates/x.yaml": c.text, "templates/_a.tpl": shared})

@@ -34,7 +34,7 @@ func (x *execution) functions() template.FuncMap {
 // Helm would put into other words.
 type chosenError struct{ message string }
 
-func (e *chosenError) Error() string { return "the chart refuses: " + e.message }
+func (e *chosenError) Error() string { return "the chart fails: " + e.message }
 
 func (x *execution) choose(message string) error {
 	x.chosen = &chosenError{message}
@@ -47,7 +47,7 @@ const mostAtOnce = 16 << 20
 
 func atOnce(count, bytes int) error {
 	if bytes > 0 && count > mostAtOnce/bytes {
-		return limitf("a template makes a value of more than %d MB at once", mostAtOnce>>20)
+		return limitf("a template creates a value larger than %d MB", mostAtOnce>>20)
 	}
 	return nil
 }

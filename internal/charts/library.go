@@ -21,10 +21,11 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/regular"
+	"github.com/fleetwright/fleetwright/internal/sorting"
 )
 
-// Library is charts at hand in folders that the user names: unpacked ones, and archives. It
-// is safe for concurrent use.
+// Library contains the charts in folders that the user names: unpacked charts and archives. It is safe
+// for concurrent use.
 type Library struct {
 	dirs  []string
 	once  sync.Once
@@ -45,8 +46,8 @@ type book struct {
 	err   error
 }
 
-// Open looks at folders of charts. An error is one that cannot be read as a folder, or holds
-// no chart. What is in them is read when the first chart is asked for.
+// Open opens folders of charts. It is an error if one cannot be read as a folder or contains no chart.
+// Their content is read when the first chart is requested.
 func Open(dirs ...string) (*Library, error) {
 	for _, dir := range dirs {
 		info, err := os.Stat(dir)
@@ -65,16 +66,15 @@ func Open(dirs ...string) (*Library, error) {
 			return nil, fmt.Errorf("%s: %w", dir, err)
 		}
 		if !found {
-			return nil, fmt.Errorf("there is no chart in %q: no folder with a Chart.yaml, and no .tgz with one", dir)
+			return nil, fmt.Errorf("there is no chart in %q: neither a folder with a Chart.yaml nor a .tgz that contains one", dir)
 		}
 	}
 	return &Library{dirs: dirs}, nil
 }
 
-// Find returns the chart of a name whose version is the given one, or the highest that is in
-// a range of versions; "" is the highest that is no pre-release. It returns nil where there
-// is no chart of that name. An error is an *OtherVersionError, or why a chart that is there
-// cannot be loaded.
+// Find returns the chart with a name and version, or the highest version in a range; "" is the highest
+// version that is not a pre-release. It returns nil if there is no chart with that name. The error is
+// an *OtherVersionError, or says why an existing chart cannot be loaded.
 func (l *Library) Find(name, version string) (*Chart, error) {
 	if l == nil || len(l.dirs) == 0 {
 		return nil, nil
@@ -101,7 +101,7 @@ func (l *Library) Find(name, version string) (*Chart, error) {
 	return b.chart, b.err
 }
 
-// OtherVersionError is a chart that is at hand in other versions only, the highest first.
+// OtherVersionError is a chart that is available only in other versions, the highest first.
 type OtherVersionError struct {
 	Name, Want string
 	Have       []string
@@ -113,11 +113,11 @@ func (e *OtherVersionError) Error() string {
 	if more := len(e.Have) - most; more > 0 {
 		have += fmt.Sprintf(" and %d more", more)
 	}
-	want := "a version of it that is no pre-release"
+	want := "a version that is not a pre-release"
 	if e.Want != "" {
 		want = "version " + e.Want
 	}
-	return fmt.Sprintf("the chart %s is at hand in version %s, and not in %s", e.Name, have, want)
+	return fmt.Sprintf("chart %s is available locally in version %s, but not in %s", e.Name, have, want)
 }
 
 // versions are those of some books, each once.
@@ -137,7 +137,7 @@ func (l *Library) dependency(d *chart.Dependency, depth int) (*Chart, error) {
 		return nil, nil
 	}
 	if depth > mostSubcharts/2 {
-		return nil, limitf("charts depend on each other more than %d times", mostSubcharts/2)
+		return nil, limitf("charts depend on each other over more than %d levels", mostSubcharts/2)
 	}
 	l.once.Do(l.index)
 	if b := pick(l.books[d.Name], d.Version); b != nil && l.err == nil {
@@ -155,6 +155,9 @@ func normal(version string) string {
 	}
 	return version
 }
+
+// SameVersion reports whether two versions of a chart are the same, however charts and registries spell them.
+func SameVersion(a, b string) bool { return normal(a) == normal(b) }
 
 func pick(books []*book, version string) *book {
 	want := normal(version)
@@ -198,7 +201,7 @@ func (l *Library) index() {
 		}
 	}
 	for _, books := range l.books {
-		slices.SortStableFunc(books, func(a, b *book) int {
+		sorting.StableFunc(books, func(a, b *book) int {
 			switch {
 			case a.semver == nil || b.semver == nil:
 				return strings.Compare(b.version, a.version)
@@ -220,7 +223,7 @@ func walkFolder(dir string, visit func(metadata []byte, b *book) error) error {
 	seen := 0
 	return fs.WalkDir(root.FS(), ".", func(p string, d fs.DirEntry, err error) error {
 		if seen++; seen > mostBooks {
-			return limitf("the folder of charts %s holds more than %d files and folders", dir, mostBooks)
+			return limitf("the folder of charts %s contains more than %d files and folders", dir, mostBooks)
 		}
 		switch {
 		case err != nil && p == ".":
@@ -293,7 +296,7 @@ func readFile(root *os.Root, name string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no regular file", name)
+		return nil, fmt.Errorf("%s is not a regular file", name)
 	}
 	file, err := regular.OpenIn(root, name)
 	if err != nil {

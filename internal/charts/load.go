@@ -21,6 +21,8 @@ import (
 	chartutil "helm.sh/helm/v4/pkg/chart/v2/util"
 
 	"github.com/fleetwright/fleetwright/internal/bounds"
+	"github.com/fleetwright/fleetwright/internal/sorting"
+	"github.com/fleetwright/fleetwright/internal/valueuse"
 )
 
 // Bounds of a chart. Helm and source-controller refuse files above 5 MB, too, and archives
@@ -40,6 +42,8 @@ type Files map[string][]byte
 type Chart struct {
 	// Name and Version are those of Chart.yaml.
 	Name, Version string
+	// Digest is that of the archive that the chart was loaded from by it, "" of another chart.
+	Digest string
 
 	chart *chart.Chart
 	// size of its files, in bytes.
@@ -49,23 +53,38 @@ type Chart struct {
 	crds map[*common.File][]map[string]any
 	// crdsError is why a file of a crds folder cannot be read.
 	crdsError error
+
+	usesOnce sync.Once
+	reads    *valueuse.Reads // nil: not known
 }
 
-// String gives the name and version.
+// String returns the name and version.
 func (c *Chart) String() string { return strings.TrimSpace(c.Name + " " + c.Version) }
 
-// Size is what its files take, in bytes.
+// Size is the size of its files in bytes.
 func (c *Chart) Size() int64 { return c.size }
 
-// AsksForKinds says whether a template may ask for the API versions that the cluster serves.
+// AsksForKinds reports whether a template may ask for the API versions that the cluster serves: also one that evaluates a text
+// with tpl, which may be a value or another file.
 func (c *Chart) AsksForKinds() bool {
 	return slices.ContainsFunc(allTemplates(c.chart), func(t *common.File) bool {
+		if bytes.Contains(t.Data, []byte("tpl")) {
+			return true
+		}
 		asks := bytes.Count(t.Data, []byte("Capabilities"))
 		return asks > bytes.Count(t.Data, []byte("Capabilities.KubeVersion"))+bytes.Count(t.Data, []byte("Capabilities.HelmVersion"))
 	})
 }
 
-// Load makes a chart of its files. An error is a *LimitError, or says what is wrong with the
+// Mentions says whether a file of the chart, or of a chart in it, contains a text.
+func (c *Chart) Mentions(text string) bool { return mentions(c.chart, []byte(text)) }
+
+func mentions(c *chart.Chart, text []byte) bool {
+	return slices.ContainsFunc(c.Raw, func(f *common.File) bool { return bytes.Contains(f.Data, text) }) ||
+		slices.ContainsFunc(c.Dependencies(), func(child *chart.Chart) bool { return mentions(child, text) })
+}
+
+// Load creates a chart from its files. The error is a *LimitError, or says what is wrong with the
 // chart.
 func Load(files Files) (*Chart, error) {
 	bounds.Grow(interpreted(files))
@@ -137,7 +156,7 @@ func newChart(loaded *chart.Chart) *Chart {
 // order sorts the dependencies, which Helm loads in the order of a map.
 func order(c *chart.Chart) {
 	all := slices.Clone(c.Dependencies())
-	slices.SortStableFunc(all, func(a, b *chart.Chart) int {
+	sorting.StableFunc(all, func(a, b *chart.Chart) int {
 		return strings.Compare(a.Name()+" "+a.Metadata.Version, b.Name()+" "+b.Metadata.Version)
 	})
 	c.SetDependencies(all...)
@@ -160,7 +179,7 @@ func checkValues(files Files) error {
 		}
 	}
 	if total > 2*mostYAML {
-		return limitf("the chart's values and definitions are larger than known ones")
+		return limitf("the chart's values and CustomResourceDefinitions are larger than those of any known chart")
 	}
 	return nil
 }
@@ -180,7 +199,7 @@ func nodesOf(data []byte) int {
 // unpackAll puts the files of archives in charts folders in place of the archives.
 func unpackAll(files Files, left *int64, depth int) (Files, error) {
 	if depth > mostSubcharts {
-		return nil, limitf("charts are packed into each other more than %d times", mostSubcharts)
+		return nil, limitf("charts are nested in each other more than %d levels deep", mostSubcharts)
 	}
 	all := Files{}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
@@ -219,7 +238,7 @@ var drive = regexp.MustCompile(`^[a-zA-Z]:/`)
 func unpack(data []byte, left *int64) (Files, error) {
 	unzipped, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {
-		return nil, fmt.Errorf("it is no chart archive: %w", err)
+		return nil, fmt.Errorf("it is not a chart archive: %w", err)
 	}
 	// The archive's own overhead is bounded, too.
 	packed := tar.NewReader(io.LimitReader(unzipped, mostChartBytes+(16<<20)))
@@ -230,7 +249,7 @@ func unpack(data []byte, left *int64) (Files, error) {
 			break
 		}
 		if err != nil {
-			return nil, fmt.Errorf("it is no chart archive: %w", err)
+			return nil, fmt.Errorf("it is not a chart archive: %w", err)
 		}
 		if entries > 2*mostChartFiles {
 			return nil, limitf("the archive has more than %d files", mostChartFiles)
@@ -250,7 +269,7 @@ func unpack(data []byte, left *int64) (Files, error) {
 		}
 		content, err := io.ReadAll(io.LimitReader(packed, mostFileBytes))
 		if err != nil {
-			return nil, fmt.Errorf("it is no chart archive: %w", err)
+			return nil, fmt.Errorf("it is not a chart archive: %w", err)
 		}
 		files[name] = bytes.TrimPrefix(content, byteOrderMark)
 	}
@@ -278,9 +297,9 @@ func innerName(name string) (string, error) {
 	clean := path.Clean(rest)
 	switch {
 	case first == "Chart.yaml":
-		return "", errors.New("the archive has Chart.yaml outside of a folder")
+		return "", errors.New("the archive contains Chart.yaml outside of a folder")
 	case path.IsAbs(rest), clean == ".", clean == "..", strings.HasPrefix(clean, "../"), drive.MatchString(clean):
-		return "", fmt.Errorf("the archive holds %q, which is outside of the chart's folder", name)
+		return "", fmt.Errorf("the archive contains %q, which is outside of the chart's folder", name)
 	}
 	return clean, nil
 }

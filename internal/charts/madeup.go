@@ -106,10 +106,20 @@ func newRandom(seed string) *rand.Rand {
 	return rand.New(rand.NewPCG(h.Sum64(), 0)) //nolint:gosec // no secret is made of it
 }
 
+// source is where random numbers come from: where the run is steady, each call gets the same ones, whatever
+// was called before it.
+func (x *execution) source() *rand.Rand {
+	if x.steady {
+		return newRandom("")
+	}
+	return x.rand
+}
+
 func (x *execution) random(n int, of string) string {
 	var b strings.Builder
+	source := x.source()
 	for range n {
-		b.WriteByte(of[x.rand.IntN(len(of))])
+		b.WriteByte(of[source.IntN(len(of))])
 	}
 	return b.String()
 }
@@ -121,18 +131,19 @@ func (x *execution) randomBytes(n int) string {
 // randomInt is at least the first number, and less than the second.
 func (x *execution) randomInt(from, to int) (int, error) {
 	if to <= from {
-		return 0, fmt.Errorf("randInt: %d is not above %d", to, from)
+		return 0, fmt.Errorf("randInt: %d is not greater than %d", to, from)
 	}
-	return from + x.rand.IntN(to-from), nil
+	return from + x.source().IntN(to-from), nil
 }
 
 func (x *execution) shuffled(text string) string {
 	runes := []rune(text)
-	x.rand.Shuffle(len(runes), func(i, j int) { runes[i], runes[j] = runes[j], runes[i] })
+	x.source().Shuffle(len(runes), func(i, j int) { runes[i], runes[j] = runes[j], runes[i] })
 	return string(runes)
 }
 
 func (x *execution) uuid() string {
-	a, b := x.rand.Uint64(), x.rand.Uint64()
+	source := x.source()
+	a, b := source.Uint64(), source.Uint64()
 	return fmt.Sprintf("%08x-%04x-4%03x-8%03x-%012x", a>>32, a>>16&0xffff, a&0xfff, b>>48&0xfff, b&0xffffffffffff)
 }

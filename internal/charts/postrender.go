@@ -19,6 +19,8 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/kustomize/kyaml/kio"
 	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
+
+	"github.com/fleetwright/fleetwright/internal/sorting"
 )
 
 // fileAnnotation remembers the template of an object through post-rendering, as Helm does.
@@ -39,12 +41,12 @@ func parseTexts(texts map[string]string) ([]document, error) {
 			continue
 		}
 		if nodes += nodesOf([]byte(texts[name])); nodes > mostYAML {
-			return nil, limitf("the templates render to more than known charts do")
+			return nil, limitf("the rendered templates are larger than those of any known chart")
 		}
 		for _, text := range documents(texts[name]) {
 			parsed, err := (&kio.ByteReader{Reader: strings.NewReader(text), OmitReaderAnnotations: true}).Read()
 			if err != nil {
-				return nil, &TemplateError{Template: name, Message: "it renders to no YAML: " + err.Error()}
+				return nil, &TemplateError{Template: name, Message: "the rendered output is not YAML: " + err.Error()}
 			}
 			for _, node := range parsed {
 				docs = append(docs, document{name, node})
@@ -60,29 +62,28 @@ func (d document) isHook() bool {
 	return d.node.GetAnnotations()[release.HookAnnotation] != ""
 }
 
-// postRender does to the objects what helm-controller does before Helm installs them, and
-// leaves out the hooks.
+// postRender does to the objects what helm-controller does before Helm installs them. Where that leaves the hooks
+// alone or does them apart, they are the second result.
 // Source: helm-controller internal/postrender, helm.sh/helm/v4 pkg/action, renderResources.
-func postRender(docs []document, r *helmv2.HelmRelease) (resmap.ResMap, error) {
+func postRender(docs []document, r *helmv2.HelmRelease) (objects, hooks []*kyaml.RNode, err error) {
 	if r.Spec.PostRenderStrategy == helmv2.PostRenderStrategyNoHooks || r.Spec.PostRenderStrategy == helmv2.PostRenderStrategySeparate {
-		hooks := slices.DeleteFunc(slices.Clone(docs), func(d document) bool { return !d.isHook() })
+		apart := slices.DeleteFunc(slices.Clone(docs), func(d document) bool { return !d.isHook() })
 		docs = slices.DeleteFunc(docs, document.isHook)
 		if r.Spec.PostRenderStrategy == helmv2.PostRenderStrategySeparate {
-			if _, err := postRenderAll(hooks, r); err != nil {
-				return nil, err
-			}
+			hooks, err = postRenderAll(apart, r)
+		} else {
+			hooks, err = nodesOfDocuments(apart)
+		}
+		if err != nil {
+			return nil, nil, err
 		}
 	}
-	return postRenderAll(docs, r)
+	objects, err = postRenderAll(docs, r)
+	return objects, hooks, err
 }
 
-func postRenderAll(docs []document, r *helmv2.HelmRelease) (m resmap.ResMap, err error) {
-	// kustomize panics on some data.
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("post-rendering: kustomize gave up: %v", p)
-		}
-	}()
+// nodesOfDocuments are the objects, which remember their templates.
+func nodesOfDocuments(docs []document) ([]*kyaml.RNode, error) {
 	nodes := make([]*kyaml.RNode, 0, len(docs))
 	for _, d := range docs {
 		if err := d.node.PipeE(kyaml.SetAnnotation(fileAnnotation, d.template)); err != nil {
@@ -90,6 +91,20 @@ func postRenderAll(docs []document, r *helmv2.HelmRelease) (m resmap.ResMap, err
 		}
 		nodes = append(nodes, d.node)
 	}
+	return nodes, nil
+}
+
+func postRenderAll(docs []document, r *helmv2.HelmRelease) (nodes []*kyaml.RNode, err error) {
+	// kustomize panics on some data.
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("post-rendering: kustomize failed: %v", p)
+		}
+	}()
+	if nodes, err = nodesOfDocuments(docs); err != nil {
+		return nil, err
+	}
+	var m resmap.ResMap
 	for _, renderer := range r.Spec.PostRenderers {
 		if renderer.Kustomize == nil {
 			continue
@@ -101,16 +116,21 @@ func postRenderAll(docs []document, r *helmv2.HelmRelease) (m resmap.ResMap, err
 		if m, err = kustomized(text, renderer.Kustomize); err != nil {
 			return nil, fmt.Errorf("post-rendering: %w", err)
 		}
-		nodes = nil
-		for _, resource := range m.Resources() {
-			nodes = append(nodes, &resource.RNode)
-		}
+		nodes = nodesOfResources(m)
 	}
 	factory := resmap.NewFactory(provider.NewDefaultDepProvider().GetResourceFactory())
 	if m, err = factory.NewResMapFromRNodeSlice(nodes); err != nil {
 		return nil, fmt.Errorf("post-rendering, which adds labels: %w", err)
 	}
-	return m, nil
+	return nodesOfResources(m), nil
+}
+
+func nodesOfResources(m resmap.ResMap) []*kyaml.RNode {
+	nodes := make([]*kyaml.RNode, 0, m.Size())
+	for _, resource := range m.Resources() {
+		nodes = append(nodes, &resource.RNode)
+	}
+	return nodes
 }
 
 // kustomized runs patches and images of a post-renderer on objects.
@@ -162,7 +182,7 @@ func installOrder(objects []Manifest) {
 		}
 		return len(rank) + 1
 	}
-	slices.SortStableFunc(objects, func(a, b Manifest) int {
+	sorting.StableFunc(objects, func(a, b Manifest) int {
 		if d := of(a) - of(b); d != 0 || of(a) <= len(rank) {
 			return d
 		}

@@ -10,9 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// ParseRelease reads the parts of a HelmRelease, as JSON has it, that decide what it renders.
-// Others are left out: they may hold variables whose values are not known, and so may not
-// have their types.
+// ParseRelease reads the parts of a HelmRelease, in JSON, that affect the rendered objects. Other
+// parts are omitted, because they may contain unknown variables and so have wrong types.
 func ParseRelease(object map[string]any) (*helmv2.HelmRelease, error) {
 	spec := fields(object, "spec", "chart", "chartRef", "kubeConfig", "releaseName", "targetNamespace", "storageNamespace",
 		"install", "valuesFrom", "values", "commonMetadata", "postRenderers", "postRenderStrategy")

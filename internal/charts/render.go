@@ -18,7 +18,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/bounds"
 )
 
-// Request is what a rendering needs.
+// Request is the input of a rendering.
 type Request struct {
 	// Release is the HelmRelease, as ParseRelease reads it.
 	Release *helmv2.HelmRelease
@@ -31,13 +31,16 @@ type Request struct {
 	Unit bounds.Unit
 	// Decode reads an object as helm-controller does once kustomize wrote it.
 	Decode func(*kyaml.RNode) (map[string]any, error)
+	// Steady makes random functions return the same for the same arguments, so that two renderings of a chart differ
+	// only where the values or the charts do.
+	Steady bool
 }
 
-// Result is what a HelmRelease renders.
+// Result contains the rendered objects of a HelmRelease.
 type Result struct {
 	// Manifests are the objects of the release in the order in which Helm installs them,
-	// without hooks; Definitions those of the crds folders, which are not part of it.
-	Manifests, Definitions []Manifest
+	// without hooks, which are in Hooks; Definitions those of the crds folders, which are not part of it.
+	Manifests, Hooks, Definitions []Manifest
 	// Problems are values that the chart's schema refuses; then nothing is rendered.
 	Problems []Problem
 	// Undecided is why the values were not checked against the schema, if they were not, and Limit the
@@ -46,9 +49,9 @@ type Result struct {
 	Limit     error
 }
 
-// Render renders a HelmRelease. There always is a result. An error is a *LimitError, a *bounds.Error
-// or an *UnknownError where it cannot be known what Flux would do, the context's, or why
-// helm-controller would fail.
+// Render renders a HelmRelease. There always is a result. The error is a *LimitError, a *bounds.Error,
+// an *UnknownError if it cannot be known what Flux would do, the context's error, or the reason for
+// which helm-controller would fail.
 func Render(ctx context.Context, r Request) (*Result, error) {
 	result := &Result{}
 	err := r.render(ctx, result)
@@ -115,7 +118,7 @@ func (r Request) measured(kind string, work func() error) error {
 
 // objects runs the templates and adds the objects that they make to the result.
 func (r Request) objects(c *chart.Chart, composed map[string]any, result *Result) error {
-	texts, err := r.templates(c, composed)
+	texts, looks, err := r.templates(c, composed)
 	if err != nil {
 		return err
 	}
@@ -123,16 +126,19 @@ func (r Request) objects(c *chart.Chart, composed map[string]any, result *Result
 	if err != nil {
 		return err
 	}
-	objects, err := postRender(docs, r.Release)
+	objects, hooks, err := postRender(docs, r.Release)
 	if err != nil {
 		return err
 	}
-	for _, resource := range objects.Resources() {
-		m, err := r.manifest(&resource.RNode)
+	for _, node := range append(objects, hooks...) {
+		m, err := r.manifest(node)
 		if err != nil {
 			return err
 		}
-		if _, hook := annotations(m.Value)[release.HookAnnotation]; !hook {
+		m.Looks = looks[m.Template]
+		if _, hook := annotations(m.Value)[release.HookAnnotation]; hook {
+			result.Hooks = append(result.Hooks, m)
+		} else {
 			result.Manifests = append(result.Manifests, m)
 		}
 	}
@@ -159,16 +165,19 @@ func dependencies(r Request) (*chart.Chart, map[string]any, error) {
 	return c, composed, err
 }
 
-// templates runs the templates. A failure that depends on what the cluster alone knows is
-// an *UnknownError.
-func (r Request) templates(c *chart.Chart, composed map[string]any) (map[string]string, error) {
+// templates runs the templates, and says which ask the cluster for objects. A failure that depends on what the cluster
+// alone knows is an *UnknownError.
+func (r Request) templates(c *chart.Chart, composed map[string]any) (texts map[string]string, looks map[string]bool, err error) {
 	texts, x, err := r.execute(c, composed, r.Capabilities)
 	var limit *LimitError
+	if err == nil && x.lookups > 0 {
+		looks = lookers(c)
+	}
 	if err == nil || errors.As(err, &limit) {
-		return texts, err
+		return texts, looks, err
 	}
 	if x.lookups > 0 {
-		return nil, &UnknownError{fmt.Sprintf("the chart looks at the cluster, and doesn't render without it: %s", r.Values.masked(err.Error()))}
+		return nil, nil, &UnknownError{fmt.Sprintf("the chart reads the cluster, and does not render without it: %s", r.Values.masked(err.Error()))}
 	}
 	sources := map[string]string{}
 	for _, t := range allTemplates(c) {
@@ -178,10 +187,10 @@ func (r Request) templates(c *chart.Chart, composed map[string]any) (map[string]
 	}
 	if len(sources) > 0 {
 		if _, _, again := r.execute(c, nil, r.Capabilities.mentioned(sources)); again == nil {
-			return nil, &UnknownError{fmt.Sprintf("it depends on kinds that the cluster may have: %s", r.Values.masked(err.Error()))}
+			return nil, nil, &UnknownError{fmt.Sprintf("the result depends on kinds that may exist in the cluster: %s", r.Values.masked(err.Error()))}
 		}
 	}
-	return nil, err
+	return nil, nil, err
 }
 
 func allTemplates(c *chart.Chart) []*common.File {
@@ -200,7 +209,7 @@ func (r Request) execute(c *chart.Chart, composed map[string]any, capabilities C
 		return nil, &execution{}, err
 	}
 	if want := c.Metadata.KubeVersion; want != "" && !chartutil.IsCompatibleRange(want, caps.KubeVersion.String()) {
-		return nil, &execution{}, &UnknownError{fmt.Sprintf("the chart wants Kubernetes %s, and is rendered for %s", want, caps.KubeVersion.Version)}
+		return nil, &execution{}, &UnknownError{fmt.Sprintf("the chart requires Kubernetes %s, but was rendered for %s", want, caps.KubeVersion.Version)}
 	}
 	name, namespace := ReleaseName(r.Release), r.Release.GetReleaseNamespace()
 	if err := chartutil.ValidateReleaseName(name); err != nil {
@@ -217,7 +226,7 @@ func (r Request) execute(c *chart.Chart, composed map[string]any, capabilities C
 			"Name": name, "Namespace": namespace, "IsUpgrade": false, "IsInstall": true, "Revision": 1, "Service": "Helm",
 		},
 		"Values": common.Values(composed),
-	}, namespace+"/"+name+"/"+c.Name())
+	}, namespace+"/"+name+"/"+c.Name(), r.Steady)
 }
 
 // manifest is an object as it is installed: with the labels that helm-controller and Helm
@@ -233,7 +242,7 @@ func (r Request) manifest(node *kyaml.RNode) (Manifest, error) {
 	}
 	for key, value := range annotations(m.Value) {
 		if _, isText := value.(string); !isText {
-			return m, &TemplateError{Template: m.Template, Message: fmt.Sprintf("the annotation %q is no text", key)}
+			return m, &TemplateError{Template: m.Template, Message: fmt.Sprintf("annotation %q is not a string", key)}
 		}
 	}
 	if common := r.Release.Spec.CommonMetadata; common != nil {
@@ -269,7 +278,7 @@ func (r Request) definitions(c *chart.Chart) ([]Manifest, error) {
 			metadata, _ := value["metadata"].(map[string]any)
 			value["metadata"] = maps.Clone(metadata)
 			merge(value, "labels", r.origin())
-			own = append(own, Manifest{crd.Filename, value})
+			own = append(own, Manifest{Template: crd.Filename, Value: value})
 		}
 	}
 	return own, nil

@@ -33,7 +33,7 @@ func scan(text string) error {
 			nested = max(0, nested-1)
 		}
 		if nested > mostElse || parens > mostNested {
-			return limitf("a template is nested too deep")
+			return limitf("a template is nested too deeply")
 		}
 		text = rest[end:]
 	}

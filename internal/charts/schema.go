@@ -72,11 +72,11 @@ func check(text []byte, values map[string]any) (problems []Problem, err error) {
 		}
 	}()
 	if nodesOf(text) > mostYAML {
-		return nil, limitf("it is larger than known ones")
+		return nil, limitf("it is larger than any known schema")
 	}
 	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
-		return nil, fmt.Errorf("it is no JSON: %w", err)
+		return nil, fmt.Errorf("it is not JSON: %w", err)
 	}
 	if err := count.Numbers(document); err != nil {
 		return nil, limitf("%v", err)
@@ -93,9 +93,9 @@ func check(text []byte, values map[string]any) (problems []Problem, err error) {
 	}
 	if err != nil {
 		if missing := (*jsonschema.LoadURLError)(nil); errors.As(err, &missing) {
-			return nil, &UnknownError{fmt.Sprintf("it refers to %q, which is not read", missing.URL)}
+			return nil, &UnknownError{fmt.Sprintf("it refers to %q, which is not supported", missing.URL)}
 		}
-		return nil, fmt.Errorf("it is no JSON schema: %w", err)
+		return nil, fmt.Errorf("it is not a JSON schema: %w", err)
 	}
 	var refused *jsonschema.ValidationError
 	if err := compiled.Validate(values); errors.As(err, &refused) {
@@ -136,7 +136,7 @@ func leaves(e *jsonschema.ValidationError, problems []Problem) []Problem {
 	}
 	if k, ok := e.ErrorKind.(*kind.AdditionalProperties); ok {
 		for _, name := range slices.Sorted(slices.Values(k.Properties)) {
-			problems = append(problems, Problem{Path: append(pathOf(e.InstanceLocation), name), Message: "is not among the chart's values"})
+			problems = append(problems, Problem{Path: append(pathOf(e.InstanceLocation), name), Message: "is not a value of the chart"})
 		}
 		return problems
 	}
@@ -210,9 +210,9 @@ func messageOf(k jsonschema.ErrorKind) string {
 	case *kind.Maximum:
 		return fmt.Sprintf("must be at most %s", k.Want.RatString())
 	case *kind.ExclusiveMinimum:
-		return fmt.Sprintf("must be above %s", k.Want.RatString())
+		return fmt.Sprintf("must be greater than %s", k.Want.RatString())
 	case *kind.ExclusiveMaximum:
-		return fmt.Sprintf("must be below %s", k.Want.RatString())
+		return fmt.Sprintf("must be less than %s", k.Want.RatString())
 	case *kind.MultipleOf:
 		return fmt.Sprintf("must be a multiple of %s", k.Want.RatString())
 	case *kind.MinLength:
@@ -228,7 +228,7 @@ func messageOf(k jsonschema.ErrorKind) string {
 	case *kind.MaxProperties:
 		return fmt.Sprintf("must have at most %d fields", k.Want)
 	case *kind.UniqueItems:
-		return fmt.Sprintf("items %d and %d are the same", k.Duplicates[0], k.Duplicates[1])
+		return fmt.Sprintf("items %d and %d are equal", k.Duplicates[0], k.Duplicates[1])
 	case *kind.FalseSchema:
 		return "is not allowed"
 	case *kind.OneOf:

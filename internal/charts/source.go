@@ -22,7 +22,7 @@ import (
 // Folder is a folder of a repository that charts are in.
 type Folder struct {
 	Repo *repository.Repository
-	// Base is what a source holds of it: "." for all. Nothing outside of it is read.
+	// Base is the folder that the source contains: "." for all. Nothing outside of it is read.
 	Base string
 	// Library has dependencies that are not in the folder; it may be nil.
 	Library *Library
@@ -36,8 +36,8 @@ type Options struct {
 	IgnoreMissing bool
 }
 
-// Load loads the chart at a path of the folder: a folder, or an archive. An error is a
-// *LimitError, an fs.ErrNotExist, or what source-controller would say.
+// Load loads the chart at a path of the folder: a folder, or an archive. The error is a *LimitError,
+// an fs.ErrNotExist, or the error of source-controller.
 func (f Folder) Load(at string, o Options) (*Chart, error) {
 	at = repository.Clean(at)
 	if packed := f.path(at); path.Ext(at) == ".tgz" && f.Repo.Visible(packed) {
@@ -161,7 +161,7 @@ func (f Folder) local(d *chart.Dependency, at string) (*Chart, error) {
 	}
 	version, err := semver.NewVersion(child.Version)
 	if err != nil || !constraint.Check(version) {
-		return nil, fmt.Errorf("the dependency %q: %q has the version %s, which %q doesn't allow", d.Name, place, child.Version, d.Version)
+		return nil, fmt.Errorf("the dependency %q: %q has version %s, which %q does not allow", d.Name, place, child.Version, d.Version)
 	}
 	return child, nil
 }
@@ -214,8 +214,8 @@ func (f Folder) withValues(c *Chart, o Options) (*Chart, error) {
 	})
 }
 
-// WithOwnValues takes values files of the chart itself in place of its values, as for a chart
-// of a HelmRepository.
+// WithOwnValues uses values files of the chart itself instead of its values, as for a chart of a
+// HelmRepository.
 func (c *Chart) WithOwnValues(o Options) (*Chart, error) {
 	return c.withValues(o, func(name string) ([]byte, error) {
 		for _, file := range c.chart.Raw {
@@ -244,7 +244,7 @@ func (c *Chart) withValues(o Options, read func(string) ([]byte, error)) (*Chart
 			return nil, fmt.Errorf("the values file %q: %w", name, err)
 		}
 		if nodesOf(data) > mostYAML {
-			return nil, limitf("the values file %q is larger than known ones", name)
+			return nil, limitf("the values file %q is larger than any known one", name)
 		}
 		own := map[string]any{}
 		if err := yaml.Unmarshal(data, &own); err != nil {

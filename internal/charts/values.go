@@ -2,6 +2,7 @@ package charts
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -19,9 +20,10 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/count"
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/sorting"
 )
 
-// UnknownError is why it cannot be known offline what a release renders.
+// UnknownError says why it cannot be known offline what a release renders.
 type UnknownError struct{ Reason string }
 
 func (e *UnknownError) Error() string { return e.Reason }
@@ -33,18 +35,31 @@ type Data struct {
 	Unknown []string
 }
 
-// Lookup finds a ConfigMap or Secret ("" for none) among the objects of a cluster.
+// Lookup returns a ConfigMap or Secret ("" for none) among the objects of a cluster.
 type Lookup func(kind, namespace, name string) (Data, bool)
 
-// Values are what a HelmRelease hands to Helm.
+// Values are the values that a HelmRelease passes to Helm.
 type Values struct {
 	All map[string]any
 	// secrets are texts out of Secrets, which no message may show.
 	secrets []string
 }
 
-// Compose puts the values of a HelmRelease together as helm-controller does. An error is an
-// *UnknownError, or what helm-controller would say.
+// NewValues returns values that are composed already, such as those of a bootstrap, as Helm reads them.
+func NewValues(all any) (*Values, error) {
+	text, err := json.Marshal(all)
+	if err != nil {
+		return nil, err
+	}
+	v := &Values{}
+	if err := json.Unmarshal(text, &v.All); err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+// Compose merges the values of a HelmRelease as helm-controller does. The error is an *UnknownError,
+// or the error of helm-controller.
 func Compose(ctx context.Context, r *helmv2.HelmRelease, lookup Lookup) (*Values, error) {
 	v, created := &Values{}, count.Lists{}
 	for _, ref := range r.Spec.ValuesFrom {
@@ -52,18 +67,18 @@ func Compose(ctx context.Context, r *helmv2.HelmRelease, lookup Lookup) (*Values
 		key := ref.GetValuesKey()
 		switch text, known := data.Known[key]; {
 		case strings.Contains(ref.Name+key+ref.TargetPath, "${"):
-			return nil, &UnknownError{"valuesFrom holds a variable whose value is not known"}
+			return nil, &UnknownError{"valuesFrom contains a variable with an unknown value"}
 		case slices.Contains(data.Unknown, key):
-			return nil, &UnknownError{fmt.Sprintf("values come from %s %s/%s, whose key %q is encrypted or not known", ref.Kind, r.Namespace, ref.Name, key)}
+			return nil, &UnknownError{fmt.Sprintf("values come from %s %s/%s, whose key %q is encrypted or unknown", ref.Kind, r.Namespace, ref.Name, key)}
 		case !known && !ref.Optional && !found:
 			return nil, &UnknownError{fmt.Sprintf("values come from %s %s/%s, which is not among the cluster's objects", ref.Kind, r.Namespace, ref.Name)}
 		case nodesOf([]byte(text)) > mostYAML:
-			return nil, limitf("the values in %s %s/%s are larger than known ones", ref.Kind, r.Namespace, ref.Name)
+			return nil, limitf("the values in %s %s/%s are larger than any known ones", ref.Kind, r.Namespace, ref.Name)
 		case known && ref.Kind == "Secret":
 			v.hide(text)
 		}
 		if err := countReference(&created, ref, data.Known[key]); err != nil {
-			return nil, limitf("valuesFrom is not evaluated: %v", err)
+			return nil, limitf("valuesFrom was not evaluated: %v", err)
 		}
 	}
 	own := r.GetValues()
@@ -87,8 +102,8 @@ func countReference(created *count.Lists, ref helmv2.ValuesReference, text strin
 	return created.AddLine(ref.TargetPath, text)
 }
 
-// IsValues says whether helm-controller reads a text as values: a YAML mapping, or nothing at all. A
-// text that is too large to be judged counts as values.
+// IsValues says whether helm-controller reads a string as values: a YAML mapping, or an empty
+// document. A string that is too large to be checked counts as values.
 func IsValues(text string) bool {
 	if nodesOf([]byte(text)) > mostYAML {
 		return true
@@ -109,7 +124,7 @@ func (v *Values) hide(text string) {
 // masked is a message without what Secrets hold.
 func (v *Values) masked(message string) string {
 	secrets := slices.DeleteFunc(slices.Clone(v.secrets), func(s string) bool { return len(s) < 4 })
-	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) })
+	sorting.Func(secrets, func(a, b string) int { return len(b) - len(a) })
 	for _, s := range secrets {
 		message = strings.ReplaceAll(message, s, finding.Hidden)
 	}

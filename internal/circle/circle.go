@@ -1,12 +1,12 @@
-// Package circle finds the parts of a directed graph that lie on circles.
+// Package circle finds the cycles of a directed graph.
 package circle
 
 import "slices"
 
-// Parts are the strongly connected components of a graph: the nodes that lead to each other, each
-// node in one part, and a part after all those that it leads to. Edges returns where a node leads,
-// which must be among the nodes, or reached from them. It is Tarjan's algorithm without recursion: a
-// chain may be as long as a repository is large.
+// Parts returns the strongly connected components of a graph: a component contains all nodes
+// that can reach each other, and comes after all components that it can reach. edges returns
+// the successors of a node, which must be among the nodes or reachable from them. It is Tarjan's
+// algorithm without recursion, because a chain may be as long as a repository is large.
 func Parts[N comparable](nodes []N, edges func(N) []N) [][]N {
 	t := tarjan[N]{edges: edges, index: map[N]int{}, low: map[N]int{}, on: map[N]bool{}}
 	for _, n := range nodes {
@@ -64,7 +64,7 @@ func (t *tarjan[N]) enter(n N) frame[N] {
 	return frame[N]{at: n, to: t.edges(n)}
 }
 
-// close takes a finished component from the stack.
+// close removes a finished component from the stack.
 func (t *tarjan[N]) close(root N) {
 	at := len(t.stack) - 1
 	for t.stack[at] != root {

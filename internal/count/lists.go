@@ -6,21 +6,22 @@ import (
 )
 
 const (
-	// mostElements is how many elements the indexes of paths may create in lists.
+	// mostElements is the maximum number of elements that the indexes of paths may create in lists.
 	mostElements = 100_000
-	// mostCopied is how many elements may be copied for it: a list that grows is copied.
+	// mostCopied is the maximum number of elements that are copied because lists grow.
 	mostCopied = 20_000_000
 )
 
-// Lists counts the elements that paths such as a.b[65535] create: a list is filled up to the index. The
-// zero value has counted none.
+// Lists counts the elements that paths such as a.b[65535] create: a list is filled up to the index.
+// The zero value is ready to use.
 type Lists struct {
 	lengths  map[string]int
 	elements int
 	copied   int
 }
 
-// Add counts what a path creates. It returns an *Error once all paths together create too much.
+// Add counts the elements that a path creates. It returns an *Error when all paths together create too
+// many.
 func (l *Lists) Add(path string) error {
 	for at := 0; ; {
 		open := strings.IndexByte(path[at:], '[')
@@ -39,7 +40,7 @@ func (l *Lists) Add(path string) error {
 	}
 }
 
-// grow counts a list that gets a length, at least.
+// grow counts the elements that a list gets until it has at least a length.
 func (l *Lists) grow(list string, length int) error {
 	if l.lengths == nil {
 		l.lengths = map[string]int{}
@@ -55,8 +56,8 @@ func (l *Lists) grow(list string, length int) error {
 	return nil
 }
 
-// AddLine counts what a line of Helm's --set creates: the path, and those in the value, which begin
-// after a comma.
+// AddLine counts the elements that a line of Helm's --set creates: by the path, and by the paths in
+// the value, which begin after a comma.
 func (l *Lists) AddLine(path, value string) error {
 	if err := l.Add(path); err != nil {
 		return err

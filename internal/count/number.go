@@ -8,15 +8,15 @@ import (
 )
 
 const (
-	// MostDigits is the length of a number in characters. A float64 needs 24 of them, an int64 20.
+	// MostDigits is the maximum length of a number in characters. A float64 needs 24 of them, an int64 20.
 	MostDigits = 400
-	// MostExponent is the largest exponent of ten, of either sign. A float64 goes up to 308.
+	// MostExponent is the largest exponent of ten, positive or negative. A float64 goes up to 308.
 	MostExponent = 400
 )
 
-// Number returns an *Error for a text that is a number whose digits take more room and time than any
-// number of a repository needs, once a library computes with all of them (math/big, gopkg.in/inf.v0):
-// 1e-999999999 has a billion. It says nothing of a text that is no number.
+// Number returns an *Error for a number whose digits would take more memory and time than any real
+// number when a library computes with all of them (math/big, gopkg.in/inf.v0): 1e-999999999 has a
+// billion digits. It ignores strings that are not numbers.
 func Number(text string) error {
 	suffix := strings.TrimLeft(text, "+-0123456789.")
 	switch digits := len(text) - len(suffix); {
@@ -28,7 +28,7 @@ func Number(text string) error {
 	return nil
 }
 
-// beyond says whether a text is an exponent above the limit.
+// beyond reports whether a string is an exponent above the limit.
 func beyond(exponent string) bool {
 	if exponent != "" && (exponent[0] == '-' || exponent[0] == '+') {
 		exponent = exponent[1:]
@@ -43,7 +43,7 @@ func beyond(exponent string) bool {
 	return value > MostExponent
 }
 
-// Numbers returns the error of Number for the first such number in a decoded JSON document.
+// Numbers returns the error of Number for the first number in a decoded JSON document that Number refuses.
 func Numbers(document any) error {
 	switch v := document.(type) {
 	case json.Number:
@@ -64,8 +64,8 @@ func Numbers(document any) error {
 	return nil
 }
 
-// Quantity is resource.ParseQuantity for a text of a repository: an *Error where it would compute with
-// more digits than Number allows.
+// Quantity is resource.ParseQuantity for a string of a repository: it returns an *Error if it would
+// compute with more digits than Number allows.
 func Quantity(text string) (resource.Quantity, error) {
 	if err := Number(text); err != nil {
 		return resource.Quantity{}, err
@@ -73,8 +73,8 @@ func Quantity(text string) (resource.Quantity, error) {
 	return resource.ParseQuantity(text)
 }
 
-// HoldsNumber says whether some part of a text is a number that Number refuses: what a rule that cuts
-// the text may make of it.
+// HoldsNumber reports whether a part of a string is a number that Number refuses. A rule that
+// splits the string could produce it.
 func HoldsNumber(text string) bool {
 	digits := 0
 	for i := 0; i < len(text); i++ {
@@ -92,7 +92,7 @@ func HoldsNumber(text string) bool {
 	return false
 }
 
-// exponentOf is the sign and the digits at the start of a text.
+// exponentOf returns the sign and the digits at the start of a string.
 func exponentOf(text string) string {
 	end := 0
 	for end < len(text) && (text[end] >= '0' && text[end] <= '9' || end == 0 && (text[end] == '-' || text[end] == '+')) {

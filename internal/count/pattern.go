@@ -7,20 +7,20 @@ import (
 )
 
 const (
-	// MostInstructions is the size of a regular expression, in instructions of its program. Those of
-	// definitions in use have up to some thousand.
+	// MostInstructions is the maximum size of a regular expression, in instructions of its program. Those of
+	// real CustomResourceDefinitions have up to some thousands.
 	MostInstructions = 50_000
-	// MostShort is the size of a regular expression for names, keys and paths, which many are compared with.
+	// MostShort is the maximum size, in instructions, of a regular expression that many names, keys or paths are compared with.
 	MostShort = 2_000
-	// MostTogether is the size of all regular expressions of one file.
+	// MostTogether is the maximum size, in instructions, of all regular expressions in one file.
 	MostTogether = 200_000
-	// mostPattern is the length of a regular expression in bytes.
+	// mostPattern is the maximum length of a regular expression in bytes.
 	mostPattern = 100_000
-	// mostSteps bounds the matches of a unit of work: instructions times the bytes of the texts.
+	// mostSteps limits the matches of a unit of work: instructions multiplied by the bytes of the strings.
 	mostSteps = 200_000_000
 )
 
-// Compile is regexp.Compile for a regular expression of a repository: an *Error where its program would
+// Compile is regexp.Compile for a regular expression of a repository. It returns an *Error if its program would
 // have more than MostInstructions.
 func Compile(pattern string) (*regexp.Regexp, error) {
 	if _, err := Instructions(pattern); err != nil {
@@ -29,7 +29,7 @@ func Compile(pattern string) (*regexp.Regexp, error) {
 	return regexp.Compile(pattern)
 }
 
-// CompileShort is Compile for a regular expression that is compared with many names, keys or paths: it has
+// CompileShort is Compile for a regular expression that many names, keys or paths are compared with. It allows
 // up to MostShort instructions.
 func CompileShort(pattern string) (*regexp.Regexp, error) {
 	if err := Short(pattern); err != nil {
@@ -38,8 +38,8 @@ func CompileShort(pattern string) (*regexp.Regexp, error) {
 	return regexp.Compile(pattern)
 }
 
-// Short returns an *Error for a regular expression of more than MostShort instructions. It says nothing of
-// a text that is no regular expression.
+// Short returns an *Error for a regular expression with more than MostShort instructions. It ignores
+// strings that are not regular expressions.
 func Short(pattern string) error {
 	size, err := Instructions(pattern)
 	switch above := (*Error)(nil); {
@@ -61,18 +61,18 @@ func Instructions(pattern string) (int, error) {
 	var refused *syntax.Error
 	switch {
 	case errors.As(err, &refused) && refused.Code == syntax.ErrLarge:
-		return 0, Errorf("a regular expression is not evaluated: its repetitions come to more than regexp takes")
+		return 0, Errorf("a regular expression was not evaluated: its repetitions exceed the limit of regexp")
 	case err != nil:
 		return 0, err
 	}
-	size := 2 + instructions(parsed) // fail and match
+	size := 2 + instructions(parsed) // the instructions fail and match
 	if size > MostInstructions {
 		return size, Errorf("a regular expression whose repetitions come to %d instructions is not evaluated; up to %d are", size, MostInstructions)
 	}
 	return size, nil
 }
 
-// instructions is the size of a part, as regexp/syntax compiles it once its repetitions are spelt out.
+// instructions returns the size of a part, as regexp/syntax compiles it once its repetitions are expanded.
 func instructions(re *syntax.Regexp) int {
 	below := 0
 	for _, sub := range re.Sub {
@@ -100,11 +100,11 @@ func instructions(re *syntax.Regexp) int {
 	return below + 1
 }
 
-// Steps bounds the matches of a unit of work. The zero value has taken none.
+// Steps bounds the regular expression matches of a unit of work. The zero value is ready to use.
 type Steps struct{ taken int }
 
-// Take counts the match of an expression of some instructions with texts of some bytes. It returns an
-// *Error once all come to more than the limit.
+// Take counts the match of a regular expression with a number of instructions against strings with a number of bytes. It
+// returns an *Error when the total exceeds the limit.
 func (s *Steps) Take(instructions, bytes int) error {
 	s.taken = min(s.taken+times(instructions, bytes), 1<<40)
 	if s.taken > mostSteps {

@@ -11,11 +11,12 @@ import (
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/internal/layout"
 	"github.com/fleetwright/fleetwright/internal/layout/secret"
+	"github.com/fleetwright/fleetwright/internal/sorting"
 )
 
-// platformRules are the creation rules of the platform repository: those of the
-// specification, then one for each set of clusters that share folders. What one
-// cluster applies, no other can decrypt.
+// platformRules returns the creation rules of the platform repository: those of the
+// specification, then one for each set of clusters that share folders. Only the clusters that
+// apply a folder can decrypt its secrets.
 func platformRules(spec *v1alpha1.Spec, lay layout.Layout) []rule {
 	e := spec.Encryption.Spec
 	rules := []rule{}
@@ -30,12 +31,12 @@ func platformRules(spec *v1alpha1.Spec, lay layout.Layout) []rule {
 		for _, c := range clusters {
 			keys = append(keys, e.Recipients.Clusters[c].Age...)
 		}
-		// A rule without keys makes SOPS refuse the file, where a rule further
-		// down would encrypt it to others.
+		// A rule without keys makes SOPS refuse the file. Without this rule, a later rule
+		// would encrypt the file to other recipients.
 		rules = append(rules, rule{pathRegex, e.EncryptedRegex, true, recipients(keys)})
 	}
 	for _, s := range secret.Places(spec, lay) {
-		if s.Secret.File != "" { // it may be named as no other secret is
+		if s.Secret.File != "" { // its name may differ from those of all other secrets
 			add("^"+regexp.QuoteMeta(s.File)+"$", clusterNames(s.Clusters))
 		}
 	}
@@ -53,11 +54,11 @@ func clusterNames(clusters []*v1alpha1.Cluster) []string {
 	return names
 }
 
-// users are the clusters that use a folder, as a set.
+// users is the set of clusters that use a folder.
 type users map[string]bool
 
-// folders are the folders of the platform repository and the clusters whose
-// secrets they hold.
+// folders returns the folders of the platform repository and, for each, the clusters that
+// need its secrets.
 func folders(spec *v1alpha1.Spec, lay layout.Layout) map[string]users {
 	used := map[string]users{}
 	use := func(dir, cluster string) {
@@ -99,7 +100,7 @@ func folders(spec *v1alpha1.Spec, lay layout.Layout) map[string]users {
 			use(lay.TenantBase(t.Metadata.Name), on.Cluster)
 		}
 	}
-	// What people put beside the generated folders may be anybody's.
+	// Files that people add next to the generated folders may be for any cluster.
 	for top := range shared {
 		for _, c := range spec.Clusters {
 			use(top, c.Metadata.Name)
@@ -117,9 +118,9 @@ type group struct {
 	folders  []string
 }
 
-// grouped orders folders for SOPS, which takes the first match: a folder stands
-// before the ones that it lies in, and folders with the same users share a rule.
-// A folder is dropped where the nearest one around it has the same users.
+// grouped orders folders for SOPS, which applies the first match: a folder comes before the folders
+// that contain it, and folders with the same users share a rule. A folder is dropped if the nearest
+// folder around it has the same users.
 func grouped(used map[string]users) []group {
 	groups := map[string]*group{}
 	for dir, clusters := range used {
@@ -139,13 +140,13 @@ func grouped(used map[string]users) []group {
 		slices.Sort(g.folders)
 		out = append(out, *g)
 	}
-	slices.SortFunc(out, func(a, b group) int {
+	sorting.Func(out, func(a, b group) int {
 		return cmp.Or(cmp.Compare(b.depth, a.depth), slices.Compare(a.folders, b.folders))
 	})
 	return out
 }
 
-// enclosing are the users of the nearest folder around one; nil for none.
+// enclosing returns the users of the nearest folder that contains a folder, nil if there is none.
 func enclosing(used map[string]users, dir string) users {
 	for {
 		i := strings.LastIndexByte(dir, '/')

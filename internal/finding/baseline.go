@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Baseline holds the findings that a repository had when its owners began to
-// validate it; only others are reported.
+// Baseline contains the findings that a repository had when its owners began to validate it; only new
+// ones are reported.
 type Baseline struct {
 	// Findings of the baseline, in the order of a report.
 	Findings []Known
@@ -24,16 +24,16 @@ type Known struct {
 	Object  string `json:"object,omitempty"`
 	Cluster string `json:"cluster,omitempty"`
 	Message string `json:"message"`
-	// Fingerprint is that of reports: in baselines of versions before 0.2, a digest of the message. Source
-	// tells the finding by the text of its line.
+	// Fingerprint is the one of reports; in baselines of versions before 0.2, a digest of the message.
+	// Source identifies the finding by the content of its line.
 	Fingerprint string `json:"fingerprint"`
 	Source      string `json:"source,omitempty"`
 }
 
-// baselineVersion is the version of the file's form.
+// baselineVersion is the version of the file format.
 const baselineVersion = 1
 
-// baselineFile is a baseline as it is written.
+// baselineFile is the JSON form of a baseline.
 type baselineFile struct {
 	Version  int     `json:"version"`
 	Findings []Known `json:"findings"`
@@ -43,7 +43,7 @@ type baselineFile struct {
 // 100,000 findings.
 const MaxBaseline = 64 << 20
 
-// NewBaseline makes a baseline of a report's findings. Lines may be nil.
+// NewBaseline creates a baseline from a report's findings. Lines may be nil.
 func NewBaseline(r Report, lines Lines) *Baseline {
 	b := &Baseline{Findings: make([]Known, 0, len(r.Findings))}
 	for _, f := range r.Findings {
@@ -73,7 +73,7 @@ func (b *Baseline) Write(w io.Writer) error {
 		if err := encoder.Encode(k); err != nil {
 			return err
 		}
-		out.Truncate(out.Len() - 1) // the line break of Encode
+		out.Truncate(out.Len() - 1) // removes the line break that Encode wrote
 	}
 	if len(b.Findings) > 0 {
 		out.WriteString("\n  ")
@@ -83,7 +83,7 @@ func (b *Baseline) Write(w io.Writer) error {
 	return err
 }
 
-// ReadBaseline reads what Write wrote.
+// ReadBaseline reads a baseline that Write wrote.
 func ReadBaseline(data []byte) (*Baseline, error) {
 	if len(data) > MaxBaseline {
 		return nil, fmt.Errorf("is larger than %d MB", MaxBaseline>>20)
@@ -108,7 +108,7 @@ func ReadBaseline(data []byte) (*Baseline, error) {
 	return &Baseline{Findings: file.Findings}, nil
 }
 
-// plainJSON leaves the package's name out of an error.
+// plainJSON removes the package's name from an error.
 func plainJSON(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("it ends too early")
@@ -116,8 +116,8 @@ func plainJSON(err error) error {
 	return errors.New(strings.TrimPrefix(err.Error(), "json: "))
 }
 
-// keys are what tells an entry from others, the surest first: its message, the text of its line, and what
-// its message names; "" is none.
+// keys returns the digests that identify an entry, the most reliable first: of its message, of the content of its line, and
+// of the names in its message; "" if there is none.
 func (k Known) keys() [3]string {
 	named := ""
 	if all := names(k.Message); len(all) > 0 {
@@ -130,10 +130,9 @@ func (k Known) digest(what, text string) string {
 	return digest(what, k.Rule, k.File, k.Object, k.Cluster, text)
 }
 
-// Split tells the findings that a baseline doesn't know from those that it does,
-// and returns its entries that were not found any more. Each entry stands for one
-// finding: by its message first, then by its line, and then by what its message names, which a later
-// version may put into other words. Lines may be nil.
+// Split separates the findings that are not in a baseline from those that are, and returns the entries
+// of the baseline without a finding. Each entry matches one finding: first by its message, then by its
+// line, and then by the names in its message, because a later version may reword it. lines may be nil.
 func (b *Baseline) Split(findings []Finding, lines Lines) (fresh, known []Finding, gone []Known) {
 	entries := [3]map[string][]int{{}, {}, {}}
 	for i, k := range b.Findings {

@@ -1,5 +1,5 @@
-// Package finding holds what a validation says: findings, unresolved questions
-// and the report that gathers them. It sorts and prints them, and judges nothing.
+// Package finding holds the result of a validation: findings, unresolved questions and the report
+// with both. It sorts and prints them.
 package finding
 
 import "strings"
@@ -7,8 +7,8 @@ import "strings"
 // Severity of a finding.
 type Severity string
 
-// The severities: an error means that Flux will fail, drift, leak or let a
-// tenant out; a warning is likely wrong or fragile; an info is advice.
+// The severities. An error means that Flux fails, drifts or leaks a secret, or that a
+// tenant gets more permissions than intended; a warning is probably wrong or fragile; an info is advice.
 const (
 	Error   Severity = "error"
 	Warning Severity = "warning"
@@ -23,17 +23,17 @@ type Object struct {
 	Name       string `json:"name"`
 }
 
-// String gives kind namespace/name, "" for no object.
+// String returns kind namespace/name, "" for no object.
 func (o Object) String() string {
 	return strings.TrimSpace(o.Kind + " " + strings.TrimPrefix(o.Namespace+"/"+o.Name, "/"))
 }
 
-// Finding is one thing that is wrong, with the place to mend it.
+// Finding is one problem, with the place where to fix it.
 type Finding struct {
 	Rule     string   `json:"rule"`
 	Severity Severity `json:"severity"`
-	// File is relative to the repository's root, with forward slashes; Line
-	// and Column start at 1 and are 0 where there is none.
+	// File is relative to the repository's root, with forward slashes; Line and Column start at 1 and
+	// are 0 if unknown.
 	File    string `json:"file"`
 	Line    int    `json:"line"`
 	Column  int    `json:"column"`
@@ -42,28 +42,27 @@ type Finding struct {
 	Message string `json:"message"`
 	Hint    string `json:"hint"`
 	Fixable bool   `json:"fixable"`
-	// Fix mends the finding for certain; nil where that isn't known.
+	// Fix is an edit that certainly fixes the finding; nil if there is none.
 	Fix *Fix `json:"-"`
-	// Fingerprint names the finding from run to run, wherever its line moves; it
-	// is unique in a report. NewReport sets it.
+	// Fingerprint identifies the finding from run to run, even if its line moves; it is unique in a
+	// report. NewReport sets it.
 	Fingerprint string `json:"fingerprint"`
-	// Declared is where the thing is declared that the finding is about, if that
-	// isn't at File and Line: an ignore there counts too.
+	// Declared is the place where the subject of the finding is declared, if that is not File and
+	// Line: an ignore there also applies.
 	Declared Place `json:"-"`
-	// Secret says that what stands at Column must not be shown.
+	// Secret is set if the value at Column must not be printed.
 	Secret bool `json:"-"`
-	// ObjectAt is where the object stands, if that isn't around Line: its
-	// annotation counts.
+	// ObjectAt is the place of the object, if Line is not in it: annotations of the object also apply.
 	ObjectAt Place `json:"-"`
-	// Cause is what findings of one rule have in common that one change mends, "" for none: people
-	// are told of many of them once.
+	// Cause identifies findings of one rule that a single change fixes, "" for none: the text report
+	// prints many of them once.
 	Cause string `json:"-"`
-	// Several says that Object is one of several that the finding is about: annotations of one
-	// don't count.
+	// Several is set if the finding is about several objects: annotations of Object alone
+	// don't apply.
 	Several bool `json:"-"`
 }
 
-// Hidden stands for a secret value in what people and scripts are shown.
+// Hidden replaces a secret value in output.
 const Hidden = "<hidden>"
 
 // Place is a line of a file.
@@ -72,21 +71,21 @@ type Place struct {
 	Line int
 }
 
-// Ignored is a finding that is not reported, since somebody decided so. One that
-// was unresolved has the severity "unresolved" and its reason as message.
+// Ignored is a finding that is not reported because of an ignore or a baseline. An ignored unresolved entry
+// has the severity "unresolved" and its reason as message.
 type Ignored struct {
 	Finding
-	// Reason that was given, and By the place where: FILE:LINE, or a baseline.
+	// Reason of the ignore, and By its place: FILE:LINE, or a baseline.
 	Reason string `json:"reason"`
 	By     string `json:"by"`
 }
 
-// Fix is what mends a finding: all of its edits, or none.
+// Fix contains the edits that fix a finding: all of them are applied, or none.
 type Fix struct{ Edits []Edit }
 
-// Edit replaces a text in a file.
+// Edit replaces a string in a file.
 type Edit struct {
-	// File, Line and Column are where Old stands; Column counts characters from 1.
+	// File, Line and Column are the place of Old; Column counts characters from 1.
 	File         string
 	Line, Column int
 	// Old is replaced by New; an empty Old inserts it.
@@ -99,19 +98,20 @@ type Unresolved struct {
 	File   string `json:"file"`
 	Line   int    `json:"line"`
 	Reason string `json:"reason"`
-	// Question and Cause are the parts of Reason where others have the same cause: what people
-	// read tells it once. Both are "" elsewhere.
+	// Question and Cause are the parts of Reason if others have the same cause, which the text report
+	// prints once. Both are "" otherwise.
 	Question string `json:"-"`
 	Cause    string `json:"-"`
 }
 
-// Summary counts what was looked at and found.
+// Summary counts what was read and found.
 type Summary struct {
 	Files     int `json:"files"`
 	Documents int `json:"documents"`
 	Clusters  int `json:"clusters"`
-	// Builds counts the Kustomizations that were built for the clusters that are validated, one
-	// of a shared base once for each; Objects what they apply, without what charts render.
+	// Builds counts the Kustomizations that were built for the validated clusters; a Kustomization of a shared
+	// base counts once for each cluster. Objects counts the objects that they apply, without the rendered objects
+	// of charts.
 	Builds         int `json:"builds"`
 	Objects        int `json:"objects"`
 	Kustomizations int `json:"kustomizations"`
@@ -119,12 +119,14 @@ type Summary struct {
 	Errors         int `json:"errors"`
 	Warnings       int `json:"warnings"`
 	Infos          int `json:"infos"`
-	// Ignored counts what is not reported, RulesOff the rules that did not run.
+	// Ignored counts the findings that are not reported, RulesOff the rules that did not run.
 	Ignored  int `json:"ignored"`
 	RulesOff int `json:"rulesOff"`
-	// NotJudged counts the files of examples and tests whose objects are not held against schemas,
-	// since no cluster applies them.
+	// NotJudged counts the files of examples and tests. Their objects are not checked against schemas,
+	// because no cluster applies them.
 	NotJudged int `json:"notJudged"`
+	// Coverage is how much was checked; nil if no rule needed the objects of clusters.
+	Coverage *Coverage `json:"coverage,omitempty"`
 }
 
 // Report is the result of a validation; its JSON form is stable.
@@ -135,6 +137,6 @@ type Report struct {
 	Unresolved []Unresolved `json:"unresolved"`
 	Ignored    []Ignored    `json:"ignored"`
 	Summary    Summary      `json:"summary"`
-	// Failure says what stopped the validation, "" where nothing did.
+	// Failure is the error that stopped the validation, "" if none did.
 	Failure string `json:"failure,omitempty"`
 }

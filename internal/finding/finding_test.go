@@ -63,7 +63,7 @@ a.yaml:2:3: error: wrong �[31mvalue [a-rule]
 a.yaml:10:2: error: later [a-rule]
   10 | ` + strings.Repeat("y", 160) + `
      |  ^
-3 files, 1 document, 0 Kustomizations and 2 HelmReleases checked: 2 errors, 1 warning, 1 info, 2 unresolved (1.23 s)
+3 files, 1 document, 0 Kustomizations and 2 HelmReleases read: 2 errors, 1 warning, 1 info, 2 unresolved (1.23 s)
 `
 	if b.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
@@ -105,7 +105,7 @@ func TestWriteTextInColor(t *testing.T) {
 	if err := WriteText(&b, NewReport(nil, nil, Summary{Files: 1}), TextOptions{Color: true}); err != nil {
 		t.Fatal(err)
 	}
-	if want := "1 file, 0 documents, 0 Kustomizations and 0 HelmReleases checked: no findings\n"; b.String() != want {
+	if want := "1 file, 0 documents, 0 Kustomizations and 0 HelmReleases read: no findings\n"; b.String() != want {
 		t.Errorf("got %q, want %q", b.String(), want)
 	}
 	b.Reset()

@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// Lines returns the text of a line of a file, counted from 1, with the values of
-// Secrets hidden, and whether there is one.
+// Lines returns a line of a file, counted from 1, with the values of Secrets hidden, and whether the
+// line exists.
 type Lines func(file string, line int) (text string, ok bool)
 
-// sign sets the fingerprints of sorted findings. Those that nothing tells apart but their line are
-// numbered.
+// sign sets the fingerprints of sorted findings. Findings that differ only in their line get
+// numbers.
 func sign(findings []Finding) {
 	seen := map[string]int{}
 	for i := range findings {
@@ -31,28 +31,28 @@ func numbered(seen map[string]int, hash string) string {
 	return hash
 }
 
-// fingerprint tells a finding by its rule, file, object and cluster, and by the names and values in its
-// message: it survives that the line moves, and that a later version says the same in other words.
+// fingerprint identifies a finding by its rule, file, object and cluster, and by the names and values in its
+// message. It stays the same if the line moves or a later version rewords the message.
 func fingerprint(f Finding) string {
 	return digest("names", f.Rule, f.File, f.Object.String(), f.Cluster, strings.Join(names(f.Message), "\x00"))
 }
 
 var (
-	// positions are the numbers of lines in a message.
+	// positions matches line numbers in a message.
 	positions   = regexp.MustCompile(`([\w./-]*[A-Za-z]):\d+(?::\d+)?`)
 	lineNumbers = regexp.MustCompile(`\b(lines?) \d+`)
 	quoted      = regexp.MustCompile(`"((?:[^"\\]|\\.)*)"`)
-	// named is a word that no dictionary has.
+	// named matches a character that no English word contains.
 	named = regexp.MustCompile(`[0-9_./:$@#=*{}-]`)
 )
 
-// withoutPositions is a message without the numbers of lines.
+// withoutPositions returns a message without line numbers.
 func withoutPositions(message string) string {
 	return lineNumbers.ReplaceAllString(positions.ReplaceAllString(message, "$1"), "$1")
 }
 
-// names returns what a message names, sorted, each once: quoted texts, and words with a character that no
-// word of English has. Flags of the command are advice.
+// names returns the names in a message, sorted and without duplicates: quoted strings, and words with a character that no
+// English word contains. Flags of the command are advice and don't count.
 func names(message string) []string {
 	message = withoutPositions(message)
 	var all []string
@@ -68,10 +68,9 @@ func names(message string) []string {
 	return slices.Compact(all)
 }
 
-// sourceHash tells a finding by the line that it points at, "" where there is
-// none: it survives that the line moves, or that a later version says it in other
-// words. The text must have its secrets hidden: a hash of few possible values
-// can be undone.
+// sourceHash returns a hash of the line of a finding, "" if there is none. It stays the same if the
+// line moves or a later version rewords the message. lines must hide secrets: a hash of a value
+// with few possibilities can be reversed.
 func sourceHash(f Finding, lines Lines) string {
 	if lines == nil || f.Line == 0 {
 		return ""
@@ -90,7 +89,7 @@ func sourceHash(f Finding, lines Lines) string {
 func digest(parts ...string) string {
 	h := sha256.New()
 	for _, part := range parts {
-		_, _ = fmt.Fprintf(h, "%d:%s", len(part), part) // a hash takes all that is written
+		_, _ = fmt.Fprintf(h, "%d:%s", len(part), part) // writing to a hash never fails
 	}
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }

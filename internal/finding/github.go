@@ -9,10 +9,9 @@ import (
 	"github.com/fleetwright/fleetwright/internal/output"
 )
 
-// WriteGitHub writes a report as workflow commands of GitHub Actions, which make
-// annotations: ::error file=…,line=…,col=…,title=RULE::MESSAGE. What is unresolved
-// stands in a group of the log, or is an error where it fails the run, and the last line is
-// the summary.
+// WriteGitHub writes a report as workflow commands of GitHub Actions, which create annotations:
+// ::error file=…,line=…,col=…,title=RULE::MESSAGE. Unresolved entries are in a group of the log, or
+// errors if they fail the run. The last lines are the summary and the coverage.
 // (https://docs.github.com/actions/reference/workflow-commands-for-github-actions)
 func WriteGitHub(w io.Writer, r Report, o MachineOptions) error {
 	r = r.withoutOnlyCluster()
@@ -36,6 +35,9 @@ func WriteGitHub(w io.Writer, r Report, o MachineOptions) error {
 	}
 	if o.Failure == "" {
 		gitHubLog(out, summary(r))
+		for _, line := range r.coverageLines() {
+			gitHubLog(out, line)
+		}
 	}
 	return out.Flush()
 }
@@ -62,8 +64,8 @@ func gitHubUnresolved(out io.Writer, all []Unresolved, o MachineOptions) {
 	gitHubCommand(out, "endgroup", nil, "")
 }
 
-// As actions/toolkit escapes them (packages/core/src/command.ts). A workflow
-// command ends with its line.
+// The escapes of actions/toolkit (packages/core/src/command.ts). A workflow command ends at the end
+// of its line.
 var (
 	gitHubData     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	gitHubProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
@@ -81,7 +83,7 @@ func gitHubCommand(w io.Writer, command string, properties [][2]string, data str
 	_, _ = fmt.Fprintln(w, text+"::"+gitHubData.Replace(output.Inert(data))) // Flush reports the first error
 }
 
-// gitHubLog writes a line of the log that the runner takes for no command.
+// gitHubLog writes a line of the log in a form that the runner does not read as a command.
 func gitHubLog(w io.Writer, line string) {
 	_, _ = fmt.Fprintln(w, output.Inert(output.Line(line))) // Flush reports the first error
 }

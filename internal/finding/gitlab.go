@@ -26,12 +26,12 @@ type gitLabLines struct {
 	Begin int `json:"begin"`
 }
 
-// gitLabSeverities leave critical and blocker to what is worse than a wrong
-// manifest.
+// gitLabSeverities maps severities to GitLab's. It does not use critical and blocker: a wrong
+// manifest is not that bad.
 var gitLabSeverities = map[Severity]string{Error: "major", Warning: "minor", Info: "info"}
 
-// WriteGitLab writes a report's findings as GitLab's Code Quality report, whose
-// form has no place for what is unresolved.
+// WriteGitLab writes a report's findings as a Code Quality report of GitLab, whose format has no place
+// for unresolved entries.
 func WriteGitLab(w io.Writer, r Report, o MachineOptions) error {
 	r = r.withoutOnlyCluster()
 	issues := make([]gitLabIssue, 0, len(r.Findings))

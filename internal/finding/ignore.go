@@ -15,12 +15,12 @@ const Annotation = "fleetwright.dev/ignore"
 // # fleetwright:ignore rule-a reason.
 const CommentMarker = "fleetwright:ignore"
 
-// Ignore is a decision to ignore a rule, written beside what it is about.
+// Ignore is an instruction to ignore a rule. Users write it in the file with the finding.
 type Ignore struct {
 	Rule   string
 	Reason string
-	// Mistake says why it ignores nothing, such as a missing reason; "" where it
-	// does.
+	// Mistake is why the instruction has no effect, such as a missing reason; "" if it
+	// has one.
 	Mistake string
 }
 
@@ -57,7 +57,7 @@ var ruleID = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)+$`)
 
 func isRuleID(s string) bool { return len(s) <= 100 && ruleID.MatchString(s) }
 
-// shortened keeps a message from repeating a whole text.
+// shortened cuts a string to 80 characters for a message.
 func shortened(s string) string {
 	if r := []rune(s); len(r) > 80 {
 		return string(r[:80]) + "…"
@@ -65,28 +65,28 @@ func shortened(s string) string {
 	return s
 }
 
-// Comment is an ignore in a comment, with the lines that it counts for.
+// Comment is an ignore in a comment, with the lines that it applies to.
 type Comment struct {
 	Ignore
 	// Line and Column of the comment, from 1.
 	Line, Column int
-	// First and Last line that it counts for: its own; where it stands alone, the
-	// next one that holds something; and the block that this line opens, which is
-	// what is indented deeper (and the list items at its own indent). Where it
-	// stands alone before all of a document, that is the whole document.
+	// First and Last line to which the comment applies: its own; if it is alone on its line, the next
+	// non-empty line; and the block that this line opens, which is everything with a deeper indent
+	// (and the list items at its own indent). A comment alone on a line before the whole document
+	// applies to the whole document.
 	First, Last int
-	// Head says that nothing stands before the comment, so that it counts too for
-	// what is said of the file as a whole.
+	// Head is set if nothing precedes the comment in the file, so that it also applies to findings about the file
+	// as a whole.
 	Head bool
 }
 
-// Covers says whether the comment counts for a line; 0 is the file as a whole.
+// Covers reports whether the comment applies to a line; 0 is the file as a whole.
 func (c Comment) Covers(line int) bool {
 	return c.Mistake == "" && (line == 0 && c.Head || c.First <= line && line <= c.Last)
 }
 
-// commentIn finds the comment of a line: where its # stands, and what follows the
-// marker. It begins the line or follows white space, as YAML wants it.
+// commentIn finds the comment in a line: the index of its #, and the string after the
+// marker. As YAML requires, the # is at the start of the line or after white space.
 func commentIn(line string) (at int, rest string, ok bool) {
 	for from := 0; ; {
 		i := strings.Index(line[from:], CommentMarker)
@@ -106,8 +106,8 @@ func commentIn(line string) (at int, rest string, ok bool) {
 	}
 }
 
-// Comments reads the "# fleetwright:ignore RULE reason" comments of a file: YAML,
-// or a template of it. It costs one pass over the text.
+// Comments returns the "# fleetwright:ignore RULE reason" comments of a file: YAML, or a template
+// of YAML. It reads the file once.
 func Comments(text []byte) []Comment {
 	if !bytes.Contains(text, []byte(CommentMarker)) {
 		return nil
@@ -122,19 +122,19 @@ func Comments(text []byte) []Comment {
 	return s.found
 }
 
-// commentScan goes over the lines of a file.
+// commentScan reads the lines of a file and finds comments.
 type commentScan struct {
 	found []Comment
-	// pending are the comments that stand alone, before the line that they are about.
+	// pending are the indexes of comments on lines of their own whose next line has not been read yet.
 	pending []int
-	// open are the blocks that comments are about, the outermost first.
+	// open are the blocks to which comments apply, the outermost first.
 	open []openBlock
-	last int  // the last line that holds something
-	head bool // nothing stands before, in the file
-	top  bool // nothing stands before, in the document
+	last int  // last line that is not empty
+	head bool // set while the file has had only comments and empty lines
+	top  bool // set while the document has had only comments and empty lines
 }
 
-// outside is the indent of a document itself.
+// outside is the indent of a document as a whole.
 const outside = -1
 
 type openBlock struct {
@@ -146,7 +146,7 @@ type openBlock struct {
 func (s *commentScan) line(number int, text string) {
 	trimmed := strings.TrimLeft(text, " \t")
 	own := s.comment(number, text)
-	// A template's actions have no indent that means anything.
+	// The indent of a template action is meaningless.
 	if trimmed == "" || strings.HasPrefix(trimmed, "{{") {
 		return
 	}
@@ -177,14 +177,14 @@ func (s *commentScan) line(number int, text string) {
 	s.pending = nil
 }
 
-// enter begins a block at the last line, where comments are about it.
+// enter opens a block at the last line, if comments apply to it.
 func (s *commentScan) enter(b openBlock) {
 	if len(b.comments) > 0 {
 		s.open = append(s.open, b)
 	}
 }
 
-// comment adds the comment of a line and returns its place, or -1.
+// comment adds the comment in a line and returns its index in found, or -1.
 func (s *commentScan) comment(number int, text string) int {
 	at, rest, ok := commentIn(text)
 	if !ok {
@@ -202,7 +202,7 @@ func (s *commentScan) comment(number int, text string) int {
 		c.Mistake = fmt.Sprintf("%q is not a rule", shortened(id))
 	default:
 		if reason = strings.TrimSpace(reason); strings.HasPrefix(reason, "#") {
-			reason = "" // another comment
+			reason = "" // the rest is another comment
 		}
 		c.Ignore = newIgnore(id, reason)
 	}
@@ -210,7 +210,7 @@ func (s *commentScan) comment(number int, text string) int {
 	return len(s.found) - 1
 }
 
-// close ends the blocks that a line with this indent isn't in.
+// close closes the blocks that do not contain a line with this indent.
 func (s *commentScan) close(indent int, item bool) {
 	for len(s.open) > 0 {
 		b := s.open[len(s.open)-1]

@@ -7,7 +7,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/output"
 )
 
-// WriteJSON writes a report for machines. Fields may be added, never renamed;
+// WriteJSON writes a report as JSON. Later versions may add fields but never rename them;
 // lists are never null.
 func WriteJSON(w io.Writer, r Report) error {
 	encoder := json.NewEncoder(output.JSON(w))

@@ -10,7 +10,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/output"
 )
 
-// The form of JUnit's reports as Jenkins and GitLab read it
+// The elements of JUnit reports as Jenkins and GitLab read them
 // (https://github.com/jenkinsci/xunit-plugin, junit-10.xsd).
 type junitSuites struct {
 	XMLName  xml.Name     `xml:"testsuites"`
@@ -23,12 +23,23 @@ type junitSuites struct {
 }
 
 type junitSuite struct {
-	Name     string      `xml:"name,attr"`
-	Tests    int         `xml:"tests,attr"`
-	Failures int         `xml:"failures,attr"`
-	Errors   int         `xml:"errors,attr"`
-	Skipped  int         `xml:"skipped,attr"`
-	Cases    []junitCase `xml:"testcase"`
+	Name     string `xml:"name,attr"`
+	Tests    int    `xml:"tests,attr"`
+	Failures int    `xml:"failures,attr"`
+	Errors   int    `xml:"errors,attr"`
+	Skipped  int    `xml:"skipped,attr"`
+	// Properties of the run; only the suite coverage has them.
+	Properties *junitProperties `xml:"properties"`
+	Cases      []junitCase      `xml:"testcase"`
+}
+
+type junitProperties struct {
+	All []junitProperty `xml:"property"`
+}
+
+type junitProperty struct {
+	Name  string `xml:"name,attr"`
+	Value string `xml:"value,attr"`
 }
 
 type junitCase struct {
@@ -48,10 +59,10 @@ type junitProblem struct {
 	Text    string `xml:",chardata"`
 }
 
-// WriteJUnit writes a report as JUnit's: a test suite for each rule, with a failed
-// test for each finding that fails the run, one that passed with the message as its
-// output for each other finding, and a skipped one for what is unresolved, unless that
-// fails the run; a rule that has nothing to say passed one test.
+// WriteJUnit writes a report as JUnit: a test suite for each rule, with a failed test for each finding
+// that fails the run, a passed test with the message as its output for each other finding, and a
+// skipped test for each unresolved entry, unless that fails the run. A rule without findings is one
+// passed test.
 func WriteJUnit(w io.Writer, r Report, o MachineOptions) error {
 	r = r.withoutOnlyCluster()
 	suites := junitSuites{Name: "fleetwright"}
@@ -61,6 +72,9 @@ func WriteJUnit(w io.Writer, r Report, o MachineOptions) error {
 	if o.Failure != "" {
 		suites.add(junitSuite{Name: "fleetwright", Cases: []junitCase{{Name: "validate", Classname: "fleetwright",
 			Error: &junitProblem{Message: o.Failure, Type: "fleetwright"}}}})
+	}
+	if c := r.Summary.Coverage; c != nil {
+		suites.add(junitCoverage(c, o))
 	}
 	w = output.XML(w)
 	if _, err := io.WriteString(w, xml.Header); err != nil {
@@ -75,7 +89,7 @@ func WriteJUnit(w io.Writer, r Report, o MachineOptions) error {
 	return err
 }
 
-// ruleIDs are the rules that ran and those that said something, sorted.
+// ruleIDs returns the ids of the rules that ran and of those with findings or unresolved entries, sorted.
 func ruleIDs(r Report, rules []Rule) []string {
 	ids := make([]string, 0, len(rules))
 	for _, rule := range rules {
@@ -126,6 +140,27 @@ func junitRule(id string, r Report, o MachineOptions) junitSuite {
 	if len(suite.Cases) == 0 {
 		suite.Cases = []junitCase{{Name: "no findings", Classname: id}}
 	}
+	return suite
+}
+
+// junitCoverage returns a suite whose properties are the coverage, with a test that fails if the coverage is below the
+// minimum of the run.
+func junitCoverage(c *Coverage, o MachineOptions) junitSuite {
+	suite := junitSuite{Name: "coverage", Properties: &junitProperties{}}
+	add := func(of string, all []Figure) {
+		for _, f := range all {
+			suite.Properties.All = append(suite.Properties.All, junitProperty{of + f.Name, fmt.Sprint(f.Value)})
+		}
+	}
+	add("", c.Figures())
+	for _, cluster := range c.Clusters {
+		add("cluster."+cluster.Cluster+".", cluster.Figures())
+	}
+	one := junitCase{Name: "coverage", Classname: "coverage", Output: strings.Join(c.lines(), "\n")}
+	if c.Percent() < o.MinCoverage {
+		one.Failure = &junitProblem{Message: c.Below(o.MinCoverage), Type: "coverage"}
+	}
+	suite.Cases = []junitCase{one}
 	return suite
 }
 

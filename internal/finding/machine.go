@@ -5,36 +5,38 @@ import (
 	"path"
 )
 
-// Rule describes a rule to those who read a report.
+// Rule describes a rule to the readers of a report.
 type Rule struct {
 	ID string
-	// Title says in one line what is wrong; Why and Fix are paragraphs of plain text.
+	// Title says in one line what the rule finds; Why and Fix are paragraphs of plain text.
 	Title, Why, Fix string
 	Severity        Severity
 	// URI of the rule's documentation.
 	URI string
 }
 
-// MachineOptions say what the reports for machines tell besides the findings.
+// MachineOptions are the settings of reports for other programs.
 type MachineOptions struct {
 	// Rules that ran, sorted by id.
 	Rules []Rule
-	// Version of Fleetwright, "" where it isn't known.
+	// Version of Fleetwright, "" if unknown.
 	Version string
-	// Prefix is the folder that the report's file names are relative to, from the
-	// one that the reader takes them from; "" where both are the same.
+	// Prefix is put before the file names of the report: the path of the validated folder from the
+	// folder in which the reader looks for files; "" if both are the same.
 	Prefix string
-	// Lines gives the source lines, for fingerprints; it may be nil.
+	// Lines returns source lines for fingerprints; it may be nil.
 	Lines Lines
 	// FailOn is the severity at which findings fail the run, "" for any.
 	FailOn Severity
-	// FailOnUnresolved says that what is unresolved fails it, too.
+	// FailOnUnresolved is set if unresolved entries also fail the run.
 	FailOnUnresolved bool
-	// Failure says why the validation did not come to its end, "" where it did.
+	// MinCoverage is the coverage in percent below which the run fails.
+	MinCoverage int
+	// Failure is why the validation stopped early, "" if it did not.
 	Failure string
 }
 
-// file is a finding's file as the reader knows it.
+// file returns the name of a finding's file with Prefix.
 func (o MachineOptions) file(name string) string {
 	if name == "" {
 		name = "."
@@ -42,10 +44,10 @@ func (o MachineOptions) file(name string) string {
 	return path.Join(o.Prefix, name)
 }
 
-// fails says whether a finding fails the run.
+// fails reports whether a finding fails the run.
 func (o MachineOptions) fails(f Finding) bool { return f.Severity.rank() >= o.FailOn.rank() }
 
-// withHint is a message with its cluster, and the hint on a line of its own.
+// withHint returns the message of a finding with its cluster, and the hint on a second line.
 func withHint(f Finding) string {
 	message := clustered(f)
 	if f.Hint != "" {
@@ -54,7 +56,7 @@ func withHint(f Finding) string {
 	return message
 }
 
-// clustered is a message with the cluster that it is about.
+// clustered returns the message of a finding with its cluster.
 func clustered(f Finding) string {
 	if f.Cluster == "" {
 		return f.Message

@@ -7,15 +7,24 @@ import (
 	"unicode/utf8"
 )
 
-// MostOfRule is how many findings of one rule a report holds. Public repositories have up to a few
-// hundred; a small file can be made to have millions.
+// MostOfRule is the maximum number of findings of one rule in a report. Public repositories have up to
+// a few hundred; a small file can be written to have millions.
 const MostOfRule = 5000
 
-// mostMessage is the bytes of a message or hint: what comes after them is a text of the repository.
+// mostMessage is the maximum length of a message or hint, in bytes: longer ones contain a long string of the repository.
 const mostMessage = 4 << 10
 
-// First returns, sorted as in a report, the first MostOfRule findings of each rule, none of them twice, with
-// their messages cut to a length that can be read; and how many it leaves out, by rule.
+// Shown returns the findings of First with their messages and hints cut to mostMessage.
+func Shown(findings []Finding) []Finding {
+	kept, _ := First(findings)
+	for i := range kept {
+		kept[i].Message, kept[i].Hint = cut(kept[i].Message), cut(kept[i].Hint)
+	}
+	return kept
+}
+
+// First returns the first MostOfRule findings of each rule, sorted as in a report and without duplicates, and the number of
+// omitted findings by rule.
 func First(findings []Finding) (kept []Finding, left map[string]int) {
 	kept, left = slices.SortedFunc(slices.Values(findings), compare), map[string]int{}
 	kept = slices.CompactFunc(kept, same)
@@ -28,13 +37,10 @@ func First(findings []Finding) (kept []Finding, left map[string]int) {
 		left[f.Rule]++
 		return true
 	})
-	for i := range kept {
-		kept[i].Message, kept[i].Hint = cut(kept[i].Message), cut(kept[i].Hint)
-	}
 	return kept, left
 }
 
-// cut shortens a text that is too long to be read.
+// cut shortens a string to mostMessage.
 func cut(text string) string {
 	if len(text) <= mostMessage {
 		return text

@@ -24,7 +24,7 @@ func TestFirst(t *testing.T) {
 		if last := kept[MostOfRule-1].File; last != fmt.Sprintf("%05d.yaml", MostOfRule-1) {
 			t.Errorf("the last one is of %s", last)
 		}
-		few := kept[MostOfRule]
+		few := Shown(kept)[MostOfRule]
 		if want := "x" + long[:mostMessage-2] + fmt.Sprintf("… (%d bytes in all)", len(long)+1); few.Message != want || few.Hint != "short" {
 			t.Errorf("the message ends with %q", few.Message[len(few.Message)-40:])
 		}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"github.com/fleetwright/fleetwright/internal/sorting"
 )
 
 // APIVersion and Kind of a report.
@@ -12,12 +14,12 @@ const (
 	Kind       = "ValidationReport"
 )
 
-// NewReport sorts findings and unresolved questions, drops those given twice,
-// and counts the findings. The summary's other counts are the caller's.
+// NewReport sorts findings and unresolved entries, removes duplicates, and counts the findings. The
+// caller sets the summary's other counts.
 func NewReport(findings []Finding, unresolved []Unresolved, checked Summary) Report {
 	findings, unresolved = slices.Clone(findings), slices.Clone(unresolved)
-	slices.SortFunc(findings, compare)
-	slices.SortFunc(unresolved, func(a, b Unresolved) int {
+	sorting.Func(findings, compare)
+	sorting.Func(unresolved, func(a, b Unresolved) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line),
 			cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Reason, b.Reason))
 	})
@@ -44,7 +46,7 @@ func NewReport(findings []Finding, unresolved []Unresolved, checked Summary) Rep
 	return r.withLists()
 }
 
-// WithIgnored adds what is not reported.
+// WithIgnored adds ignored findings.
 func (r Report) WithIgnored(ignored []Ignored) Report {
 	r.Ignored = slices.SortedStableFunc(slices.Values(ignored), func(a, b Ignored) int {
 		return cmp.Or(compare(a.Finding, b.Finding), cmp.Compare(a.By, b.By))
@@ -58,8 +60,8 @@ func (r Report) WithIgnored(ignored []Ignored) Report {
 	return r.withLists()
 }
 
-// withoutOnlyCluster leaves out which cluster a finding is about, for people, where there is
-// only one.
+// withoutOnlyCluster removes the cluster from all findings if there is only one cluster, for reports that
+// people read.
 func (r Report) withoutOnlyCluster() Report {
 	if r.Summary.Clusters != 1 {
 		return r
@@ -71,7 +73,7 @@ func (r Report) withoutOnlyCluster() Report {
 	return r
 }
 
-// withLists makes lists that are nil empty: machines never read null.
+// withLists replaces nil lists with empty ones: JSON never contains null.
 func (r Report) withLists() Report {
 	if r.Findings == nil {
 		r.Findings = []Finding{}
@@ -85,7 +87,7 @@ func (r Report) withLists() Report {
 	return r
 }
 
-// compare orders findings by place, then by what they say.
+// compare orders findings by place, then by rule, cluster, object and message.
 func compare(a, b Finding) int {
 	return cmp.Or(
 		cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column),
@@ -96,11 +98,11 @@ func compare(a, b Finding) int {
 	)
 }
 
-// Empty says that nothing was found to check, so that a report without findings
-// proves nothing: the caller exits with status 2.
+// Empty reports whether no file was read and nothing was found. A report without findings
+// proves nothing then: the caller exits with status 2.
 func (r Report) Empty() bool { return r.Summary.Files == 0 && len(r.Findings) == 0 }
 
-// Reaches says whether a finding is at or above a severity.
+// Reaches reports whether a finding has at least a severity.
 func (r Report) Reaches(threshold Severity) bool {
 	return slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Severity.rank() >= threshold.rank() })
 }
@@ -115,7 +117,7 @@ func (s Severity) rank() int {
 	return 0
 }
 
-// ParseSeverity reads a severity as flags spell it.
+// ParseSeverity parses the severity in a flag.
 func ParseSeverity(text string) (Severity, error) {
 	switch s := Severity(text); s {
 	case Error, Warning, Info:
@@ -124,7 +126,7 @@ func ParseSeverity(text string) (Severity, error) {
 	return "", fmt.Errorf("%q is no severity; allowed are error, warning, info", text)
 }
 
-// same says whether two findings say the same; what mends them is made for each anew.
+// same reports whether two findings are equal, except for their fixes.
 func same(a, b Finding) bool {
 	a.Fix, b.Fix = nil, nil
 	return a == b

@@ -9,7 +9,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/output"
 )
 
-// The parts of SARIF 2.1.0 that are written
+// The parts of SARIF 2.1.0 that reports use
 // (https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html).
 type (
 	sarifLog struct {
@@ -23,6 +23,11 @@ type (
 		OriginalURIBases map[string]sarifArtifact `json:"originalUriBaseIds"`
 		ColumnKind       string                   `json:"columnKind"`
 		Results          []sarifResult            `json:"results"`
+		Properties       *sarifRunProperties      `json:"properties,omitempty"`
+	}
+	// sarifRunProperties are the property bag of a run.
+	sarifRunProperties struct {
+		Coverage *Coverage `json:"coverage"`
 	}
 	sarifTool struct {
 		Driver sarifDriver `json:"driver"`
@@ -99,12 +104,11 @@ type (
 	}
 )
 
-// sourceRoot is the name that GitHub's and Microsoft's tools give to the root of a
-// checkout.
+// sourceRoot is the name of a checkout's root in the tools of GitHub and Microsoft.
 const sourceRoot = "%SRCROOT%"
 
-// WriteSARIF writes a report as SARIF 2.1.0. What is unresolved becomes a
-// notification of the run: a result would be shown as a problem.
+// WriteSARIF writes a report as SARIF 2.1.0. Unresolved entries become notifications of the run:
+// viewers would show a result as a problem.
 func WriteSARIF(w io.Writer, r Report, o MachineOptions) error {
 	index := map[string]int{}
 	for i, rule := range o.Rules {
@@ -120,6 +124,9 @@ func WriteSARIF(w io.Writer, r Report, o MachineOptions) error {
 		},
 		ColumnKind: "unicodeCodePoints",
 		Results:    make([]sarifResult, 0, len(r.Findings)),
+	}
+	if r.Summary.Coverage != nil {
+		run.Properties = &sarifRunProperties{r.Summary.Coverage}
 	}
 	lines := map[string]int{}
 	for _, f := range r.Findings {
@@ -176,7 +183,7 @@ func sarifResultOf(f Finding, o MachineOptions, index, lines map[string]int) sar
 		Message: sarifText{Text: withHint(f)}, Locations: []sarifLocation{place},
 		PartialFingerprints: map[string]string{"fleetwright/v2": f.Fingerprint},
 	}
-	// The one that GitHub reads, and computes itself where it is absent.
+	// GitHub reads this fingerprint, and computes its own if it is missing.
 	if source := sourceHash(f, o.Lines); source != "" {
 		out.PartialFingerprints["primaryLocationLineHash"] = numbered(lines, source)
 	}

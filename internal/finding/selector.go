@@ -6,39 +6,39 @@ import (
 	"strings"
 )
 
-// Selector is an ignore of a configuration: of some rules, in some files, about
-// some kinds. An empty list selects all.
+// Selector is an entry of the ignores in a configuration: it selects findings by rule, file and
+// kind. An empty list selects all.
 type Selector struct {
-	// Rules are ids; a * at the end stands for any end.
+	// Rules are rule ids; a * at the end of one matches any ending.
 	Rules []string
-	// Paths are globs from the repository's root; ** stands for any number of
-	// folders, and a folder for all that is in it.
+	// Paths are globs relative to the repository's root; ** matches any number of folders, and a
+	// folder everything in it.
 	Paths []string
-	// Kinds of the object that a finding is about.
+	// Kinds are kinds of the objects that findings are about.
 	Kinds  []string
 	Reason string
-	// File, Line and Column of the entry; no line where it has none.
+	// File, Line and Column of the entry; Line is 0 if it has none.
 	File         string
 	Line, Column int
 }
 
-// MatchesRule says whether the selector selects a rule.
+// MatchesRule reports whether the selector selects a rule.
 func (s Selector) MatchesRule(id string) bool {
 	return len(s.Rules) == 0 || slices.ContainsFunc(s.Rules, func(pattern string) bool { return MatchesID(pattern, id) })
 }
 
-// MatchesPath says whether the selector selects a file.
+// MatchesPath reports whether the selector selects a file.
 func (s Selector) MatchesPath(file string) bool {
 	return len(s.Paths) == 0 || slices.ContainsFunc(s.Paths, func(glob string) bool { return matchesPath(glob, file) })
 }
 
-// MatchesKind says whether the selector selects a kind; "" is that of no object.
+// MatchesKind reports whether the selector selects a kind; "" stands for no object.
 func (s Selector) MatchesKind(kind string) bool {
 	return len(s.Kinds) == 0 || slices.Contains(s.Kinds, kind)
 }
 
-// MatchesID says whether a rule's id is the one of a pattern: an id, or with a *
-// at its end the beginning of one.
+// MatchesID reports whether a pattern matches a rule's id. A pattern is an id, or the
+// beginning of one followed by a *.
 func MatchesID(pattern, id string) bool {
 	if prefix, open := strings.CutSuffix(pattern, "*"); open {
 		return strings.HasPrefix(id, prefix)
@@ -46,14 +46,14 @@ func MatchesID(pattern, id string) bool {
 	return pattern == id
 }
 
-// CheckPath says whether a glob of a Selector is well formed.
+// CheckPath returns an error if a glob of a Selector is malformed.
 func CheckPath(glob string) error {
 	_, err := path.Match(glob, "")
 	return err
 }
 
-// matchesPath says whether a glob matches a file, or a folder that it is in. The
-// table keeps the cost at the product of both lengths, whatever the glob.
+// matchesPath reports whether a glob matches a file or a folder that contains it. The
+// table limits the cost to the product of both lengths, for any glob.
 func matchesPath(glob, file string) bool {
 	parts := strings.Split(strings.Trim(strings.TrimPrefix(glob, "./"), "/"), "/")
 	elements := strings.Split(file, "/")

@@ -12,31 +12,36 @@ import (
 	"github.com/fleetwright/fleetwright/internal/output"
 )
 
-// TextOptions say how a report is printed.
+// TextOptions are the settings of text reports.
 type TextOptions struct {
-	// Color says whether to use terminal colours.
+	// Color enables terminal colours.
 	Color bool
-	// Source gives the source lines; nil prints none.
+	// Source returns the source lines; nil prints none.
 	Source Lines
-	// Verbose tells each unresolved question, also those that many share a cause with.
+	// Verbose prints every unresolved entry and finding, even if many have the same cause.
 	Verbose bool
-	// Duration is what the validation took; 0 leaves it out.
+	// Coverage prints the objects that were not reached, by cluster and cause.
+	Coverage bool
+	// Duration of the validation; 0 omits it.
 	Duration time.Duration
 }
 
-// WriteText writes a report for people, as compilers do: what is unresolved; then each finding
-// as file:line:column: severity: message [rule] with the source line, a caret and the hint, file
-// by file, and files with errors last; then one line of summary.
+// WriteText writes a report for people, in the form of compilers: first unresolved entries; then each
+// finding as file:line:column: severity: message [rule] with the source line, a caret and the hint,
+// file by file, files with errors last; then a summary line.
 func WriteText(w io.Writer, r Report, opts TextOptions) error {
 	r = r.withoutOnlyCluster()
 	t := text{Text: output.NewText(bufio.NewWriter(output.Raw(w)), opts.Color), opts: opts}
 	t.unresolved(r.Unresolved)
 	t.findings(worstLast(r.Findings))
+	if c := r.Summary.Coverage; c != nil && opts.Coverage {
+		t.coverageList(c)
+	}
 	t.summary(r)
 	return t.Flush()
 }
 
-// worstLast puts the files with the worst findings at the end, where people look first.
+// worstLast sorts files with the most severe findings to the end, where people look first.
 func worstLast(findings []Finding) []Finding {
 	worst := map[string]int{}
 	for _, f := range findings {
@@ -52,14 +57,14 @@ type text struct {
 	opts TextOptions
 }
 
-// printf leaves errors to Flush, which reports the first one.
+// printf ignores errors; Flush reports the first one.
 func (t text) printf(format string, args ...any) { _ = t.Printf(format, args...) }
 
-// mostAtPlace is how many findings of one rule at one place people are told.
+// mostAtPlace is the maximum number of findings of one rule at one place that are printed one by one.
 const mostAtPlace = 3
 
-// findings prints findings. Many of one rule at one place, such as the keys that a values file lacks,
-// stand below its line, the first of them.
+// findings prints findings. If a rule has many findings at one place, such as the keys that a values file lacks,
+// they are listed below the line of the first.
 func (t text) findings(all []Finding) {
 	if !t.opts.Verbose {
 		all = causes(all)
@@ -80,16 +85,22 @@ func (t text) findings(all []Finding) {
 	}
 }
 
-// causes makes one finding of many that have one cause, at the place of the first.
+// causes merges findings with the same cause, or with the same message for the same cluster, into one at the place of the
+// first.
 func causes(all []Finding) []Finding {
 	type cause struct {
-		rule, text string
-		severity   Severity
+		rule, text, message, hint, cluster string
+		severity                           Severity
 	}
-	of := func(f Finding) cause { return cause{f.Rule, f.Cause, f.Severity} }
+	of := func(f Finding) cause {
+		if f.Cause != "" {
+			return cause{rule: f.Rule, text: f.Cause, severity: f.Severity}
+		}
+		return cause{rule: f.Rule, message: f.Message, hint: f.Hint, cluster: f.Cluster, severity: f.Severity}
+	}
 	same := map[cause][]Finding{}
 	for _, f := range all {
-		if f.Cause != "" && f.Line > 0 {
+		if f.Line > 0 {
 			same[of(f)] = append(same[of(f)], f)
 		}
 	}
@@ -106,7 +117,7 @@ func causes(all []Finding) []Finding {
 	return rest
 }
 
-// at is a finding that holds at more places, which its message names.
+// at returns a finding whose message also names the places of others.
 func (f Finding) at(more []Finding) Finding {
 	var names []string
 	for _, other := range more[:mostAtPlace-1] {
@@ -152,10 +163,10 @@ func (t text) finding(f Finding, others ...Finding) {
 	}
 }
 
-// widest is how much of a source line is shown.
+// widest is the maximum number of characters of a source line that are printed.
 const widest = 160
 
-// source prints the line of a finding with a caret under its column.
+// source prints the source line of a finding with a caret under its column.
 func (t text) source(f Finding) {
 	if t.opts.Source == nil || f.Line == 0 {
 		return
@@ -166,12 +177,12 @@ func (t text) source(f Finding) {
 	}
 	runes := []rune(strings.TrimRight(line, " \t\r\n"))
 	if f.Column > len(runes)+widest {
-		return // it is in the rest of a long line
+		return // the column is beyond the printed part of a long line
 	}
 	column := min(max(f.Column, 1), len(runes)+1)
 	if f.Secret {
 		if runes = runes[: column-1 : column-1]; strings.ContainsAny(string(runes), "{[") {
-			return // there may be others in front
+			return // hidden values may precede it
 		}
 		runes = append(runes, []rune(Hidden)...)
 	}
@@ -180,7 +191,7 @@ func (t text) source(f Finding) {
 		start = column - widest/2
 	}
 	shown := runes[start:min(len(runes), start+widest)]
-	// Tabs stay tabs under the line too, so that the caret stands right.
+	// Tabs stay tabs in the line of the caret, so that it is below its column.
 	indent := strings.Map(func(c rune) rune {
 		if c == '\t' {
 			return '\t'
@@ -198,19 +209,24 @@ func (t text) summary(r Report) {
 		took = fmt.Sprintf(" (%.2f s)", t.opts.Duration.Seconds())
 	}
 	t.printf("%s%s\n", summary(r), took)
+	for _, line := range r.coverageLines() {
+		if !t.opts.Coverage || line != listHint {
+			t.printf("%s\n", line)
+		}
+	}
 }
 
-// summary says in one line what was checked and found.
+// summary returns in one line what was read and found.
 func summary(r Report) string {
 	s := r.Summary
-	checked := fmt.Sprintf("%s, %s, %s and %s checked", Count(s.Files, "file"), Count(s.Documents, "document"),
+	read := fmt.Sprintf("%s, %s, %s and %s read", Count(s.Files, "file"), Count(s.Documents, "document"),
 		Count(s.Kustomizations, "Kustomization"), Count(s.HelmReleases, "HelmRelease"))
 	if s.Builds > 0 {
 		apply := "apply"
 		if s.Builds == 1 {
 			apply = "applies"
 		}
-		checked += fmt.Sprintf(" (%s %s %s)", Count(s.Builds, "build"), apply, Count(s.Objects, "object"))
+		read += fmt.Sprintf(" (%s %s %s)", Count(s.Builds, "build"), apply, Count(s.Objects, "object"))
 	}
 	var found []string
 	for _, part := range []struct {
@@ -236,10 +252,10 @@ func summary(r Report) string {
 	if s.NotJudged > 0 {
 		found = append(found, Count(s.NotJudged, "file")+" of examples and tests not held against schemas (--root FOLDER does)")
 	}
-	return checked + ": " + strings.Join(found, ", ")
+	return read + ": " + strings.Join(found, ", ")
 }
 
-// Count names a number of things: 1 file, 2 files.
+// Count returns a number of things in words: 1 file, 2 files.
 func Count(n int, name string) string {
 	if n == 1 {
 		return "1 " + name

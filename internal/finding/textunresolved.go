@@ -6,14 +6,14 @@ import (
 	"github.com/fleetwright/fleetwright/internal/output"
 )
 
-// How many unresolved questions people are told one by one: of one cause, and of one rule.
+// The maximum number of unresolved questions that are printed one by one: of one cause, and of one rule.
 const (
 	mostOfCause = 3
 	mostOfRule  = 10
 )
 
-// unresolved tells what is unresolved. Many questions of one cause become a line; of many of one
-// rule the first are told.
+// unresolved prints the unresolved questions. Many questions with one cause become one line; of many questions of one
+// rule only the first are printed.
 func (t text) unresolved(all []Unresolved) {
 	if t.opts.Verbose {
 		for _, u := range all {
@@ -41,14 +41,14 @@ func (t text) question(u Unresolved) {
 	t.printf("%s: %s %s [%s]\n", output.Paint(output.Bold, at), output.Paint(output.Cyan, "unresolved:"), u.Reason, u.Rule)
 }
 
-// leftOut counts the questions of a rule that are not told.
+// leftOut counts the questions of a rule that are not printed.
 type leftOut struct {
 	rule  string
 	count int
 }
 
-// condense makes one question of many of the same rule and cause, at the place of the first, and
-// leaves out what is too much of one rule.
+// condense merges questions with the same rule and cause into one, at the place of the first, and
+// drops questions of a rule with too many.
 func condense(all []Unresolved) (shown []Unresolved, left []leftOut) {
 	type cause struct{ rule, text string }
 	of := func(u Unresolved) cause { return cause{u.Rule, u.Cause} }

@@ -108,8 +108,14 @@ func TestTextTellsACauseOnce(t *testing.T) {
 	for i := range 3 {
 		all = append(all, Finding{Rule: "r", Severity: Error, File: "b", Line: i + 1, Column: 2, Message: "no Y", Cause: "Y"})
 	}
+	for i := range 4 {
+		all = append(all, Finding{Rule: "s", Severity: Error, File: "c", Line: i + 1, Column: 2, Message: "the same", Cluster: []string{"", "prod"}[i/3]})
+		all = append(all, Finding{Rule: "s", Severity: Error, File: "d", Line: i + 1, Column: 2, Message: "said again"})
+	}
 	report := NewReport(all, nil, Summary{})
-	want := "a:1:2: error: no X; also at a:2, a:3 and 2 other places, which --verbose lists [r]\nb:1:2: error: no Y [r]\nb:2:2: error: no Y [r]\nb:3:2: error: no Y [r]\n"
+	want := "a:1:2: error: no X; also at a:2, a:3 and 2 other places, which --verbose lists [r]\nb:1:2: error: no Y [r]\nb:2:2: error: no Y [r]\nb:3:2: error: no Y [r]\n" +
+		"c:1:2: error: the same [s]\nc:2:2: error: the same [s]\nc:3:2: error: the same [s]\nc:4:2: error: the same (cluster prod) [s]\n" +
+		"d:1:2: error: said again; also at d:2, d:3 and 1 other place, which --verbose lists [s]\n"
 	if got := textOf(t, report, TextOptions{}); !strings.HasPrefix(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

@@ -4,12 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"github.com/fleetwright/fleetwright/internal/located"
+	"github.com/fleetwright/fleetwright/internal/sorting"
 	"slices"
 	"strings"
 )
 
-// TextOfDefault is a value as [instanceDefaults] write it: the items of a list with commas
-// between them.
+// TextOfDefault returns a value in the form of [InstanceDefaults]: the items of a list separated by
+// commas.
 func TextOfDefault(v *located.Value) string {
 	if !v.IsList {
 		return fmt.Sprint(v.Scalar)
@@ -21,14 +22,14 @@ func TextOfDefault(v *located.Value) string {
 	return strings.Join(texts, ",")
 }
 
-// instanceDefault is what a FluxInstance comes to that leaves a field out, and one that the
-// chart makes; "" where that isn't fixed.
+// instanceDefault is the default of a field of a FluxInstance: of one that is an object in Git, and of one that its
+// chart creates; "" if the default is not fixed.
 type instanceDefault struct {
 	Path            []string
 	Object, inChart string
 }
 
-// InstanceDefaults are the defaults of a FluxInstance, as an object and in the values of its chart.
+// InstanceDefaults are the defaults of the fields of a FluxInstance.
 // Source: api/v1/fluxinstance_types.go of github.com/controlplaneio-fluxcd/flux-operator
 // v0.58, and the values of its chart flux-instance.
 var InstanceDefaults = []instanceDefault{
@@ -64,8 +65,8 @@ func DefaultInstance(d Definition, at ...string) string {
 	return ""
 }
 
-// normalInstance is the spec of a FluxInstance without what is empty, which the chart leaves
-// out and the API server takes for absent.
+// normalInstance returns the spec of a FluxInstance without empty fields: the chart omits
+// them, and the API server treats them as absent.
 func normalInstance(spec *located.Value, fromChart bool) *located.Value {
 	if !located.IsMap(spec) {
 		return located.EmptyMap(located.Place{})
@@ -79,7 +80,7 @@ func normalInstance(spec *located.Value, fromChart bool) *located.Value {
 	if list := out.At("components"); located.IsList(list) {
 		sorted := *list
 		sorted.Items = slices.Clone(list.Items)
-		slices.SortStableFunc(sorted.Items, func(a, b *located.Value) int {
+		sorting.StableFunc(sorted.Items, func(a, b *located.Value) int {
 			return cmp.Compare(fmt.Sprint(a.Scalar), fmt.Sprint(b.Scalar))
 		})
 		out.Fields["components"] = &sorted

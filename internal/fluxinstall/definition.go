@@ -14,27 +14,35 @@ import (
 // InstanceChart is the chart that creates a FluxInstance.
 const InstanceChart = "flux-instance"
 
-// Definition says which Flux runs: a FluxInstance, the values of the chart that makes one,
-// Flux's own manifests, or the source that they come from.
+// Definition determines the version of Flux: it is a FluxInstance, the values of the chart that creates one,
+// Flux's own manifests, or the source that contains them.
 type Definition struct {
 	located.Place
-	// What it is, as messages name it.
+	// What names the definition in messages.
 	What string
-	// Version of Flux: "" where nothing pins it. A FluxInstance may have a range.
+	// Version of Flux: "" if it is not pinned. A FluxInstance may have a range.
 	Version located.Text
-	// Spec of a FluxInstance, nil of anything else; fromChart says that the chart makes it,
-	// which has defaults of its own, and open why it is not known as a whole.
+	// Spec is the spec of a FluxInstance, nil for other definitions. FromChart is set if the chart creates the FluxInstance:
+	// the chart has defaults of its own. Open is why parts of the spec are unknown.
 	Spec      *located.Value
 	FromChart bool
 	Open      []located.Unknown
-	// Components are the controllers in manifests, sorted; nil where they are not at hand.
+	// Components are the controllers in manifests, sorted; nil if the manifests are not available.
 	Components []string
-	// Sync is the pair that `flux bootstrap` makes instead, a Kustomization and its source, and
-	// nothing else is known then; nil of all others.
+	// Instance is the name of the installation in the labels of manifests, which is its namespace;
+	// "" if it is unknown.
+	Instance string
+	// Sync is the Kustomization and its source that `flux bootstrap` creates; then the other fields are
+	// empty. It is nil for other definitions.
 	Sync *located.Value
 }
 
-// fluxManifests are references to Flux's own manifests: a kustomization in its repository, or
+// Other reports whether two definitions certainly belong to different installations.
+func (d Definition) Other(of Definition) bool {
+	return d.Instance != "" && of.Instance != "" && d.Instance != of.Instance
+}
+
+// Patterns for references to Flux's own manifests: a kustomization in its repository, or
 // the file of a release.
 var (
 	fluxFolder  = regexp.MustCompile(`github\.com[/:]fluxcd/flux2(\.git)?//?manifests/install/?(\?(.*))?$`)
@@ -42,8 +50,8 @@ var (
 	fluxSource  = regexp.MustCompile(`github\.com[/:]fluxcd/flux2(\.git)?/?$`)
 )
 
-// fluxReference is the version of Flux's manifests that a resource of a kustomization names,
-// "" where it pins none; not ok where the resource is something else.
+// fluxReference returns the version of Flux's manifests that a resource of a kustomization refers to,
+// or "" if it pins none. ok is false if the resource is something else.
 func fluxReference(resource string) (version string, ok bool) {
 	if m := fluxRelease.FindStringSubmatch(resource); m != nil {
 		return m[2], true
@@ -59,7 +67,7 @@ func fluxReference(resource string) (version string, ok bool) {
 	return cmp.Or(query.Get("ref"), query.Get("version")), true
 }
 
-// InKustomization reads Flux's manifests out of a kustomization's resources.
+// InKustomization returns the definition of Flux in a kustomization's resources, and whether there is one.
 func InKustomization(k *repository.Kustomize) (Definition, bool) {
 	if k.Document == nil {
 		return Definition{}, false
@@ -79,7 +87,7 @@ func InKustomization(k *repository.Kustomize) (Definition, bool) {
 	return Definition{}, false
 }
 
-// FromInstance reads the spec of a FluxInstance.
+// FromInstance returns the definition from the spec of a FluxInstance.
 func FromInstance(at located.Place, what string, spec *located.Value, fromChart bool, open []located.Unknown) Definition {
 	d := Definition{Place: at, What: what, Spec: normalInstance(spec, fromChart), FromChart: fromChart, Open: open}
 	d.Version = located.TextAt(d.Spec, "distribution", "version")

@@ -13,16 +13,16 @@ import (
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 )
 
-// Finder finds what says which Flux the clusters of a repository run, and what installs it.
+// Finder finds the definitions of Flux in a repository: those that clusters apply, and those of bootstraps.
 type Finder struct {
 	*helmrelease.Index
-	// filesRead are those that Kustomizations of any cluster read, and partly the folders of those that
-	// could not be built; nil until they are asked for.
+	// filesRead are the files that the Kustomizations of all clusters read, and partly the folders of Kustomizations that
+	// could not be built completely; nil until they are needed.
 	filesRead, partly map[string]bool
 }
 
-// Definitions is what says which Flux a cluster runs. A FluxInstance counts before anything else:
-// its operator upgrades what stands there.
+// Definitions returns the definitions of Flux of a cluster. A FluxInstance takes precedence over all others:
+// its operator upgrades the manifests in the cluster.
 func (f *Finder) Definitions(c *reconcile.Cluster) []Definition {
 	var instances, manifests []Definition
 	for _, o := range c.Objects() {
@@ -55,13 +55,13 @@ func (f *Finder) Definitions(c *reconcile.Cluster) []Definition {
 	return append(manifests, controllersOf(c.Objects())...)
 }
 
-// instanceRelease is the FluxInstance that a HelmRelease of its chart makes.
+// instanceRelease returns the definition of the FluxInstance that a HelmRelease of the flux-instance chart creates.
 func (f *Finder) instanceRelease(h *helmrelease.Release) Definition {
 	values := f.Values(h)
 	return FromInstance(h.Place, h.Applied.String(), values.Value.At("instance"), true, values.Unknown)
 }
 
-// syncOf is the pair of objects that the cluster starts from, as it applies it itself.
+// syncOf returns the definition with the Kustomization and source that the cluster starts from, if the cluster applies them.
 func (f *Finder) syncOf(c *reconcile.Cluster) []Definition {
 	root := c.Kustomizations[0]
 	found := c.Find(reconcile.Identity{Group: fluxapi.KustomizeGroup, Kind: "Kustomization", Namespace: root.Namespace, Name: root.Name})
@@ -71,7 +71,7 @@ func (f *Finder) syncOf(c *reconcile.Cluster) []Definition {
 	return f.syncPair(found[0], func(id reconcile.Identity) []*reconcile.Object { return c.Find(id) })
 }
 
-// syncPair reads a Kustomization and its source, where there is exactly one.
+// syncPair returns the definition of a Kustomization and its source, if there is exactly one source.
 func (f *Finder) syncPair(o *reconcile.Object, find func(reconcile.Identity) []*reconcile.Object) []Definition {
 	ref := func(field string) string { return helmrelease.TextOf(o.Value, "spec", "sourceRef", field) }
 	sources := find(reconcile.Identity{Group: fluxapi.SourceGroup, Kind: ref("kind"),
@@ -87,7 +87,7 @@ func (f *Finder) syncPair(o *reconcile.Object, find func(reconcile.Identity) []*
 			return nil
 		}
 		spec = located.WithoutEmpty(spec)
-		for _, often := range []string{"interval", "retryInterval", "timeout"} { // when, and not what
+		for _, often := range []string{"interval", "retryInterval", "timeout"} { // these fields say when, not what is applied
 			delete(spec.Fields, often)
 		}
 		both.Fields[name] = spec
@@ -95,12 +95,12 @@ func (f *Finder) syncPair(o *reconcile.Object, find func(reconcile.Identity) []*
 	return []Definition{{Place: at, What: o.String() + " and its source", Sync: both}}
 }
 
-// IsManifestsURL says whether a source of this URL holds Flux's manifests.
+// IsManifestsURL reports whether the source with a URL contains Flux's manifests.
 func IsManifestsURL(url string) bool {
 	return path.Base(strings.TrimSuffix(url, "/")) == "flux-manifests" || fluxSource.MatchString(url)
 }
 
-// sourceOf says whether some Kustomization of a cluster applies what a source holds.
+// sourceOf reports whether a Kustomization of a cluster uses a source.
 func sourceOf(c *reconcile.Cluster, o *reconcile.Object) bool {
 	return slices.ContainsFunc(c.Kustomizations, func(k *reconcile.Kustomization) bool {
 		ref := k.Spec.SourceRef
@@ -108,7 +108,7 @@ func sourceOf(c *reconcile.Cluster, o *reconcile.Object) bool {
 	})
 }
 
-// sourceDefinition is the version of the manifests that a source fetches.
+// sourceDefinition returns the definition with the version of the manifests that a source fetches.
 func (f *Finder) sourceDefinition(o *reconcile.Object) Definition {
 	spec := f.Object(o).At("spec")
 	d := Definition{Place: located.At(o.File, o.Line), What: o.String()}
@@ -118,12 +118,12 @@ func (f *Finder) sourceDefinition(o *reconcile.Object) Definition {
 			return d
 		}
 	}
-	d.Version = located.Text{Place: d.Place, Unknown: &located.Unknown{Reason: fmt.Sprintf("%s names no version of Flux", o)}}
+	d.Version = located.Text{Place: d.Place, Unknown: &located.Unknown{Reason: fmt.Sprintf("%s does not name a version of Flux", o)}}
 	return d
 }
 
-// appliedOn says whether a cluster applies a file, or may do so by a Kustomization that could
-// not be built.
+// appliedOn reports whether a cluster applies a file, or may apply it with a Kustomization that could
+// not be built completely.
 func (f *Finder) appliedOn(c *reconcile.Cluster, file string) bool {
 	return slices.ContainsFunc(c.Kustomizations, func(k *reconcile.Kustomization) bool {
 		if k.Repo != f.Repo {
@@ -136,8 +136,8 @@ func (f *Finder) appliedOn(c *reconcile.Cluster, file string) bool {
 	})
 }
 
-// controllersOf reads version and components of Flux out of its Deployments, as `flux install`
-// labels them.
+// controllersOf returns definitions with the version and components of Flux from its Deployments, which `flux install`
+// labels.
 func controllersOf(objects []*reconcile.Object) []Definition {
 	byFile := map[string]*Definition{}
 	var files []string
@@ -153,6 +153,7 @@ func controllersOf(objects []*reconcile.Object) []Definition {
 			at := located.Place{File: o.File}
 			at.File, at.Line, _ = o.Position("metadata", "labels", label+"version")
 			d = &Definition{Place: at, What: "Flux's manifests", Version: located.Text{Place: at, Value: version}}
+			d.Instance, _ = labels[label+"instance"].(string)
 			byFile[o.File] = d
 			files = append(files, o.File)
 		}
@@ -160,7 +161,7 @@ func controllersOf(objects []*reconcile.Object) []Definition {
 	}
 	var all []Definition
 	for _, file := range files {
-		if d := byFile[file]; len(d.Components) > 1 { // one controller alone is something else
+		if d := byFile[file]; len(d.Components) > 1 { // a single controller is not an installation of Flux
 			slices.Sort(d.Components)
 			all = append(all, *d)
 		}

@@ -12,18 +12,18 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// Install is what a bootstrap installs of Flux.
+// Install is a definition of Flux that a bootstrap installs.
 type Install struct {
 	Definition
-	// Written says that it is an object of Flux's that would be applied as it stands: where no
-	// cluster has it too, it stands in Git once.
+	// Written is set if the definition is an object that is applied unchanged: if no
+	// cluster applies it as well, Git contains it once.
 	Written bool
-	// Clusters that it may be meant for, and the one that its path names.
+	// Clusters are the clusters that the definition may be for, and Cluster the one in its path.
 	Clusters []*reconcile.Cluster
 	Cluster  string
 }
 
-// MayInstall says whether some object or kustomization of a repository could install Flux beside the graph.
+// MayInstall reports whether an object or kustomization of a repository may install Flux outside of its clusters' builds.
 func MayInstall(repo *repository.Repository) bool {
 	for _, k := range repo.Kustomizes() {
 		if _, ok := InKustomization(k); ok {
@@ -50,8 +50,8 @@ func MayInstall(repo *repository.Repository) bool {
 	return false
 }
 
-// Unapplied are the HelmReleases of FluxInstances that no cluster is known to apply, such as
-// those behind a Kustomization that fails.
+// Unapplied returns the definitions of HelmReleases of the flux-instance chart that no cluster certainly applies, such as
+// those in a Kustomization that fails.
 func (f *Finder) Unapplied(install Install) []Definition {
 	var all []Definition
 	own := slices.DeleteFunc(slices.Clone(f.Orphans), func(h *helmrelease.Release) bool {
@@ -63,12 +63,12 @@ func (f *Finder) Unapplied(install Install) []Definition {
 	return all
 }
 
-// Installs are what no cluster applies, and installs Flux. The charts are the releases of the flux-instance
-// chart that no HelmRelease takes over.
+// Installs returns the files and objects that install Flux and that no cluster applies. charts are
+// the releases of the flux-instance chart that no HelmRelease takes over.
 func (f *Finder) Installs(charts []Definition) []Install {
 	var all []Install
 	add := func(d Definition, clusters []*reconcile.Cluster) {
-		if d.File != "" && !f.appliedAnywhere(d.File) && len(clusters) > 0 {
+		if d.File != "" && repository.Attic(d.File) == "" && !f.appliedAnywhere(d.File) && len(clusters) > 0 {
 			all = append(all, Install{d, d.Sync != nil || d.Spec != nil && !d.FromChart, clusters,
 				repository.BootstrapCluster(f.Repo.Paths(), d.File)})
 		}
@@ -85,7 +85,7 @@ func (f *Finder) Installs(charts []Definition) []Install {
 			continue
 		}
 		d := FromInstance(located.At(o.File, o.Line), o.String(), f.Object(o).At("spec"), false, nil)
-		add(d, f.syncedBy(d)) // one that syncs none of the clusters is an example, or another repository's
+		add(d, f.syncedBy(d)) // if it syncs none of the clusters, it is an example or for another repository
 	}
 	for _, d := range controllersOf(rest) {
 		add(d, f.clustersFor(d.File))
@@ -93,6 +93,9 @@ func (f *Finder) Installs(charts []Definition) []Install {
 	written := kustomizationsByPath(rest)
 	for _, c := range f.Fleet.Clusters {
 		for _, d := range f.writtenSyncs(c, written[c.Root.Path]) {
+			if repository.IsSetAside(d.File) {
+				continue // a template
+			}
 			add(d, []*reconcile.Cluster{c})
 		}
 	}
@@ -106,7 +109,7 @@ func (f *Finder) Installs(charts []Definition) []Install {
 	return all
 }
 
-// kustomizationsByPath are the Flux Kustomizations among objects, by the folder that they apply.
+// kustomizationsByPath returns the Flux Kustomizations among objects, by the folder that they apply.
 func kustomizationsByPath(objects []*reconcile.Object) map[string][]*reconcile.Object {
 	all := map[string][]*reconcile.Object{}
 	for _, o := range objects {
@@ -118,15 +121,16 @@ func kustomizationsByPath(objects []*reconcile.Object) map[string][]*reconcile.O
 	return all
 }
 
-// writtenSyncs are the pairs in files that start a cluster as its own does: a Kustomization of
-// the same name, of those written for the cluster's folder, with its source beside it. One that a
-// kustomization lists isn't applied as it is written: it is part of another cluster's folder, or of a
-// copy of this one's.
+// writtenSyncs returns the definitions in files that start a cluster: a Kustomization with
+// the name of the cluster's own one, and its source in the same folder. It ignores files that a
+// kustomization lists, which are part of another cluster's folder or of a copy of this one's, and examples and
+// templates.
 func (f *Finder) writtenSyncs(c *reconcile.Cluster, written []*reconcile.Object) []Definition {
 	root := c.Kustomizations[0]
 	var all []Definition
 	for _, o := range written {
-		if o.Namespace != root.Namespace || o.Name != root.Name || f.Repo.Use(o.File) == repository.Resource || f.appliedAnywhere(o.File) {
+		if o.Namespace != root.Namespace || o.Name != root.Name || f.Repo.Use(o.File) == repository.Resource ||
+			repository.IsExample(o.File) || f.appliedAnywhere(o.File) {
 			continue
 		}
 		all = append(all, f.syncPair(o, func(id reconcile.Identity) []*reconcile.Object {
@@ -138,7 +142,7 @@ func (f *Finder) writtenSyncs(c *reconcile.Cluster, written []*reconcile.Object)
 	return all
 }
 
-// appliedAnywhere says whether appliedOn says so of any cluster.
+// appliedAnywhere reports whether appliedOn is true for any cluster.
 func (f *Finder) appliedAnywhere(file string) bool {
 	if f.filesRead == nil {
 		f.filesRead, f.partly = map[string]bool{}, map[string]bool{}
@@ -171,7 +175,7 @@ func (f *Finder) noteApplied(k *reconcile.Kustomization) {
 	}
 }
 
-// clustersFor are those that a bootstrap file may be meant for: the one that its path names,
+// clustersFor returns the clusters that a bootstrap file may be for: the one in its path,
 // else those whose folders are nearest to it.
 func (f *Finder) clustersFor(file string) []*reconcile.Cluster {
 	if name := repository.BootstrapCluster(f.Repo.Paths(), file); name != "" {
@@ -190,7 +194,7 @@ func (f *Finder) clustersFor(file string) []*reconcile.Cluster {
 	return slices.DeleteFunc(slices.Clone(f.Fleet.Clusters), func(c *reconcile.Cluster) bool { return shared(c) < most })
 }
 
-// syncedBy are the clusters that start from the folder which a FluxInstance syncs.
+// syncedBy returns the clusters that start from the folder that a FluxInstance syncs.
 func (f *Finder) syncedBy(d Definition) []*reconcile.Cluster {
 	at := located.TextAt(d.Spec, "sync", "path").Value
 	return slices.DeleteFunc(slices.Clone(f.Fleet.Clusters), func(c *reconcile.Cluster) bool {

@@ -14,43 +14,43 @@ import (
 	"strings"
 )
 
-// What git's attributes files may cost. A longer line is left out, as git does.
+// Limits of git's attributes files. Longer lines are ignored, as git does.
 const (
 	maxAttributes     = 4 << 20
 	maxAttributesLine = 2048
 )
 
-// byteAttributes are the attributes with a value by which git stores other bytes than a file has.
+// byteAttributes are the attributes whose values make git store other bytes than a file contains.
 var byteAttributes = []string{"filter", "working-tree-encoding"}
 
-// attributeLine is a line of an attributes file that says something of byteAttributes.
+// attributeLine is a line of an attributes file that sets one of byteAttributes.
 type attributeLine struct {
 	file    string
 	line    int
 	pattern *regexp.Regexp
-	// base says that the pattern is for the last part of a path alone.
+	// base is set if the pattern matches only the last element of a path.
 	base bool
-	set  map[string]string // "" takes back what others say
+	set  map[string]string // "" resets an earlier value
 }
 
-// attributesFile is one of them, with the folder that its patterns are from.
+// attributesFile is an attributes file, with the folder that its patterns are relative to.
 type attributesFile struct {
 	dir   string
 	lines []attributeLine
 }
 
-// attributes are those of a repository, as far as they have been read.
+// attributes are the attributes files of a repository that have been read.
 type attributes struct {
 	read    func(path string) ([]byte, error)
 	fold    bool
 	macros  map[string]map[string]string
-	above   []attributesFile // info/attributes: before all others
-	below   []attributesFile // the user's and the system's: after all others
+	above   []attributesFile // info/attributes: takes precedence over all others
+	below   []attributesFile // the user's and the system's: all others take precedence
 	folders map[string]attributesFile
 }
 
-// checkFilters refuses changes that git would store otherwise: through a filter, such as Git LFS', or
-// in another encoding. It runs none, and the file as it is would be neither.
+// checkFilters returns an error for changes that git would store differently: through a filter, such as Git LFS, or
+// in another encoding. This package runs no filter, so a commit would store the wrong bytes.
 func (b *Branch) checkFilters(changes []Change) error {
 	a, err := b.attributes(changes)
 	if err != nil {
@@ -67,7 +67,7 @@ func (b *Branch) checkFilters(changes []Change) error {
 	return nil
 }
 
-// attributes reads what is for all folders.
+// attributes reads the attributes files that apply to all folders.
 func (b *Branch) attributes(changes []Change) (*attributes, error) {
 	a := &attributes{
 		fold: b.layout.config.isTrue("core", "ignorecase", false), folders: map[string]attributesFile{},
@@ -88,7 +88,7 @@ func (b *Branch) attributes(changes []Change) (*attributes, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The last of them counts least, but a macro is known to all: git reads in this order.
+	// git reads in this order: a macro applies to all later files, but the last file has the lowest precedence.
 	for _, file := range settings.attributesFiles() {
 		a.add(&a.below, file)
 	}
@@ -98,7 +98,7 @@ func (b *Branch) attributes(changes []Change) (*attributes, error) {
 	return a, nil
 }
 
-// attributesFiles are the system's and the user's.
+// attributesFiles returns the paths of the system's and the user's attributes files.
 func (s settings) attributesFiles() []string {
 	var files []string
 	if off := s.env("GIT_ATTR_NOSYSTEM"); off == "" || off == "0" || off == "false" {
@@ -124,7 +124,7 @@ func (a *attributes) add(to *[]attributesFile, file string) {
 	}
 }
 
-// readPlain reads a regular file of a bounded size, which no link leads to.
+// readPlain reads a regular file of limited size; it does not follow links.
 func readPlain(file string) ([]byte, error) {
 	info, err := os.Lstat(file)
 	if err != nil {
@@ -150,7 +150,7 @@ func (a *attributes) folder(dir string) attributesFile {
 	return f
 }
 
-// check refuses a path whose attributes change its bytes.
+// check returns an error for a path whose attributes change its bytes.
 func (a *attributes) check(p string) error {
 	for _, name := range byteAttributes {
 		at, value := a.value(p, name)
@@ -165,7 +165,7 @@ func (a *attributes) check(p string) error {
 	return nil
 }
 
-// value is an attribute of a path, and the line that says so; empty for none.
+// value returns the value of an attribute of a path, and the line that sets it; both are empty if there is none.
 func (a *attributes) value(p, name string) (attributeLine, string) {
 	files := slices.Clone(a.above)
 	for dir := path.Dir(p); ; dir = path.Dir(dir) {
@@ -194,7 +194,7 @@ func (l attributeLine) matches(p string) bool {
 	return l.pattern.MatchString(p)
 }
 
-// parse reads an attributes file. Where macros may be defined, later files know them.
+// parse parses an attributes file. If macros is set, it may define macros, which later files can use.
 // Source: git's attr.c, parse_attr_line.
 func (a *attributes) parse(dir, file string, data []byte, macros bool) attributesFile {
 	f := attributesFile{dir: dir}
@@ -218,7 +218,7 @@ func (a *attributes) parse(dir, file string, data []byte, macros bool) attribute
 			continue
 		}
 		if len(set) == 0 || strings.HasPrefix(pattern, "!") || strings.HasSuffix(pattern, "/") {
-			continue // git ignores the one, and the other is for folders
+			continue // git ignores negative patterns, and a trailing slash matches only folders
 		}
 		l := attributeLine{file: file, line: number, set: set, base: !strings.Contains(pattern, "/")}
 		if l.pattern, err = globPattern(strings.TrimPrefix(pattern, "/"), a.fold); err == nil {
@@ -235,7 +235,7 @@ func firstField(s string) string {
 	return ""
 }
 
-// states are what the words of a line say of byteAttributes.
+// states returns the values of byteAttributes that the words of a line set.
 func (a *attributes) states(words []string) map[string]string {
 	set := map[string]string{}
 	for _, word := range words {
@@ -258,7 +258,7 @@ func (a *attributes) states(words []string) map[string]string {
 	return set
 }
 
-// cutPattern cuts the pattern off a line; one in quotes is written as in C.
+// cutPattern splits a line into its pattern and the rest; a quoted pattern has the escapes of C.
 func cutPattern(line string) (pattern, rest string, err error) {
 	if line[0] != '"' {
 		at := strings.IndexAny(line, " \t")
@@ -290,7 +290,7 @@ func cutPattern(line string) (pattern, rest string, err error) {
 	return "", "", errors.New("an open quote")
 }
 
-// escaped is the byte that stands behind a backslash, and how many bytes it takes.
+// escaped returns the byte for the escape after a backslash, and the length of the escape in bytes; 0 if it is invalid.
 func escaped(s string) (byte, int) {
 	const letters, bytes = `abfnrtv\"`, "\a\b\f\n\r\t\v\\\""
 	if i := strings.IndexByte(letters, s[0]); i >= 0 {

@@ -15,29 +15,29 @@ import (
 	"github.com/fleetwright/fleetwright/internal/bounds"
 )
 
-// The kinds of the units that read what a repository's objects hold: these are compressed, and a small
-// one may be of any size.
+// The kinds of units that read objects of a repository: objects are compressed, so a small
+// one may become very large.
 const (
 	revisionKind = "revision"
 	readingKind  = "reading"
 )
 
-// ErrLarge says that a file is larger than 10 MB, and not read.
+// ErrLarge is returned for a file that is larger than 10 MB and therefore not read.
 var ErrLarge = errors.New("larger than 10 MB")
 
-// bound is what is read of an object at most.
+// bound limits what is read of objects.
 type bound struct {
 	bytes int64
-	// met is why an object was not read: libraries report it as one that isn't there.
+	// met is why an object was not read: libraries report it as missing.
 	met string
 
-	opened  bool // whether the folders are known
+	opened  bool // whether folders is set
 	folders []objectFolder
 	err     error
 	cache   cache.Object // of objects in packs
 }
 
-// bounded reads an object whose header, and those of the objects that it is made of, say that it may be read.
+// bounded reads an object if its header, and the headers of the objects that it is a delta of, are within the limit.
 func (s objects) bounded(kind plumbing.ObjectType, hash plumbing.Hash) (plumbing.EncodedObject, error) {
 	folders, err := s.folders()
 	if err != nil {
@@ -58,7 +58,7 @@ func (s objects) bounded(kind plumbing.ObjectType, hash plumbing.Hash) (plumbing
 	return nil, plumbing.ErrObjectNotFound
 }
 
-// size is that of an object, as far as its header can be believed.
+// size returns the size of an object according to its header.
 func (s objects) size(hash plumbing.Hash) (size int64, err error) {
 	folders, err := s.folders()
 	if err != nil {
@@ -86,7 +86,7 @@ func (s objects) size(hash plumbing.Hash) (size int64, err error) {
 	return 0, plumbing.ErrObjectNotFound
 }
 
-// looseSize is the size in the header of an object in a file of its own; -1 where there is no such file.
+// looseSize returns the size in the header of a loose object; -1 if there is no such file.
 func looseSize(folder objectFolder, hash plumbing.Hash) (size int64, err error) {
 	f, err := folder.files.Open(looseFile(hash))
 	if err != nil {
@@ -102,13 +102,13 @@ func looseSize(folder objectFolder, hash plumbing.Hash) (size int64, err error) 
 	return max(size, 0), err
 }
 
-// looseFile is the file of an object.
+// looseFile returns the path of a loose object.
 func looseFile(hash plumbing.Hash) string {
 	name := hash.String()
 	return path.Join("objects", name[:2], name[2:])
 }
 
-// loose reads an object in a file of its own, whose header may say less than there is; nil where
+// loose reads a loose object. It checks the actual size, not only the header. It returns nil if
 // there is no such file.
 func (s objects) loose(folder objectFolder, hash plumbing.Hash) (o plumbing.EncodedObject, err error) {
 	f, err := folder.files.Open(looseFile(hash))
@@ -143,14 +143,14 @@ func (s objects) loose(folder objectFolder, hash plumbing.Hash) (o plumbing.Enco
 	return m, err
 }
 
-// exceed notes why a part of the store was not read.
+// exceed records why a part of the store was not read, and returns it as an error.
 func (s objects) exceed(why string) error {
 	s.bound.met = why
 	return errors.New(why)
 }
 
-// reading runs work as the unit that reads the commit and the folders of a revision. What goes beyond
-// a limit is a bounds.Error, and noted.
+// reading runs work as the unit that reads the commit and the folders of a revision. If a limit is exceeded, it returns
+// and records a bounds.Error.
 func (s objects) reading(revision string, work func() error) error {
 	unit := bounds.Unit{Kind: revisionKind, Name: revision}
 	return bounds.Do(unit, func() error {
@@ -162,19 +162,19 @@ func (s objects) reading(revision string, work func() error) error {
 	})
 }
 
-// exceeds notes that a unit goes beyond a limit.
+// exceeds records that a unit exceeds a limit, and returns the error.
 func exceeds(unit bounds.Unit, why string) error {
 	bounds.Refuse(unit, why)
 	return &bounds.Error{Unit: unit, What: "was not checked: " + why, Counted: true}
 }
 
-// mostKept is how many bytes of files are kept for the next time that they are read.
+// mostKept is the maximum number of bytes of files that are kept in memory.
 const mostKept = 32 << 20
 
-// blobs reads files. It is safe for concurrent use.
+// blobs reads files of a revision or of the index. It is safe for concurrent use.
 type blobs struct {
 	store objects
-	// where the files are, for messages: "at HEAD".
+	// where names the files' revision in messages, such as "at HEAD".
 	where string
 
 	mu    sync.Mutex
@@ -182,7 +182,7 @@ type blobs struct {
 	bytes int
 }
 
-// read reads a file of at most 10 MB, whose size git says, as a unit of its own.
+// read reads a file of at most 10 MB as a unit of its own. size is its size according to git.
 func (b *blobs) read(name string, hash plumbing.Hash, size int64) (data []byte, err error) {
 	unit := bounds.Unit{Kind: readingKind, File: name, Name: name + " " + b.where}
 	err = bounds.Do(unit, func() (err error) {
@@ -213,5 +213,5 @@ func (b *blobs) read(name string, hash plumbing.Hash, size int64) (data []byte, 
 	return data, err
 }
 
-// MostFileBytes is the size of an object of a revision or of the index that is read.
+// MostFileBytes is the maximum size, in bytes, of a file that is read from a revision or the index.
 const MostFileBytes = 10 << 20

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// mostCommandEntries bounds the values in the environment.
+// mostCommandEntries is the maximum number of values in the environment.
 const mostCommandEntries = 1000
 
-// commandEntries are the values of the command's scope, in git's order: those of GIT_CONFIG_COUNT, and
-// those that "git -c" gives to what it starts, in GIT_CONFIG_PARAMETERS.
+// commandEntries returns the values of git's command scope in git's order: those of GIT_CONFIG_COUNT, and
+// those of "git -c", which git passes to subprocesses in GIT_CONFIG_PARAMETERS.
 // Source: git's config.c, git_config_from_parameters.
 func commandEntries(env func(string) string) ([]entry, error) {
 	var all []entry
@@ -43,10 +43,10 @@ func commandEntries(env func(string) string) ([]entry, error) {
 
 const blanks = " \t\n\v\f\r"
 
-// errParameters says that a text is not what git writes.
+// errParameters is returned for a value of GIT_CONFIG_PARAMETERS that git would not write.
 var errParameters = errors.New("has another form than git gives it")
 
-// nextParameter takes 'key'='value', 'key'= for a key without a value, or 'key=value' as older
+// nextParameter parses 'key'='value', 'key'= for a key without a value, or 'key=value' as older
 // releases of git write it.
 func nextParameter(text string) (e entry, rest string, err error) {
 	key, rest, ok := unquote(text)
@@ -75,7 +75,7 @@ func nextParameter(text string) (e entry, rest string, err error) {
 	return e, rest, err
 }
 
-// unquote takes a text in single quotes, as a shell reads it, in which \' and \! are outside of them.
+// unquote parses a single-quoted string as a shell does, in which \' and \! are outside of the quotes.
 // Source: git's quote.c, sq_dequote_step.
 func unquote(text string) (value, rest string, ok bool) {
 	var out strings.Builder
@@ -96,7 +96,7 @@ func unquote(text string) (value, rest string, ok bool) {
 	}
 }
 
-// named is the value of a key as it is written in one word.
+// named returns the entry for a key such as section.sub.key.
 func named(name, value string) (entry, error) {
 	section, rest, ok := strings.Cut(name, ".")
 	if !ok || section == "" {

@@ -10,41 +10,38 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 )
 
-// CommitOptions say what stands in the commit. The same changes on top of the
-// same commit with the same options give the same commit hash.
+// CommitOptions is the metadata of a commit. The same changes on top of the same commit
+// with the same options result in the same commit hash.
 type CommitOptions struct {
 	// Message of the commit; its first line goes to the reference's log.
 	Message string
-	// Author and Committer, see ResolveAuthor. A Committer without name is the
-	// Author.
+	// Author and Committer, see ResolveAuthor. If Committer has no name, the Author is the
+	// committer.
 	Author, Committer Signature
-	// DryRun builds the commit and checks what would refuse it, and writes
-	// nothing.
+	// DryRun builds the commit in memory and performs all checks, but writes nothing.
 	DryRun bool
 }
 
-// Result says what a commit did, or would do in a dry run.
+// Result is what a commit did, or would do in a dry run.
 type Result struct {
-	// Commit is the branch's head afterwards, Parent what it was built on; empty
-	// for none.
+	// Commit is the branch's head afterwards, Parent its parent; empty if there is none.
 	Commit, Parent string
-	// Changed says that there is a new commit or that the branch was created or
-	// moved forward; without it nothing had to be done.
+	// Changed is set if there is a new commit, or if the branch was created or moved forward;
+	// otherwise nothing had to be done.
 	Changed bool
-	// Created says that the branch did not exist.
+	// Created is set if the branch did not exist.
 	Created bool
-	// Pushed says that the remote took the commit.
+	// Pushed is set if the remote accepted the commit.
 	Pushed bool
 }
 
-// Commit applies changes to the branch, all or nothing. It makes no commit when
-// the tree stays as it is. With a remote the commit is pushed before the local
-// branch moves: a rejected push changes nothing here, and the caller opens the
+// Commit applies changes to the branch, all or nothing. It creates no commit if
+// the tree does not change. With a remote, it pushes the commit before it moves the local
+// branch: a rejected push changes nothing locally, and the caller opens the
 // branch again and repeats.
-//
 // It fails with ErrMoved, ErrRejected, ErrBusy, ErrDirty, ErrInProgress, ErrFilter or a
-// *tree.BlockedError and the branch unchanged. When it fails after the reference moved
-// (a full disk while the work tree is written) the error says so, and the next
+// *tree.BlockedError, and leaves the branch unchanged. If it fails after the reference moved
+// (such as a full disk while it writes the work tree), the error says so, and the next
 // Open completes it.
 func (b *Branch) Commit(ctx context.Context, changes []Change, o CommitOptions) (Result, error) {
 	e := newEditor(b.store)
@@ -78,7 +75,7 @@ func (b *Branch) Commit(ctx context.Context, changes []Change, o CommitOptions) 
 	}
 	b.store.Reindex()
 	if push {
-		if err := b.remote.send(ctx, b.store, b.ref, result.Commit); err != nil {
+		if err := b.remote.send(ctx, b.store.whole(), b.ref, result.Commit); err != nil {
 			return Result{}, err
 		}
 		b.remote.head, result.Pushed = result.Commit, true
@@ -93,7 +90,7 @@ func (b *Branch) Commit(ctx context.Context, changes []Change, o CommitOptions) 
 	return result, nil
 }
 
-// pushedButStuck adds that the remote has the commit already.
+// pushedButStuck adds to an error that the remote already has the commit.
 func pushedButStuck(err error, pushed bool) error {
 	if !pushed {
 		return err
@@ -101,7 +98,7 @@ func pushedButStuck(err error, pushed bool) error {
 	return fmt.Errorf("the remote has the commit, but the local branch could not follow (\"git pull\" brings it): %w", err)
 }
 
-// build makes the tree and the commit in memory.
+// build creates the tree and the commit in memory.
 func (b *Branch) build(e *editor, changes []Change, o CommitOptions) (Result, error) {
 	sorted, err := sortChanges(changes)
 	if err != nil {
@@ -120,7 +117,7 @@ func (b *Branch) build(e *editor, changes []Change, o CommitOptions) (Result, er
 		result.Created = result.Created && b.base != ""
 		return result, nil
 	}
-	if after.IsZero() { // git's empty tree, which is an object like others
+	if after.IsZero() { // git's empty tree, which is an ordinary object
 		if after, err = e.addEncoded(&object.Tree{}); err != nil {
 			return Result{}, err
 		}

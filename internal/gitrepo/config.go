@@ -25,14 +25,16 @@ type configFile struct {
 
 // readConfig parses a configuration file; a missing one is empty.
 func readConfig(path string) (configFile, error) {
-	c := configFile{path: path, raw: format.New()}
 	data, err := readBounded(path, maxConfig)
-	if errors.Is(err, fs.ErrNotExist) {
-		return c, nil
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return configFile{path: path, raw: format.New()}, err
 	}
-	if err != nil {
-		return c, err
-	}
+	return parseConfig(path, data)
+}
+
+// parseConfig parses the content of a configuration file.
+func parseConfig(path string, data []byte) (configFile, error) {
+	c := configFile{path: path, raw: format.New()}
 	if err := format.NewDecoder(bytes.NewReader(data)).Decode(c.raw); err != nil {
 		return c, fmt.Errorf("%s: %w", path, err)
 	}
@@ -92,11 +94,11 @@ func (c configFile) isTrue(section, key string, otherwise bool) bool {
 	return err == nil && n != 0
 }
 
-// knownExtensions are the format extensions that change nothing for what this
-// package reads and writes (git's Documentation/config/extensions.txt).
+// knownExtensions are the format extensions that do not affect what this package reads and writes
+// (git's Documentation/config/extensions.txt).
 var knownExtensions = []string{"noop", "noop-v1", "preciousobjects", "partialclone", "worktreeconfig", "relativeworktrees"}
 
-// checkFormat refuses a repository whose format this package doesn't write.
+// checkFormat returns an error for a repository whose format this package doesn't support.
 func (c configFile) checkFormat() error {
 	version, _ := c.get("core", "repositoryformatversion")
 	if version != "" && version != "0" && version != "1" {
@@ -165,7 +167,7 @@ func readBounded(path string, limit int64) ([]byte, error) {
 	return regular.Read(path, limit)
 }
 
-// resolveIn makes a path absolute, relative ones against a folder.
+// resolveIn makes a path absolute; relative paths are relative to dir.
 func resolveIn(dir, path string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)

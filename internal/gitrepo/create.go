@@ -8,9 +8,9 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// Create makes a folder the work tree of a new repository, on the branch main,
-// unless it belongs to a repository already. It reports whether it made one,
-// which appears whole.
+// Create creates a repository with the branch main in a folder, unless the folder already belongs
+// to a repository. It reports whether it created one. The repository appears complete or not at
+// all.
 func Create(dir string) (bool, error) {
 	if _, found := Root(dir); found {
 		return false, nil

@@ -9,13 +9,13 @@ import (
 	"runtime"
 )
 
-// disk is the only way in which this package changes files of a repository. The
-// step hook is called before each change (and in the middle of a write), so that
-// a test can end the process at every one of them.
+// disk performs all changes that this package makes to a repository's files. It calls the step hook
+// before each change (and in the middle of a write), so that a test can end the process at each of
+// them.
 type disk struct {
 	step func(op, path string)
-	// dirBits and fileBits are added to the modes of what is made in the git
-	// folder (core.sharedRepository).
+	// dirBits and fileBits are added to the modes of new files in the git folder
+	// (core.sharedRepository).
 	dirBits, fileBits fs.FileMode
 }
 
@@ -25,7 +25,7 @@ func (d disk) at(op, path string) {
 	}
 }
 
-// mkdirs makes a folder and its missing parents.
+// mkdirs creates a folder and its missing parents.
 func (d disk) mkdirs(path string) error {
 	info, err := os.Stat(path)
 	if err == nil && info.IsDir() {
@@ -54,7 +54,7 @@ func (d disk) mkdirs(path string) error {
 	return os.Chmod(path, info.Mode()|d.dirBits|fs.ModeSetgid)
 }
 
-// create makes a new file, fills it and brings it to the medium.
+// create creates a file, calls fill to write it, and syncs it to disk.
 func (d disk) create(path string, perm fs.FileMode, fill func(io.ReadWriteSeeker) error) (err error) {
 	d.at("create", path)
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
@@ -74,7 +74,7 @@ func (d disk) create(path string, perm fs.FileMode, fill func(io.ReadWriteSeeker
 	return f.Sync()
 }
 
-// write makes a new file with the given content.
+// write creates a file with the given content.
 func (d disk) write(path string, perm fs.FileMode, data []byte) error {
 	return d.create(path, perm, func(w io.ReadWriteSeeker) error { return d.halves(w, path, data) })
 }
@@ -90,8 +90,7 @@ func (d disk) halves(w io.Writer, path string, data []byte) error {
 	return err
 }
 
-// rewrite replaces the content of a file in place: only for lock files that
-// nobody reads.
+// rewrite replaces the content of a file in place: only for lock files, which no process reads.
 func (d disk) rewrite(path string, data []byte) (err error) {
 	d.at("rewrite", path)
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_TRUNC, 0)
@@ -105,7 +104,7 @@ func (d disk) rewrite(path string, data []byte) (err error) {
 	return f.Sync()
 }
 
-// appendTo adds data to a file in one write, making it where it is missing.
+// appendTo appends data to a file in one write. It creates the file if it is missing.
 func (d disk) appendTo(path string, data []byte) (err error) {
 	d.at("append", path)
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666|d.fileBits)
@@ -130,7 +129,7 @@ func (d disk) rename(from, to string) error {
 	return syncDir(filepath.Dir(to))
 }
 
-// remove deletes a file or an empty folder; a missing one is fine.
+// remove deletes a file or an empty folder; a missing one is no error.
 func (d disk) remove(path string) error {
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -142,7 +141,7 @@ func (d disk) remove(path string) error {
 	return nil
 }
 
-// removeEmpty deletes a folder when it holds nothing but empty folders.
+// removeEmpty deletes a folder that contains nothing but empty folders.
 func (d disk) removeEmpty(path string) error {
 	items, err := os.ReadDir(path)
 	if err != nil {
@@ -159,7 +158,7 @@ func (d disk) removeEmpty(path string) error {
 	return d.remove(path)
 }
 
-// syncDir brings a folder's entries to the medium. Windows has no such call.
+// syncDir syncs a folder's entries to disk. Windows has no such call.
 func syncDir(path string) error {
 	if runtime.GOOS == "windows" {
 		return nil

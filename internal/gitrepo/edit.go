@@ -15,22 +15,23 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/go-git/go-git/v5/storage/memory"
 
+	"github.com/fleetwright/fleetwright/internal/sorting"
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
-// Change is what happens to one file of the branch.
+// Change is the change of one file of the branch.
 type Change struct {
 	// Path from the branch's root, with forward slashes, clean and relative.
 	Path string
-	// Content is what the file holds afterwards. A file that is there keeps its
-	// mode; a new one is a regular file that is not executable.
+	// Content is the new content of the file. An existing file keeps its mode; a new one is a
+	// regular file that is not executable.
 	Content []byte
-	// Delete removes the file; deleting one that isn't there is fine.
+	// Delete removes the file; a missing file is no error.
 	Delete bool
 }
 
-// checkPath refuses what git wouldn't check out: absolute and unclean paths,
-// and names that a file system may take for .git.
+// checkPath returns an error for paths that git wouldn't check out: absolute and unclean paths,
+// and names that a file system may treat as .git.
 func checkPath(path string) error {
 	for part := range strings.SplitSeq(path, "/") {
 		if err := checkComponent(part); err != nil {
@@ -43,8 +44,7 @@ func checkPath(path string) error {
 	return nil
 }
 
-// memBlob is a blob that shares its bytes with the change it comes from: a
-// plumbing.MemoryObject would copy them.
+// memBlob is a blob that shares its bytes with the change: a plumbing.MemoryObject would copy them.
 type memBlob struct {
 	plumbing.MemoryObject
 	content []byte
@@ -63,11 +63,11 @@ func (b *memBlob) Reader() (io.ReadCloser, error) {
 	return io.NopCloser(bytes.NewReader(b.content)), nil
 }
 
-// editor builds the trees of a commit on top of existing ones, in memory.
+// editor builds the trees of a commit on top of existing trees, in memory.
 type editor struct {
 	store objects
 	fresh *memory.Storage
-	// order is the order in which fresh objects were made.
+	// order lists the new objects in the order in which they were created.
 	order []plumbing.Hash
 }
 
@@ -75,7 +75,7 @@ func newEditor(store objects) *editor {
 	return &editor{store: store, fresh: memory.NewStorage()}
 }
 
-// add keeps an object that the repository may lack.
+// add stores an object that the repository may lack.
 func (e *editor) add(o plumbing.EncodedObject) (plumbing.Hash, error) {
 	hash := o.Hash()
 	if e.fresh.HasEncodedObject(hash) == nil {
@@ -98,10 +98,10 @@ func (e *editor) addEncoded(x encoder) (plumbing.Hash, error) {
 	return e.add(o)
 }
 
-// sortChanges checks the paths and orders them; each path comes once.
+// sortChanges checks and sorts the paths. It returns an error if a path occurs twice.
 func sortChanges(changes []Change) ([]Change, error) {
 	sorted := slices.Clone(changes)
-	slices.SortFunc(sorted, func(a, b Change) int { return cmp.Compare(a.Path, b.Path) })
+	sorting.Func(sorted, func(a, b Change) int { return cmp.Compare(a.Path, b.Path) })
 	for i, c := range sorted {
 		if err := checkPath(c.Path); err != nil {
 			return nil, err
@@ -113,8 +113,8 @@ func sortChanges(changes []Change) ([]Change, error) {
 	return sorted, nil
 }
 
-// apply returns the tree after the changes, all of which are below dir. The zero
-// hash stands for an empty tree on both sides.
+// apply returns the hash of a tree after the changes, which are all below dir. The zero
+// hash is an empty tree, for the argument and for the result.
 func (e *editor) apply(of plumbing.Hash, dir string, changes []Change) (plumbing.Hash, error) {
 	entries, err := e.store.entries(of)
 	if err != nil {
@@ -155,13 +155,13 @@ func (e *editor) makeTree(byName map[string]item) (plumbing.Hash, error) {
 	return e.addEncoded(t)
 }
 
-// group is the changes at a name: to the name itself, and below it.
+// group contains the changes at a name: to the name itself, and below it.
 type group struct {
 	self  *Change
 	below []Change
 }
 
-// groups splits sorted changes below dir by the next name, in order.
+// groups groups sorted changes below dir by their next path element, in order.
 func groups(dir string, changes []Change) func(yield func(string, group) bool) {
 	return func(yield func(string, group) bool) {
 		var names []string
@@ -187,12 +187,12 @@ func groups(dir string, changes []Change) func(yield func(string, group) bool) {
 	}
 }
 
-// writes returns a change that isn't a deletion.
+// writes reports whether a change in the group isn't a deletion.
 func (g group) writes() bool {
 	return slices.ContainsFunc(g.below, func(c Change) bool { return !c.Delete })
 }
 
-// applyName brings one name of a tree to what the changes say.
+// applyName applies the changes at one name of a tree.
 func (e *editor) applyName(was item, path string, g group) (item, error) {
 	kind := ""
 	if !was.hash.IsZero() {
@@ -229,7 +229,7 @@ func (e *editor) applyName(was item, path string, g group) (item, error) {
 	return e.writeFile(was, kind, g.self.Content)
 }
 
-// inTheWay says what stands where the changes want to write.
+// inTheWay returns the error for an object that is where the changes would write.
 func inTheWay(at string, g group, kind string) error {
 	path := at
 	if g.self == nil {

@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// The kinds of failure that callers tell apart with errors.Is.
+// The failures that callers distinguish with errors.Is.
 var (
 	// ErrMoved: the branch is no longer at the commit that was read. Nothing
 	// was changed; open the branch again and repeat.
 	ErrMoved = errors.New("the branch moved")
-	// ErrRejected: the remote did not take the push. The local branch was not
-	// changed; open the branch again and repeat.
+	// ErrRejected: the remote rejected the push. The local branch was not changed; open the branch
+	// again and repeat.
 	ErrRejected = errors.New("the push was rejected")
 	// ErrBusy: another process holds a lock of the repository.
 	ErrBusy = errors.New("another process is writing to the repository")
-	// ErrDirty: the work tree holds changes of the user's at touched paths;
+	// ErrDirty: the work tree has changes of the user at paths of the commit;
 	// the error is a *DirtyError.
-	ErrDirty = errors.New("the work tree has changes of its own")
+	ErrDirty = errors.New("the work tree has uncommitted changes")
 	// ErrInProgress: the checked-out branch is in the middle of a rebase, merge,
 	// cherry-pick, revert or bisect.
 	ErrInProgress = errors.New("an operation of git is in progress")
@@ -30,39 +30,38 @@ var (
 	// ErrUnsupported: the repository uses a format that this package does not
 	// write.
 	ErrUnsupported = errors.New("unsupported repository format")
-	// ErrOwner: the repository belongs to somebody else.
+	// ErrOwner: the repository belongs to another user.
 	ErrOwner = errors.New("the repository belongs to another user")
-	// ErrFilter: git would store a file otherwise than it is, by its attributes.
+	// ErrFilter: the attributes of a file make git store other bytes than it contains.
 	ErrFilter = errors.New("git would run a filter")
-	// ErrNoIdentity: neither flags, environment nor git's configuration say who
-	// commits.
+	// ErrNoIdentity: flags, environment and git's configuration do not name the
+	// committer.
 	ErrNoIdentity = errors.New("who commits is unknown")
 )
 
-// Advice is an error with its way out.
+// Advice is an error with a hint.
 type Advice struct {
 	Err error
-	// Hint is what the user can do, in a sentence.
+	// Hint is what the user can do, as a sentence.
 	Hint string
 }
 
-// Error is the message without the hint.
+// Error returns the message without the hint.
 func (e *Advice) Error() string { return e.Err.Error() }
 
 func (e *Advice) Unwrap() error { return e.Err }
 
-// DirtyError lists the paths that a commit would write and that hold changes of
-// the user's.
+// DirtyError lists the paths that a commit would write and that have changes of the user.
 type DirtyError struct {
 	// Branch is the short name of the checked-out branch, Dir its work tree.
 	Branch, Dir string
-	// Unborn says that the branch has no commit yet, so that nothing can be stashed.
+	// Unborn is set if the branch has no commit yet, so that changes cannot be stashed.
 	Unborn bool
-	// Paths in order, each with what is the matter.
+	// Paths are in order, each with its state.
 	Paths []DirtyPath
 }
 
-// DirtyPath is one path with changes of the user's.
+// DirtyPath is one path with changes of the user.
 type DirtyPath struct {
 	Path string
 	// State is "modified", "deleted", "staged", "untracked" or "in the way".
@@ -83,7 +82,7 @@ func (e *DirtyError) Error() string {
 	return b.String()
 }
 
-// Hint is the way out.
+// Hint returns how to fix the error.
 func (e *DirtyError) Hint() string {
 	if e.Unborn {
 		return "commit or move them, and run again"
@@ -94,7 +93,7 @@ func (e *DirtyError) Hint() string {
 // Is makes errors.Is(err, ErrDirty) true.
 func (e *DirtyError) Is(target error) bool { return target == ErrDirty }
 
-// lockedError names a lock file that is in the way.
+// lockedError names a lock file that blocks the commit.
 type lockedError struct{ path string }
 
 func (e *lockedError) Error() string {
@@ -103,7 +102,7 @@ func (e *lockedError) Error() string {
 
 func (e *lockedError) Is(target error) bool { return target == ErrBusy }
 
-// movedError says from where to where a reference moved.
+// movedError returns the error for a reference that moved while committing.
 func movedError(branch, from, to string) error {
 	return fmt.Errorf("%w: branch %q moved from %s to %s while committing: run again", ErrMoved, branch, shortHash(from), shortHash(to))
 }

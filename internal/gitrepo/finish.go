@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 )
 
-// finish does what follows the decision; it may run again after a kill.
+// finish performs the steps after the reference moved (see transaction); it may run again after the process was killed.
 func (t *transaction) finish() error {
 	if t.j.Ref != "" {
 		w, found, err := t.layout.checkedOut(t.j.Ref)
@@ -48,11 +48,11 @@ func (t *transaction) writeLogs(w worktree, found bool) error {
 	return t.layout.appendLog(t.disk, t.layout.common, t.j.Ref, entry)
 }
 
-// follow brings the work tree and its index to the new commit.
+// follow updates the work tree and its index to the new commit.
 func (t *transaction) follow(w worktree) (err error) {
 	path := filepath.Join(w.git, "index")
 	if sameFile(t.stage("index"), path) {
-		return nil // the index comes last: all is done
+		return nil // the index comes last, so everything is done
 	}
 	if !t.holds("index", path+".lock") {
 		if err := t.relock(path + ".lock"); err != nil {
@@ -74,8 +74,8 @@ func (t *transaction) follow(w worktree) (err error) {
 	return t.disk.rename(path+".lock", path)
 }
 
-// moveTracking remembers the remote's head. A reference that git holds a lock of
-// is left to it: the next fetch brings it.
+// moveTracking sets the remote-tracking reference to the new commit. If git holds the reference's lock,
+// it does nothing: the next fetch updates the reference.
 func (t *transaction) moveTracking() error {
 	path := t.refPath(t.j.Tracking)
 	now, err := readRef(t.layout.common, t.j.Tracking)
@@ -100,8 +100,8 @@ func (t *transaction) moveTracking() error {
 	return t.disk.rename(path+".lock", path)
 }
 
-// rollback removes the locks that are ours, and the folder. After finish it is
-// only the cleaning.
+// rollback removes our locks, and the folder with the journal. After finish it only
+// cleans up.
 func (t *transaction) rollback() error {
 	all, err := t.layout.worktrees()
 	if err != nil {

@@ -2,16 +2,16 @@ package gitrepo
 
 import "path/filepath"
 
-// Folders returns the files and folders in which git keeps what it knows of the work tree that a folder is
-// in, or of a bare repository: .git, and for a linked work tree the places that it leads to. It returns none
-// where there is no repository.
+// Folders returns the files and folders in which git keeps the repository of a folder's work tree,
+// or of a bare repository: .git, and for a linked work tree the folders that it points to. It returns none
+// if there is no repository.
 func Folders(dir string) []string {
 	root, ok := Root(dir)
 	if !ok {
 		return nil
 	}
 	all := []string{filepath.Join(root, ".git")}
-	if l, err := findLayout(root); err == nil { // reading it reports why not
+	if l, err := findLayout(root); err == nil { // an error is reported when the repository is read
 		all = append(all, l.git, l.common)
 	}
 	return all

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// lockRepository waits for other commits of this program to end.
+// lockRepository waits until other commits of this program have ended, and takes the program's own lock.
 func (l layout) lockRepository(ctx context.Context) (release func(), err error) {
 	path := filepath.Join(l.common, lockName)
 	late := time.After(lockWait)
@@ -29,7 +29,7 @@ func (l layout) lockRepository(ctx context.Context) (release func(), err error) 
 	}
 }
 
-// lock makes a lock file of a staged one.
+// lock creates a lock file as a hard link to a staged file.
 func (t *transaction) lock(staged, lock string) error {
 	err := t.disk.link(t.stage(staged), lock)
 	if err == nil {
@@ -38,7 +38,7 @@ func (t *transaction) lock(staged, lock string) error {
 	if errors.Is(err, fs.ErrExist) {
 		return &lockedError{lock}
 	}
-	// A file system without hard links: as git does it. After a kill such a lock
+	// A file system without hard links: create the file as git does. If the process is killed, such a lock
 	// has to be removed by hand.
 	data, readErr := os.ReadFile(t.stage(staged))
 	if readErr != nil {
@@ -54,7 +54,7 @@ func (t *transaction) lock(staged, lock string) error {
 	return err
 }
 
-// holds says that a lock file is ours.
+// holds reports whether this transaction owns a lock file.
 func (t *transaction) holds(staged, lock string) bool {
 	for _, o := range t.owned {
 		if o == lock {
@@ -64,7 +64,7 @@ func (t *transaction) holds(staged, lock string) bool {
 	return sameFile(t.stage(staged), lock)
 }
 
-// prepare takes git's locks and checks under them that nothing moved.
+// prepare takes git's locks and checks under them that nothing has changed.
 func (t *transaction) prepare() error {
 	w, found, err := t.layout.checkedOut(t.j.Ref)
 	if err != nil {
@@ -104,8 +104,8 @@ func (t *transaction) prepare() error {
 	return errors.Join(c.check(shortRef(t.j.Ref), t.j.Old == ""), c.close())
 }
 
-// headFolder is the git folder whose HEAD follows the branch, and whose log of
-// HEAD gets a line.
+// headFolder returns the git folder whose HEAD points to the branch, and whose log of
+// HEAD gets a line; "" if there is none.
 func (t *transaction) headFolder(w worktree, found bool) (string, error) {
 	if found {
 		return w.git, nil
@@ -117,7 +117,7 @@ func (t *transaction) headFolder(w worktree, found bool) (string, error) {
 	return t.layout.common, nil
 }
 
-// lockRef takes the reference's lock and compares its value.
+// lockRef takes the reference's lock and checks that its value is the expected one.
 func (t *transaction) lockRef() error {
 	path := t.refPath(t.j.Ref)
 	if t.j.Old == "" {
@@ -141,8 +141,8 @@ func (t *transaction) lockRef() error {
 	return t.disk.clearFolder(path)
 }
 
-// relock takes the index's lock again after somebody removed it, with a staged
-// file made anew: the old one may have become something else meanwhile.
+// relock takes the index's lock again after another process removed it. It stages a new file,
+// because the old one may have become part of something else.
 func (t *transaction) relock(lock string) error {
 	if err := t.disk.remove(t.stage("index")); err != nil {
 		return err

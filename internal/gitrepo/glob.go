@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// globPattern makes a regular expression of a pattern of git's, for whole paths.
+// globPattern converts a glob pattern of git to a regular expression for whole paths.
 // Source: git's wildmatch.c, with WM_PATHNAME.
 func globPattern(pattern string, fold bool) (*regexp.Regexp, error) {
 	var out strings.Builder
@@ -55,7 +55,7 @@ func globPattern(pattern string, fold bool) (*regexp.Regexp, error) {
 	return regexp.Compile(out.String() + `\z`)
 }
 
-// globClass makes a class of one, and says how long it is in the pattern. None matches a slash.
+// globClass converts a character class, and returns its length in the pattern. No class matches a slash.
 func globClass(pattern string) (string, int, error) {
 	var out strings.Builder
 	i := 1

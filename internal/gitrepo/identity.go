@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// Signature says who did something and when, to the second.
+// Signature is a name, an email address and a time, to the second.
 type Signature struct {
 	Name, Email string
 	When        time.Time
 }
 
-// check refuses what doesn't fit a commit's header.
+// check returns an error for a signature that a commit's header cannot contain.
 func (s Signature) check(role string) error {
 	switch {
 	case s.Name == "" || s.Email == "":
@@ -28,14 +28,14 @@ func (s Signature) check(role string) error {
 	return nil
 }
 
-// ResolveAuthor finds who commits, as git does: for the author the explicit
+// ResolveAuthor returns the author and committer of a commit as git determines them. For the author it uses the explicit
 // "Name <email>" (a flag's value, may be empty), then the environment
 // (GIT_AUTHOR_NAME, GIT_AUTHOR_EMAIL, GIT_AUTHOR_DATE; GIT_COMMITTER_* for the
 // committer), then git's configuration (author.*, committer.*, user.*), then
-// EMAIL. A committer that nothing names is the author. The time is now where no
-// date is set. dir is a folder in a repository whose own configuration counts,
-// or empty. Where nothing names an author, the error is an
-// *Advice on how to.
+// EMAIL. Without a committer, the author is the committer. Without a
+// date, the time is now. dir is a folder in a repository whose own configuration applies,
+// or empty. If there is no author, the error is an
+// *Advice that says how to set one.
 func ResolveAuthor(explicit string, env func(string) string, dir string, now time.Time) (author, committer Signature, err error) {
 	settings, err := readSettings(env, dir)
 	if err != nil {
@@ -64,8 +64,8 @@ var dateLayouts = []string{
 	"2006-01-02T15:04:05", "2006-01-02 15:04:05",
 }
 
-// parseDate reads git's date formats: "SECONDS ZONE" (with or without @),
-// ISO 8601 and RFC 2822. Without a zone the local one is meant.
+// parseDate parses git's date formats: "SECONDS ZONE" (with or without @), ISO 8601 and RFC 2822.
+// Without a zone it uses the local one.
 func parseDate(date string) (time.Time, error) {
 	date = strings.TrimSpace(date)
 	seconds, zone, _ := strings.Cut(strings.TrimPrefix(date, "@"), " ")

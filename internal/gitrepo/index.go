@@ -14,11 +14,13 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
+
+	"github.com/fleetwright/fleetwright/internal/sorting"
 )
 
-// The index is read and written here and not with go-git's format package,
-// which drops the assume-unchanged bit of an entry: a setting of the user's.
-// Format: git's Documentation/gitformat-index.txt.
+// This file reads and writes the index instead of go-git's format package, which drops the
+// assume-unchanged bit of an entry: a setting of the user. Format: git's
+// Documentation/gitformat-index.txt.
 
 const (
 	flagExtended     = 0x4000
@@ -29,17 +31,17 @@ const (
 	indexEntryHeader = 62
 )
 
-// indexEntry is a file that git tracks.
+// indexEntry is an entry of the index: a file that git tracks.
 type indexEntry struct {
 	name string
-	// stat is what git compares first: ctime, mtime (seconds and nanoseconds),
+	// stat is the file's metadata, which git compares first: ctime, mtime (seconds and nanoseconds),
 	// device, inode, mode, user, group, size.
 	stat       [10]uint32
 	hash       plumbing.Hash
 	flags, ext uint16
 }
 
-// Places in indexEntry.stat.
+// Indexes in indexEntry.stat.
 const (
 	statCtime = iota
 	statCtimeNano
@@ -57,15 +59,15 @@ func (e indexEntry) mode() filemode.FileMode { return filemode.FileMode(e.stat[s
 func (e indexEntry) skipWorktree() bool      { return e.ext&extSkipWorktree != 0 }
 func (e indexEntry) intentToAdd() bool       { return e.ext&extIntentToAdd != 0 }
 
-// index is a read index: entries sorted by name.
+// index is an index file that was read: its entries are sorted by name.
 type index struct {
 	entries []indexEntry
-	// written is when the file was, to tell racily clean entries
+	// written is the modification time of the index file, to recognize racily clean entries
 	// (git's Documentation/technical/racy-git.txt).
 	written time.Time
 }
 
-// maxIndex bounds an index file, in bytes: some two million files.
+// maxIndex is the maximum size of an index file in bytes: some two million files.
 const maxIndex = 256 << 20
 
 // readIndex reads an index file; a missing one is empty.
@@ -95,7 +97,7 @@ func decodeIndex(data []byte) ([]indexEntry, error) {
 		return nil, errShortIndex
 	}
 	body, sum := data[:len(data)-sha1.Size], data[len(data)-sha1.Size:]
-	// index.skipHash leaves the checksum zero.
+	// With index.skipHash, the checksum is zero.
 	if got := sha1.Sum(body); !bytes.Equal(got[:], sum) && !bytes.Equal(sum, make([]byte, sha1.Size)) {
 		return nil, errShortIndex
 	}
@@ -160,7 +162,7 @@ func decodeEntry(b []byte, version uint32, last string) (indexEntry, int, error)
 	e.name = prefix + string(b[n:n+end])
 	n += end + 1
 	if version != 4 {
-		n += -n & 7 // padded with NULs to a multiple of eight
+		n += -n & 7 // entries are padded with NULs to a multiple of eight bytes
 	}
 	if n > len(b) {
 		return e, 0, errShortIndex
@@ -168,8 +170,8 @@ func decodeEntry(b []byte, version uint32, last string) (indexEntry, int, error)
 	return e, n, nil
 }
 
-// decodeOffset reads the variable-width number of pack offsets, which version 4
-// uses for the length to strip.
+// decodeOffset decodes a variable-width number, as of pack offsets. Version 4 of the index
+// encodes the number of bytes to strip from the previous name like this.
 func decodeOffset(b []byte) (value, size int) {
 	for i, c := range b {
 		if i > 4 {
@@ -186,8 +188,8 @@ func decodeOffset(b []byte) (value, size int) {
 	return 0, 0
 }
 
-// checkExtensions refuses the extensions without which the entries don't say
-// what is tracked. The others are caches, which git makes again.
+// checkExtensions returns an error for extensions that change the meaning of the entries. Others
+// are caches, which git creates again.
 func checkExtensions(b []byte) error {
 	for len(b) >= 8 {
 		name, size := string(b[:4]), binary.BigEndian.Uint32(b[4:])
@@ -206,7 +208,7 @@ func checkExtensions(b []byte) error {
 	return nil
 }
 
-// encodeIndex writes version 2, or 3 where an entry needs it.
+// encodeIndex encodes entries as version 2, or 3 if an entry needs it.
 func encodeIndex(entries []indexEntry) []byte {
 	version := uint32(2)
 	size := 12 + sha1.Size
@@ -267,7 +269,7 @@ func (x index) below(dir string) []indexEntry {
 	return x.entries[from:to]
 }
 
-// racy says that a file may have changed after its entry was made without a
+// racy reports whether a file may have changed after its entry was written without a
 // difference in time.
 func (x index) racy(e indexEntry) bool {
 	return int64(e.stat[statMtime]) >= x.written.Unix()
@@ -292,6 +294,6 @@ func (x index) edited(set map[string]*indexEntry, clean func(indexEntry) bool) [
 			out = append(out, *e)
 		}
 	}
-	slices.SortFunc(out, compareEntries)
+	sorting.Func(out, compareEntries)
 	return out
 }

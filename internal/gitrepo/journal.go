@@ -14,19 +14,19 @@ import (
 const (
 	stageDir = "fleetwright-commit"
 	lockName = "fleetwright.lock"
-	// lockWait is how long another commit is waited for.
+	// lockWait is how long a commit waits for another one.
 	lockWait = 10 * time.Second
 )
 
-// journal says what a commit is about to do.
+// journal records the steps of a commit before they are taken.
 type journal struct {
 	// Version of the format.
 	Version int `json:"version"`
-	// Ref moves from Old (empty: it is created) to New; no Ref: it stays.
+	// Ref moves from Old to New. Old is empty if Ref is created; Ref is empty if no reference moves.
 	Ref string `json:"ref,omitempty"`
 	Old string `json:"old,omitempty"`
 	New string `json:"new"`
-	// Tracking is the remote-tracking reference that follows.
+	// Tracking is the remote-tracking reference that is updated as well.
 	Tracking string    `json:"tracking,omitempty"`
 	Name     string    `json:"name"`
 	Email    string    `json:"email"`
@@ -34,8 +34,8 @@ type journal struct {
 	Message  string    `json:"message"`
 }
 
-// check refuses a journal that this package didn't write: a repository may come
-// from a stranger.
+// check returns an error for a journal that this package didn't write: a repository may be
+// a stranger's.
 func (j journal) check() error {
 	sig := Signature{Name: j.Name, Email: j.Email, When: j.When}
 	switch {
@@ -55,13 +55,13 @@ func (j journal) check() error {
 
 func isHash(s string) bool { return len(s) == 40 && plumbing.IsHash(s) }
 
-// transaction is one run of the final phase.
+// transaction performs the final steps of a commit.
 type transaction struct {
 	layout layout
 	disk   disk
 	store  objects
 	j      journal
-	// locks made without a hard link, which only this process knows as its own.
+	// owned are the locks that were created without a hard link; only this process knows that it owns them.
 	owned []string
 }
 
@@ -73,7 +73,7 @@ func (t *transaction) refPath(ref string) string {
 	return filepath.Join(t.layout.common, filepath.FromSlash(ref))
 }
 
-// checkout opens the work tree with the differences that the move makes.
+// checkout opens the work tree with the differences between the old and the new commit.
 func (t *transaction) checkout(w worktree) (*checkout, error) {
 	before, err := t.store.rootOf(t.j.Old)
 	if err != nil {
@@ -90,7 +90,7 @@ func (t *transaction) checkout(w worktree) (*checkout, error) {
 	return openCheckout(w, t.disk, t.store, t.layout.config, diffs, tempFor(t.j.New))
 }
 
-// begin writes the files that become locks, and the journal last.
+// begin writes the files that become locks, and then the journal.
 func (t *transaction) begin() error {
 	if err := t.disk.mkdirs(t.stage("")); err != nil {
 		return err

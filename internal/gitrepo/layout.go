@@ -10,15 +10,15 @@ import (
 	"strings"
 )
 
-// layout says where the parts of a repository are.
+// layout contains the paths of a repository's parts.
 type layout struct {
-	// git is the folder with HEAD and index of what was opened; common holds
+	// git is the folder with the HEAD and index of the opened work tree; common contains
 	// objects, references and config. They differ in a linked work tree.
 	git, common string
 	// work is the work tree's folder, empty for a bare repository.
 	work   string
 	config configFile
-	// link is the file .git that leads to git, empty where that is a folder.
+	// link is the file .git that points to git, empty if .git is a folder.
 	link string
 }
 
@@ -26,8 +26,8 @@ type layout struct {
 // and index.
 type worktree struct{ dir, git string }
 
-// findLayout looks at one folder: a bare repository, a .git folder, or a work
-// tree. It does not look into parent folders.
+// findLayout returns the layout of a folder: of a bare repository, a .git folder, or a work
+// tree. It does not search parent folders.
 func findLayout(path string) (layout, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -49,7 +49,7 @@ func findLayout(path string) (layout, error) {
 	default:
 		l = layout{git: path}
 	}
-	if _, err := os.Lstat(filepath.Join(l.git, "HEAD")); err != nil { // nothing else of a folder is opened
+	if _, err := os.Lstat(filepath.Join(l.git, "HEAD")); err != nil { // if there is no HEAD, nothing else in the folder is opened
 		return layout{}, fmt.Errorf("%w: %q", ErrNotRepository, path)
 	}
 	if l.common, err = commonDir(l.git); err != nil {
@@ -67,9 +67,9 @@ func findLayout(path string) (layout, error) {
 	return l, l.settleWork()
 }
 
-// settleWork finds the work tree of a git folder that was named itself, and
-// refuses a core.worktree that leads elsewhere than the folder opened: files
-// are written only where the user pointed.
+// settleWork finds the work tree of a git folder that the user named, and returns an error if
+// core.worktree points to another folder than the opened one: files are written only where the user
+// said so.
 func (l *layout) settleWork() error {
 	linked := l.git != l.common
 	if set, ok := l.config.get("core", "worktree"); ok && !linked {
@@ -88,7 +88,7 @@ func (l *layout) settleWork() error {
 	return nil
 }
 
-// commonDir follows a linked work tree's commondir file.
+// commonDir returns the folder in a linked work tree's commondir file.
 func commonDir(git string) (string, error) {
 	data, err := readBounded(filepath.Join(git, "commondir"), 1<<16)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotDir) {
@@ -100,7 +100,7 @@ func commonDir(git string) (string, error) {
 	return resolveIn(git, strings.TrimSpace(string(data))), nil
 }
 
-// readGitFile follows a .git file ("gitdir: PATH").
+// readGitFile returns the path in a .git file ("gitdir: PATH").
 func readGitFile(path string) (string, error) {
 	data, err := readBounded(path, 1<<16)
 	if err != nil {
@@ -113,7 +113,7 @@ func readGitFile(path string) (string, error) {
 	return resolveIn(filepath.Dir(path), target), nil
 }
 
-// isGitDir asks what git's is_git_directory asks: HEAD, objects and refs.
+// isGitDir reports whether a folder contains HEAD, objects and refs, as git's is_git_directory does.
 func isGitDir(git, common string) bool {
 	if _, err := os.Lstat(filepath.Join(git, "HEAD")); err != nil {
 		return false
@@ -126,7 +126,7 @@ func isGitDir(git, common string) bool {
 	return true
 }
 
-// mainWorktree is the work tree that is not linked, if there is one.
+// mainWorktree returns the work tree that is not linked, if there is one.
 func (l layout) mainWorktree() (worktree, bool) {
 	if l.git == l.common {
 		return worktree{dir: l.work, git: l.common}, l.work != ""
@@ -134,7 +134,7 @@ func (l layout) mainWorktree() (worktree, bool) {
 	if set, ok := l.config.get("core", "worktree"); ok {
 		dir := resolveIn(l.common, set)
 		if back, err := readGitFile(filepath.Join(dir, ".git")); err != nil || !sameFile(back, l.common) {
-			dir = "" // a config alone doesn't say that a folder may be written
+			dir = "" // a config alone is not enough to write to a folder
 		}
 		return worktree{dir: dir, git: l.common}, true
 	}
@@ -144,8 +144,8 @@ func (l layout) mainWorktree() (worktree, bool) {
 	return worktree{dir: filepath.Dir(l.common), git: l.common}, true
 }
 
-// worktrees lists the main work tree and the linked ones. The folder of one that
-// isn't there any more is empty.
+// worktrees returns the main work tree and the linked ones. If the folder of one does not exist any
+// more, its dir is empty.
 func (l layout) worktrees() ([]worktree, error) {
 	var all []worktree
 	if w, ok := l.mainWorktree(); ok {
@@ -180,8 +180,8 @@ func sameFile(a, b string) bool {
 	return err1 == nil && err2 == nil && os.SameFile(ia, ib)
 }
 
-// checkedOut finds the work tree that holds a branch. It refuses one in the
-// middle of an operation, one that is not there, and a branch checked out twice.
+// checkedOut finds the work tree in which a branch is checked out. It returns an error if an operation is in
+// progress there, if the work tree does not exist, or if the branch is checked out twice.
 func (l layout) checkedOut(ref string) (worktree, bool, error) {
 	all, err := l.worktrees()
 	if err != nil {
@@ -213,8 +213,7 @@ func (l layout) checkedOut(ref string) (worktree, bool, error) {
 	return found[0], true, nil
 }
 
-// headOf reads the branch (a full reference name) that HEAD points at; empty
-// when it is detached.
+// headOf returns the branch (a full reference name) that HEAD points to; empty if HEAD is detached.
 func headOf(git string) (string, error) {
 	path := filepath.Join(git, "HEAD")
 	if target, err := os.Readlink(path); err == nil {
@@ -231,10 +230,10 @@ func headOf(git string) (string, error) {
 	return strings.TrimSpace(ref), nil
 }
 
-// operation is something that git leaves half done, and the way out.
+// operation is an operation that git leaves unfinished until the user continues it, and the command to do that.
 type operation struct{ file, name, out string }
 
-// operations in the order of git's own wt_status_get_state.
+// operations are in the order of git's own wt_status_get_state.
 var operations = []operation{
 	{"rebase-apply/applying", "\"git am\"", "git am --continue\" or \"git am --abort"},
 	{"rebase-apply", "a rebase", "git rebase --continue\" or \"git rebase --abort"},
@@ -246,8 +245,8 @@ var operations = []operation{
 	{"BISECT_LOG", "a bisect", "git bisect reset"},
 }
 
-// checkIdle refuses a work tree that has the branch checked out, or will come
-// back to it, and is in the middle of an operation.
+// checkIdle returns an error if an operation is in progress in a work tree that has the branch checked out, or will
+// return to it.
 func (w worktree) checkIdle(ref, head string) error {
 	if head != ref && !slices.Contains(w.heldRefs(), ref) {
 		return nil
@@ -261,8 +260,8 @@ func (w worktree) checkIdle(ref, head string) error {
 	return nil
 }
 
-// heldRefs are the branches that a rebase or a bisect moves or returns to while
-// HEAD is detached.
+// heldRefs returns the branches that a rebase or a bisect moves or returns to while HEAD is
+// detached.
 func (w worktree) heldRefs() []string {
 	var refs []string
 	for _, name := range []string{"rebase-merge/head-name", "rebase-apply/head-name", "rebase-merge/update-refs", "BISECT_START"} {
@@ -281,8 +280,8 @@ func (w worktree) heldRefs() []string {
 	return refs
 }
 
-// Root finds the folder of the work tree (or bare repository) that a folder
-// belongs to, looking upward as git does. It reports false where there is none.
+// Root returns the root of the work tree (or bare repository) that contains a folder. It searches
+// upwards as git does. It returns false if there is none.
 func Root(dir string) (string, bool) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -293,7 +292,7 @@ func Root(dir string) (string, bool) {
 		switch {
 		case err == nil && l.work != "":
 			return l.work, true
-		case err == nil, errors.Is(err, ErrUnsupported): // opening it says what is the matter
+		case err == nil, errors.Is(err, ErrUnsupported): // opening it reports the problem
 			return dir, true
 		}
 		parent := filepath.Dir(dir)
@@ -304,9 +303,9 @@ func Root(dir string) (string, bool) {
 	}
 }
 
-// Within finds the root of the work tree that a folder lies in, and the way from there to the
-// folder, with forward slashes; "" is the root itself. It reports false where there is none. It
-// looks for .git upward and reads nothing, so that a stranger's work tree may be asked about.
+// Within returns the root of the work tree that contains a folder, and the path from there to the
+// folder, with forward slashes; "" is the root itself. It returns false if there is none. It
+// searches upwards for .git and reads no file, so that it is safe for a stranger's work tree.
 func Within(dir string) (root, below string, ok bool) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -326,9 +325,9 @@ func Within(dir string) (root, below string, ok bool) {
 	}
 }
 
-// CurrentBranch is the short name of the branch that is checked out in the
-// repository around a folder, also before its first commit. It reports false
-// where there is no repository or HEAD is detached.
+// CurrentBranch returns the short name of the branch that is checked out in the repository of a
+// folder, even before its first commit. It returns false if there is no repository or HEAD is
+// detached.
 func CurrentBranch(dir string) (string, bool) {
 	root, ok := Root(dir)
 	if !ok {
@@ -345,9 +344,8 @@ func CurrentBranch(dir string) (string, bool) {
 	return shortRef(head), true
 }
 
-// Around finds the Git repository that a folder lies in, or would lie in once it is made, and says
-// what it is: a work tree, whose folder .git is of it, or a bare repository. It looks for names and
-// reads nothing.
+// Around returns the root of the Git repository that contains a folder, or would contain it once the folder is created,
+// and whether it is a "work tree" or a "bare repository". It checks only names and reads no file.
 func Around(dir string) (root, what string, ok bool) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -374,7 +372,7 @@ func Around(dir string) (root, what string, ok bool) {
 	}
 }
 
-// isBare says whether a folder holds what git looks for in a repository.
+// isBare reports whether a folder contains HEAD, objects and refs, as a git repository does.
 // Source: git's setup.c, is_git_directory.
 func isBare(dir string) bool {
 	for _, name := range []string{"HEAD", "objects", "refs"} {
@@ -389,7 +387,7 @@ const branchPrefix = "refs/heads/"
 
 func shortRef(ref string) string { return strings.TrimPrefix(ref, branchPrefix) }
 
-// belowRoot is the path of a folder from the repository's root, "" for the root.
+// belowRoot returns the path of a folder relative to the repository's root, "" for the root.
 func belowRoot(root, dir string) (string, error) {
 	absolute, err := filepath.Abs(dir)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/transport/http"
 )
 
-// isURL tells a URL or scp-like address (git@host:path) from a local path, as
-// git's url_is_local_not_ssh does: a colon before the first slash.
+// isURL reports whether a location is a URL or scp-like address (git@host:path) instead of a local path, as
+// git's url_is_local_not_ssh does: a colon comes before the first slash.
 func isURL(location string) bool {
 	if strings.Contains(location, "://") {
 		return true
@@ -25,8 +25,8 @@ func isURL(location string) bool {
 	return found && before != "" && !strings.Contains(before, "/")
 }
 
-// sshURL turns an scp-like address into an ssh:// URL, which Flux wants; others
-// are returned as they are.
+// sshURL converts an scp-like address to an ssh:// URL, which Flux needs; it returns others
+// unchanged.
 func sshURL(location string) string {
 	if strings.Contains(location, "://") || !isURL(location) {
 		return location
@@ -38,8 +38,8 @@ func sshURL(location string) string {
 	return "ssh://" + host + path
 }
 
-// Redact hides the password of a URL, for messages. A location that is no URL
-// comes back as it is.
+// Redact hides the password in a URL, for messages. It returns a location that is not a URL
+// unchanged.
 func Redact(location string) string {
 	if !strings.Contains(location, "://") {
 		return location
@@ -54,13 +54,13 @@ func Redact(location string) string {
 	}
 	if u.User != nil && u.Scheme != "ssh" {
 		if _, hasPassword := u.User.Password(); !hasPassword {
-			u.User = url.User("xxxxx") // a token alone
+			u.User = url.User("xxxxx") // only a token
 		}
 	}
 	return u.Redacted()
 }
 
-// redacted is an error whose text has secrets taken out.
+// redacted is an error whose message does not contain secrets.
 type redacted struct {
 	err     error
 	secrets []string
@@ -76,15 +76,15 @@ func (r redacted) Error() string {
 
 func (r redacted) Unwrap() error { return r.err }
 
-// endpoint is a remote's address with the credentials to use.
+// endpoint is a remote's URL and its credentials.
 type endpoint struct {
-	// url has no password any more; shown is for messages.
+	// url is without a password; shown is for messages.
 	url, shown string
 	auth       transport.AuthMethod
 	secrets    []string
 }
 
-// hide takes the credentials out of an error's text.
+// hide removes the credentials from an error's message.
 func (e endpoint) hide(err error) error {
 	if err == nil {
 		return nil
@@ -92,14 +92,14 @@ func (e endpoint) hide(err error) error {
 	return redacted{err: err, secrets: e.secrets}
 }
 
-// newEndpoint checks a URL and finds its credentials: those of the URL, then
-// FLEETWRIGHT_GIT_USERNAME with FLEETWRIGHT_GIT_PASSWORD or FLEETWRIGHT_GIT_TOKEN
-// for https (and http on this machine). ssh uses the agent.
+// newEndpoint checks a URL and finds its credentials: those in the URL, then
+// FLEETWRIGHT_GIT_USERNAME with FLEETWRIGHT_GIT_PASSWORD or FLEETWRIGHT_GIT_TOKEN for https (and
+// http on this machine). ssh uses the agent.
 func newEndpoint(location string, env func(string) string) (endpoint, error) {
 	shown := Redact(location)
 	if !strings.Contains(location, "://") {
-		// Not made ssh://, which would lose that the path is relative to the
-		// user's home folder there. "helper::address" runs a program in git.
+		// It is not converted to ssh://, because the path is relative to the user's home folder
+		// there. git runs a program for "helper::address".
 		if strings.Contains(location, "::") || strings.HasPrefix(location, "-") {
 			return endpoint{}, fmt.Errorf("%q is not a URL of a repository: want file, https, http, ssh or git@host:path", shown)
 		}
@@ -138,7 +138,7 @@ func (e endpoint) withBasicAuth(u *url.URL, env func(string) string) (endpoint, 
 		if given, ok := u.User.Password(); ok {
 			password = given
 		} else {
-			user, password = "", user // a token alone
+			user, password = "", user // only a token
 		}
 		e.secrets = append(e.secrets, u.User.String())
 	} else if u.Scheme == "https" || loopback(u.Hostname()) {
@@ -162,9 +162,9 @@ func loopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// RemoteURL is the URL of the remote "origin" (or the only remote) of the
-// repository around a folder. An scp-like address becomes ssh://, and a password
-// is left out. It reports false where there is none.
+// RemoteURL returns the URL of the remote "origin" (or of the only remote) in the repository of a
+// folder. An scp-like address becomes ssh://, and a password is removed. It returns false if there
+// is none.
 func RemoteURL(dir string) (string, bool) {
 	l, root := layoutAround(dir)
 	if root == "" {
@@ -186,7 +186,7 @@ func RemoteURL(dir string) (string, bool) {
 	return sshURL(location), true
 }
 
-// remoteName is "origin", or the only remote.
+// remoteName returns "origin", or the name of the only remote.
 func (l layout) remoteName() (string, bool) {
 	var names []string
 	for _, s := range l.config.raw.Sections {
@@ -208,12 +208,12 @@ func (l layout) remoteName() (string, bool) {
 	return "", false
 }
 
-// remoteLocation is the first URL of a remote, a relative path made absolute.
+// remoteLocation returns the first URL of a remote; a relative path becomes absolute.
 func (l layout) remoteLocation(name string) string {
 	return l.remoteValue(name, "url")
 }
 
-// remotePushLocation is where pushes go: the remote's pushurl, if it has one.
+// remotePushLocation returns the URL for pushes: the remote's pushurl, if it has one.
 func (l layout) remotePushLocation(name string) string {
 	return first(l.remoteValue(name, "pushurl"), l.remoteLocation(name))
 }

@@ -5,19 +5,18 @@ import (
 	"os"
 )
 
-// errHeld says that another process holds a lock.
+// errHeld is returned if another process holds a lock.
 var errHeld = errors.New("held")
 
-// tryLock takes an exclusive lock on a file, which the system gives back when
-// the process ends in whatever way. It reports whether the lock was free. The
-// release function removes the file.
+// tryLock takes an exclusive lock on a file, which the operating system releases when the process
+// ends for any reason. It reports whether the lock was free. The release function removes the file.
 func tryLock(path string) (release func(), ok bool, err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
 		return nil, false, err
 	}
 	err = lockFile(f)
-	// The holder before us may have removed the file between open and lock.
+	// The previous holder may have removed the file between open and lock.
 	if err == nil && !stillThere(f, path) {
 		err = errHeld
 	}
@@ -29,7 +28,7 @@ func tryLock(path string) (release func(), ok bool, err error) {
 		return nil, false, err
 	}
 	return func() {
-		_ = os.Remove(path) // where open files cannot be removed, it stays, unlocked
+		_ = os.Remove(path) // on systems that cannot remove open files, the unlocked file remains
 		_ = f.Close()
 	}, true, nil
 }

@@ -17,19 +17,19 @@ import (
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
-// Options say how a branch is opened.
+// Options configure how a branch is opened.
 type Options struct {
-	// Init makes a bare repository where a local path doesn't exist or is an
-	// empty folder; its HEAD points at the branch that is opened.
+	// Init creates a bare repository if a local path doesn't exist or is an empty folder; its HEAD
+	// points to the branch.
 	Init bool
-	// Orphan lets a branch that doesn't exist start without a parent. Otherwise
-	// it starts from the repository's HEAD, if that has a commit.
+	// Orphan starts a branch that doesn't exist without a parent. Otherwise it starts at the
+	// repository's HEAD, if that has a commit.
 	Orphan bool
-	// Push sends commits in a local repository to its remote ("origin", or the
-	// only one) too, and builds them on top of the remote's head where the local
-	// branch is behind. Commits to a URL are always pushed.
+	// Push also pushes commits in a local repository to its remote ("origin", or the only one), and
+	// creates them on top of the remote's head if the local branch is behind. Commits to a URL are
+	// always pushed.
 	Push bool
-	// ReadOnly changes nothing: a commit that was cut off is an error.
+	// ReadOnly changes nothing: an interrupted commit is an error.
 	ReadOnly bool
 	// Env looks up environment variables (credentials); nil finds none.
 	Env func(string) string
@@ -38,30 +38,28 @@ type Options struct {
 	step func(op, path string)
 }
 
-// Branch is a branch of a repository as it was when it was opened. It is not
-// safe for concurrent use. Close frees what it holds.
+// Branch is a branch of a repository at the time when it was opened. It is not safe for concurrent
+// use. Close removes its temporary files.
 type Branch struct {
 	location, ref string
 	layout        layout
 	disk          disk
 	store         objects
-	// local is the reference's value here, base the commit that changes go on
-	// top of; empty for none.
+	// local is the reference's value in this repository, base the parent of new commits;
+	// empty if there is none.
 	local, base string
 	remote      *remote
 	temp        string
 	env         func(string) string
-	// folders are the trees that were read.
+	// folders are the trees that were read, by hash.
 	folders map[plumbing.Hash]map[string]item
 }
 
-// Open opens a branch (a short name; empty is the repository's default branch).
-// The location is the path of a work tree or of a bare repository, or a URL:
-// file://, https://, ssh:// or git@host:path. A repository at a URL is fetched
-// into a temporary folder, which Close removes. A commit that was cut off in a
-// local repository is completed or taken back first.
-//
-// It fails with ErrNotRepository, ErrOwner, ErrUnsupported, ErrBusy or ErrDiverged.
+// Open opens a branch (a short name; "" is the repository's default branch). The location is the path
+// of a work tree or of a bare repository, or a URL: file://, https://, ssh:// or git@host:path. A
+// repository at a URL is fetched into a temporary folder, which Close removes. Open first completes
+// or reverts an interrupted commit in a local repository. It fails with ErrNotRepository, ErrOwner,
+// ErrUnsupported, ErrBusy or ErrDiverged.
 func Open(ctx context.Context, location, branch string, o Options) (*Branch, error) {
 	if o.Env == nil {
 		o.Env = func(string) string { return "" }
@@ -84,7 +82,7 @@ func Open(ctx context.Context, location, branch string, o Options) (*Branch, err
 	return b, nil
 }
 
-// openURL fetches a branch of a repository elsewhere.
+// openURL fetches a branch of a remote repository.
 func (b *Branch) openURL(ctx context.Context, location string, o Options) (err error) {
 	if b.remote, err = newRemote(location, location, "", o.Env); err != nil {
 		return err
@@ -102,7 +100,7 @@ func (b *Branch) openURL(ctx context.Context, location string, o Options) (err e
 	if b.store, err = openObjects(b.layout); err != nil {
 		return err
 	}
-	if b.base, err = b.remote.load(ctx, b.store, b.ref, 1, !o.Orphan); err != nil {
+	if b.base, err = b.remote.load(ctx, b.store.whole(), b.ref, 1, !o.Orphan); err != nil {
 		return err
 	}
 	if b.ref == "" {
@@ -164,8 +162,7 @@ func (b *Branch) openLocal(ctx context.Context, location string, o Options) (err
 	return err
 }
 
-// openUpstream reads the remote's branch and decides which of both heads is the
-// younger.
+// openUpstream reads the remote's branch and decides which of the two heads is newer.
 func (b *Branch) openUpstream(ctx context.Context, o Options) error {
 	name, ok := b.layout.remoteName()
 	if !ok {
@@ -175,7 +172,7 @@ func (b *Branch) openUpstream(ctx context.Context, o Options) error {
 	if b.remote, err = newRemote(b.layout.remoteLocation(name), b.layout.remotePushLocation(name), name, o.Env); err != nil {
 		return err
 	}
-	if _, err := b.remote.load(ctx, b.store, b.ref, 0, false); err != nil {
+	if _, err := b.remote.load(ctx, b.store.whole(), b.ref, 0, false); err != nil {
 		return err
 	}
 	there := b.remote.head
@@ -186,7 +183,7 @@ func (b *Branch) openUpstream(ctx context.Context, o Options) error {
 		b.base = there
 		return nil
 	}
-	behind, err := isAncestor(b.store, b.local, there)
+	behind, err := isAncestor(b.store.whole(), b.local, there)
 	if err != nil {
 		return err
 	}
@@ -194,7 +191,7 @@ func (b *Branch) openUpstream(ctx context.Context, o Options) error {
 		b.base = there
 		return nil
 	}
-	ahead, err := isAncestor(b.store, there, b.local)
+	ahead, err := isAncestor(b.store.whole(), there, b.local)
 	if err == nil && !ahead {
 		err = fmt.Errorf("%w: branch %q is at %s here and at %s in %q: run \"git pull --rebase\", and run again",
 			ErrDiverged, b.Name(), shortHash(b.local), shortHash(there), name)
@@ -202,7 +199,7 @@ func (b *Branch) openUpstream(ctx context.Context, o Options) error {
 	return err
 }
 
-// explainMissing says how to make a repository.
+// explainMissing adds to an error how to create a repository.
 func explainMissing(location string, err error) error {
 	if !errors.Is(err, ErrNotRepository) {
 		return err
@@ -213,11 +210,11 @@ func explainMissing(location string, err error) error {
 	return fmt.Errorf("%w: create one with \"git init --bare %s\"", err, location)
 }
 
-// initBare makes a bare repository at a path that is free. It appears whole.
+// initBare creates a bare repository at a path that does not exist or is an empty folder. The repository appears complete.
 func initBare(path, ref string) error {
 	items, err := os.ReadDir(path)
 	if err == nil && len(items) > 0 || errors.Is(err, errNotDir) {
-		return nil // there already, or in the way: opening it tells
+		return nil // it already exists, or something blocks the path: opening it reports that
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -243,12 +240,12 @@ func initBare(path, ref string) error {
 	}); err != nil {
 		return err
 	}
-	// An empty folder gives way; one that filled meanwhile makes the rename fail.
+	// Removes an empty folder; if it is not empty any more, the rename fails.
 	_ = os.Remove(path)
 	return os.Rename(made, path)
 }
 
-// Close removes what was fetched.
+// Close removes the fetched repository.
 func (b *Branch) Close() error {
 	if b.temp == "" {
 		return nil
@@ -256,35 +253,29 @@ func (b *Branch) Close() error {
 	return os.RemoveAll(b.temp)
 }
 
-// Name is the branch's short name.
+// Name returns the branch's short name.
 func (b *Branch) Name() string { return shortRef(b.ref) }
 
-// Location is where the repository is, for messages: without a password.
+// Location returns the repository's path or URL for messages, without a password.
 func (b *Branch) Location() string { return b.location }
 
-// Remote says that the repository is at a URL, so that a commit is a push.
+// Remote reports whether the repository is at a URL, so that a commit is a push.
 func (b *Branch) Remote() bool { return b.temp != "" }
 
-// WorkTree is the folder with the repository's files, empty for a bare one and
+// WorkTree returns the folder with the repository's files, "" for a bare repository and
 // for a URL.
 func (b *Branch) WorkTree() string { return b.layout.work }
 
-// Exists says whether the branch has a commit of its own already.
+// Exists reports whether the branch already has a commit.
 func (b *Branch) Exists() bool {
 	return b.local != "" || b.remote != nil && b.remote.head != ""
 }
 
-// Head is the commit that is read and that changes go on top of: the branch's
-// own, or the one that a new branch starts from. It is empty where there is
-// none.
-func (b *Branch) Head() string { return b.base }
-
 var _ tree.Reader = (*Branch)(nil)
 
-// ReadFile reads a file of Head, as tree.Reader says: the error wraps
-// fs.ErrNotExist where there is none, and is a *tree.BlockedError where a
-// symlink, submodule or folder stands at the path, or a file, symlink or
-// submodule above it. Nothing is followed.
+// ReadFile reads a file of Head, as tree.Reader requires: the error wraps fs.ErrNotExist if there
+// is none. It is a *tree.BlockedError if a symlink, submodule or folder is at the path, or a file,
+// symlink or submodule above it. ReadFile follows no symlink.
 func (b *Branch) ReadFile(path string) ([]byte, error) {
 	if err := checkPath(path); err != nil {
 		return nil, err
@@ -315,7 +306,7 @@ func (b *Branch) ReadFile(path string) ([]byte, error) {
 	}
 }
 
-// folder reads a tree once.
+// folder returns the items of a tree, which it reads once.
 func (b *Branch) folder(hash plumbing.Hash) (map[string]item, error) {
 	if items, ok := b.folders[hash]; ok {
 		return items, nil
@@ -335,8 +326,8 @@ func (b *Branch) folder(hash plumbing.Hash) (map[string]item, error) {
 	return items, nil
 }
 
-// List returns the paths of all regular files, sorted, and of the symlinks and
-// submodules, which are occupied.
+// List returns the sorted paths of all regular files, and the paths that symlinks and
+// submodules occupy.
 func (b *Branch) List() (files, occupied []string, err error) {
 	root, err := b.store.rootOf(b.base)
 	if err != nil {

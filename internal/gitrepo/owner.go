@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// checkOwner refuses a repository of another user, as git does, unless the user's or the system's
-// configuration names it in safe.directory: somebody else may have put it where we stand, and what
-// its configuration and references say would be followed with our rights.
+// checkOwner returns an error for a repository of another user, as git does, unless the user's or the system's
+// configuration lists it in safe.directory. Another user may have created it, and
+// its configuration and references would be followed with our permissions.
 // Source: git's setup.c, ensure_valid_ownership, and Documentation/config/safe.txt.
 func (l layout) checkOwner(env func(string) string) error {
 	if l.owned(env) {
@@ -19,7 +19,7 @@ func (l layout) checkOwner(env func(string) string) error {
 	if path == "" {
 		path = l.git
 	}
-	settings, err := readSettings(env, "") // none of the repository's own
+	settings, err := readSettings(env, "") // not from the repository's own configuration
 	if err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ func (l layout) checkOwner(env func(string) string) error {
 	return &Advice{fmt.Errorf("%w: %q", ErrOwner, path), fmt.Sprintf("if you trust it, run \"git config --global --add safe.directory %s\"", path)}
 }
 
-// owned says whether all that git looks at belongs to the user.
+// owned reports whether all files that git checks belong to the user.
 func (l layout) owned(env func(string) string) bool {
 	for _, path := range []string{l.link, l.work, l.git} {
 		if path != "" && !ownedByUser(path, env) {
@@ -43,12 +43,12 @@ func (l layout) owned(env func(string) string) bool {
 	return true
 }
 
-// safeNames says whether a value of safe.directory is for a repository.
+// safeNames reports whether a value of safe.directory applies to a repository.
 func safeNames(value, path, home string) bool {
 	if value == "*" {
 		return true
 	}
-	if value == "." { // the working directory, which git names its repository by
+	if value == "." { // the working directory
 		here, err := os.Getwd()
 		return err == nil && sameFile(here, path)
 	}
@@ -61,7 +61,7 @@ func safeNames(value, path, home string) bool {
 	return filepath.IsAbs(value) && resolved(value) == resolved(path)
 }
 
-// resolved is a path without links, or as it is where there is nothing.
+// resolved returns a path without symlinks, or the cleaned path if it does not exist.
 func resolved(path string) string {
 	if whole, err := filepath.EvalSymlinks(path); err == nil {
 		return whole

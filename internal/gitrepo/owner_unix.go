@@ -8,11 +8,11 @@ import (
 	"syscall"
 )
 
-// userID is the user who runs this; tests have others.
+// userID returns the effective user id; tests replace it.
 var userID = os.Geteuid
 
-// ownedByUser says whether a file belongs to the user. For root that started through sudo, what
-// belongs to who called sudo does, too.
+// ownedByUser reports whether a file belongs to the user. If root was started through sudo, files
+// of the user who called sudo also count.
 // Source: git's compat/../git-compat-util.h, is_path_owned_by_current_uid.
 func ownedByUser(path string, env func(string) string) bool {
 	info, err := os.Lstat(path)

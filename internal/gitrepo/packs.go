@@ -7,26 +7,28 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"path/filepath"
 	"strings"
 
 	"github.com/go-git/go-billy/v5"
+	"github.com/go-git/go-billy/v5/osfs"
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/cache"
 	"github.com/go-git/go-git/v5/plumbing/format/idxfile"
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
-	"github.com/go-git/go-git/v5/storage/filesystem/dotgit"
 )
 
-// What the objects in packs come to that an object is made of: git writes chains of at most 4,095 deltas, of 50
-// unless it is told otherwise.
+// Limits of the chain of deltas that an object in a pack consists of: git writes chains of at most 4,095 deltas, and
+// of 50 by default.
 const (
 	mostDeltas     = 4095
-	mostDeltaBytes = 4 * MostFileBytes  // of the deltas, which are in memory all at once
-	mostChainBytes = 64 * MostFileBytes // of what is made of them, one after the other
-	mostBorrowing  = 5                  // repositories that borrow objects from each other, as git follows them
+	mostDeltaBytes = 4 * MostFileBytes  // bytes of all deltas, which are in memory at the same time
+	mostChainBytes = 64 * MostFileBytes // bytes of the objects that the deltas create, one after the other
+	mostBorrowing  = 5                  // depth of repositories that borrow objects from each other, as in git
+	mostFolders    = 100                // repositories that objects are borrowed from
 )
 
-// objectFolder is a folder with a folder "objects", and the indexes of its packs.
+// objectFolder is a folder that contains a folder "objects", and the indexes of its packs.
 type objectFolder struct {
 	files billy.Filesystem
 	packs []pack
@@ -37,20 +39,70 @@ type pack struct {
 	index *idxfile.MemoryIndex
 }
 
-// folders are the repository's own and those that it borrows objects from.
+// folders returns the repository's own object folder and those that it borrows objects from.
 func (s objects) folders() ([]objectFolder, error) {
 	b := s.bound
 	if !b.opened {
 		b.opened = true
 		b.cache = cache.NewObjectLRU(32 * cache.MiByte)
-		b.folders, b.err = openFolders(s.Filesystem(), s.borrowed, 0)
+		b.folders, b.err = openFolders(s.common)
 	}
 	return b.folders, b.err
 }
 
-func openFolders(files, borrowed billy.Filesystem, depth int) ([]objectFolder, error) {
+// openFolders opens the object folders of a repository and of those that it borrows objects from, each once.
+func openFolders(dir string) ([]objectFolder, error) {
+	var all []objectFolder
+	seen := map[string]bool{dir: true}
+	for next, depth := []string{dir}, 0; len(next) > 0 && depth <= mostBorrowing; depth++ {
+		var others []string
+		for _, at := range next {
+			own, err := openFolder(regularFiles{osfs.New(at)})
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, own)
+			for _, other := range alternatesOf(at) {
+				if !seen[other] && len(seen) < mostFolders {
+					seen[other] = true
+					others = append(others, other)
+				}
+			}
+		}
+		next = others
+	}
+	return all, nil
+}
+
+// alternatesOf returns the folders of the repositories that a repository borrows objects from. Their paths
+// are absolute, as "git clone --shared" writes them, or relative to its folder "objects".
+func alternatesOf(dir string) []string {
+	objects := filepath.Join(dir, "objects")
+	data, err := readBounded(filepath.Join(objects, "info", "alternates"), 1<<20)
+	if err != nil {
+		return nil // it borrows from none
+	}
+	var all []string
+	for line := range strings.Lines(string(data)) {
+		line = strings.TrimRight(line, "\r\n")
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		all = append(all, filepath.Dir(resolveIn(objects, line)))
+	}
+	return all
+}
+
+// isPartial reports whether a repository was cloned with a filter: it has packs whose objects may refer
+// to others that only the remote has.
+func isPartial(dir string) bool {
+	found, err := filepath.Glob(filepath.Join(dir, "objects", "pack", "*.promisor"))
+	return err == nil && len(found) > 0
+}
+
+func openFolder(files billy.Filesystem) (objectFolder, error) {
 	own := objectFolder{files: files}
-	entries, _ := files.ReadDir("objects/pack") // there may be none
+	entries, _ := files.ReadDir("objects/pack") // the folder may not exist
 	for _, e := range entries {
 		name, isIndex := strings.CutSuffix(e.Name(), ".idx")
 		if !isIndex || !strings.HasPrefix(name, "pack-") {
@@ -58,26 +110,11 @@ func openFolders(files, borrowed billy.Filesystem, depth int) ([]objectFolder, e
 		}
 		index, err := readPackIndex(files, path.Join("objects/pack", e.Name()))
 		if err != nil {
-			return nil, err
+			return objectFolder{}, err
 		}
 		own.packs = append(own.packs, pack{path.Join("objects/pack", name+".pack"), index})
 	}
-	all := []objectFolder{own}
-	if depth >= mostBorrowing {
-		return all, nil
-	}
-	others, err := dotgit.NewWithOptions(files, dotgit.Options{AlternatesFS: borrowed}).Alternates()
-	if err != nil {
-		return all, nil //nolint:nilerr // it borrows from none
-	}
-	for _, other := range others {
-		more, err := openFolders(regularFiles{other.Fs()}, borrowed, depth+1)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, more...)
-	}
-	return all, nil
+	return own, nil
 }
 
 func readPackIndex(files billy.Filesystem, name string) (index *idxfile.MemoryIndex, err error) {
@@ -93,7 +130,7 @@ func readPackIndex(files billy.Filesystem, name string) (index *idxfile.MemoryIn
 	return index, nil
 }
 
-// packed opens the pack with an object and does something with it; false where none has it.
+// packed calls do with the pack that contains an object. It returns false if no pack does.
 func (f objectFolder) packed(hash plumbing.Hash, do func(p pack, file billy.File) error) (found bool, err error) {
 	for _, p := range f.packs {
 		if there, err := p.index.Contains(hash); err != nil || !there {
@@ -108,7 +145,7 @@ func (f objectFolder) packed(hash plumbing.Hash, do func(p pack, file billy.File
 	return false, nil
 }
 
-// fromPack reads an object of a pack, once the headers of what it is made of say that it may be.
+// fromPack reads an object from a pack, after checkChain.
 func (s objects) fromPack(f objectFolder, hash plumbing.Hash) (o plumbing.EncodedObject, err error) {
 	if o, kept := s.bound.cache.Get(hash); kept {
 		return o, nil
@@ -123,12 +160,12 @@ func (s objects) fromPack(f objectFolder, hash plumbing.Hash) (o plumbing.Encode
 	return o, err
 }
 
-// packHeader is what comes before the compressed bytes of an object in a pack.
+// packHeader is the header of an object in a pack, before the compressed bytes.
 type packHeader struct {
 	kind plumbing.ObjectType
-	// length is that of the object, or of the delta, and result that of what the delta makes.
+	// length is the size of the object or delta, and result the size of the object that the delta creates.
 	length, result int64
-	// base is where the object is that a delta changes.
+	// base is the offset of the object that a delta changes.
 	base int64
 }
 
@@ -136,8 +173,8 @@ func (h packHeader) isDelta() bool {
 	return h.kind == plumbing.OFSDeltaObject || h.kind == plumbing.REFDeltaObject
 }
 
-// checkChain refuses an object that is made of others that are too large, or too many, by their headers: nothing
-// is inflated before.
+// checkChain returns an error if the chain of deltas of an object is too long or its objects are too large. It reads
+// the headers before anything is decompressed.
 func (s objects) checkChain(p pack, file io.ReaderAt, hash plumbing.Hash) error {
 	at, err := p.index.FindOffset(hash)
 	if err != nil {
@@ -163,10 +200,10 @@ func (s objects) checkChain(p pack, file io.ReaderAt, hash plumbing.Hash) error 
 	return s.exceed(fmt.Sprintf("object %s is made of more than %d others", hash, mostDeltas))
 }
 
-// longestHeader is what a header may have before the compressed bytes.
+// longestHeader is the maximum length of a header before the compressed bytes.
 const longestHeader = 10 + 20
 
-// header reads that of the object at an offset.
+// header reads the header of the object at an offset.
 func (p pack) header(file io.ReaderAt, at int64) (h packHeader, err error) {
 	malformed := fmt.Errorf("%w at %d of %s", packfile.ErrMalformedPackFile, at, p.name)
 	buf := make([]byte, longestHeader)
@@ -179,7 +216,7 @@ func (p pack) header(file io.ReaderAt, at int64) (h packHeader, err error) {
 	if used <= 0 || size>>58 != 0 {
 		return h, malformed
 	}
-	// The first byte has the kind between the size's lowest four bits and the mark that more follow.
+	// The first byte contains the kind, between the lowest four bits of the size and the continuation bit.
 	h.kind, h.length = plumbing.ObjectType(size>>4&7), int64(size>>7<<4|size&15) //nolint:gosec // below 2^58
 	buf = buf[used:]
 	start := at + int64(used)
@@ -212,7 +249,7 @@ func (p pack) header(file io.ReaderAt, at int64) (h packHeader, err error) {
 	return h, nil
 }
 
-// backwards reads how far before a delta its base is.
+// backwards decodes the distance from a delta back to its base.
 func backwards(buf []byte) (back int64, used int) {
 	for i, b := range buf[:min(len(buf), 8)] {
 		if i > 0 {
@@ -226,7 +263,7 @@ func backwards(buf []byte) (back int64, used int) {
 	return 0, 0
 }
 
-// resultOf is the size of what a delta makes, which its first bytes say.
+// resultOf returns the size of the object that a delta creates, from the delta's first bytes.
 func resultOf(delta io.Reader) (int64, error) {
 	z, err := zlib.NewReader(delta)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 )
 
-// recover completes or takes back a commit that was cut off.
+// recover completes or reverts an interrupted commit.
 func (b *Branch) recover(ctx context.Context) error {
 	if !exists(filepath.Join(b.layout.common, stageDir)) && !exists(filepath.Join(b.layout.common, lockName)) {
 		return nil
@@ -23,7 +23,7 @@ func (b *Branch) recover(ctx context.Context) error {
 	return (&transaction{layout: b.layout, disk: b.disk}).recoverOther()
 }
 
-// recoverOther reads the journal that a killed process left, if there is one.
+// recoverOther reads the journal that a killed process left, if there is one, and completes or reverts its commit.
 // The caller holds the repository's lock.
 func (t *transaction) recoverOther() error {
 	if !exists(t.stage("")) {
@@ -35,7 +35,7 @@ func (t *transaction) recoverOther() error {
 	o := &transaction{layout: t.layout, disk: t.disk}
 	data, err := readBounded(o.stage("journal"), 1<<20)
 	if errors.Is(err, fs.ErrNotExist) {
-		return o.rollback() // nothing had begun
+		return o.rollback() // the commit had not started
 	}
 	if err != nil {
 		return err
@@ -67,8 +67,8 @@ func (t *transaction) recoverOther() error {
 	return nil
 }
 
-// interrupted is the error of a commit that was cut off, or is under way, for those
-// that change nothing.
+// interrupted returns an error if a commit was interrupted, or is in progress, for callers
+// that must change nothing.
 func (b *Branch) interrupted() error {
 	if !exists(filepath.Join(b.layout.common, stageDir)) {
 		return nil

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,10 +16,10 @@ import (
 	"github.com/fleetwright/fleetwright/internal/regular"
 )
 
-// errNotDir is what the system says when a folder of a path is a file.
+// errNotDir is the system's error if a folder of a path is a file.
 var errNotDir error = syscall.ENOTDIR
 
-// branchRef makes a full reference name of a branch's short name.
+// branchRef returns the full reference name of a branch's short name.
 func branchRef(branch string) (string, error) {
 	ref := plumbing.NewBranchReferenceName(branch)
 	if err := ref.Validate(); err != nil || strings.HasPrefix(branch, "-") || branch == "HEAD" {
@@ -27,8 +28,8 @@ func branchRef(branch string) (string, error) {
 	return ref.String(), nil
 }
 
-// readRef reads what a reference points at, loose before packed. The hash is
-// empty when it doesn't exist.
+// readRef returns the hash that a reference points to, loose before packed. The hash is
+// empty if the reference doesn't exist.
 func readRef(common, ref string) (string, error) {
 	path := filepath.Join(common, filepath.FromSlash(ref))
 	info, err := os.Stat(path)
@@ -63,7 +64,7 @@ func packedRef(common, ref string) (string, error) {
 	return found, err
 }
 
-// eachPacked goes over the lines of packed-refs until yield returns false.
+// eachPacked calls yield for each line of packed-refs until it returns false.
 func eachPacked(common string, yield func(name, hash string) bool) error {
 	f, err := regular.Open(filepath.Join(common, "packed-refs"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -73,6 +74,11 @@ func eachPacked(common string, yield func(name, hash string) bool) error {
 		return err
 	}
 	defer func() { _ = f.Close() }()
+	return eachPackedIn(f, yield)
+}
+
+// eachPackedIn calls yield for each line of a packed-refs file until it returns false.
+func eachPackedIn(f io.Reader, yield func(name, hash string) bool) error {
 	lines := bufio.NewScanner(f)
 	for lines.Scan() {
 		hash, name, ok := strings.Cut(lines.Text(), " ")
@@ -86,7 +92,7 @@ func eachPacked(common string, yield func(name, hash string) bool) error {
 	return lines.Err()
 }
 
-// checkConflict refuses a new reference whose name is a folder of another, or
+// checkConflict returns an error for a new reference whose name is a folder of another reference, or
 // the other way round: git stores references as files.
 func checkConflict(common, ref string) error {
 	for parent := parentRef(ref); parent != ""; parent = parentRef(parent) {
@@ -124,7 +130,7 @@ func conflict(ref, other string) error {
 	return fmt.Errorf("branch %q cannot exist beside branch %q: git keeps one as a file and the other as its folder: rename one", shortRef(ref), shortRef(other))
 }
 
-// parentRef is the reference's folder, empty at refs/heads.
+// parentRef returns the folder of a reference, "" at refs/heads.
 func parentRef(ref string) string {
 	i := strings.LastIndexByte(ref, '/')
 	if i < 0 || strings.Count(ref[:i], "/") < 2 {
@@ -133,8 +139,8 @@ func parentRef(ref string) string {
 	return ref[:i]
 }
 
-// clearFolder removes the empty folder that deleted references left where a
-// reference (or its log) has to stand.
+// clearFolder removes the empty folder that deleted references left at the path of a
+// reference or its log.
 func (d disk) clearFolder(path string) error {
 	if !isFolder(os.Lstat(path)) {
 		return nil
@@ -142,7 +148,7 @@ func (d disk) clearFolder(path string) error {
 	return d.removeEmpty(path)
 }
 
-// isFolder judges the result of a stat.
+// isFolder reports whether the result of a stat is a folder.
 func isFolder(info fs.FileInfo, err error) bool { return err == nil && info.IsDir() }
 
 // reflog is one line of a reference's log, in git's format.
@@ -161,9 +167,9 @@ func (r reflog) line() []byte {
 		r.who.When.Unix(), r.who.When.Format("-0700"), r.message)
 }
 
-// appendLog writes a line to a log as git decides (core.logAllRefUpdates): where
-// the log exists, and otherwise where the repository logs all updates. A log
-// that ends with the new commit already is left as it is.
+// appendLog adds a line to a log under git's conditions (core.logAllRefUpdates): if the log exists,
+// or if the repository logs all updates. It does not change a log that already ends with the new
+// commit.
 func (l layout) appendLog(d disk, git, ref string, entry reflog) error {
 	path := filepath.Join(git, "logs", filepath.FromSlash(ref))
 	info, err := os.Lstat(path)
@@ -187,7 +193,7 @@ func (l layout) appendLog(d disk, git, ref string, entry reflog) error {
 	return d.appendTo(path, entry.line())
 }
 
-// logsAll says whether logs are made for references that have none.
+// logsAll reports whether logs are created for references that have none.
 func (l layout) logsAll() bool {
 	if v, ok := l.config.get("core", "logallrefupdates"); ok && strings.EqualFold(v, "always") {
 		return true
@@ -195,7 +201,7 @@ func (l layout) logsAll() bool {
 	return l.config.isTrue("core", "logallrefupdates", !l.config.isTrue("core", "bare", false))
 }
 
-// lastLine reads the end of a log.
+// lastLine returns the last line of a log.
 func lastLine(path string, size int64) (string, error) {
 	f, err := regular.Open(path)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/regular"
 )
 
-// regularFiles is a file system whose files are regular ones: opening a named pipe would wait for its
+// regularFiles is a file system that opens only regular files: opening a named pipe would wait for its
 // other end.
 type regularFiles struct{ billy.Filesystem }
 
@@ -26,7 +26,7 @@ func (r regularFiles) OpenFile(name string, flag int, perm fs.FileMode) (billy.F
 	if err != nil {
 		return nil, err
 	}
-	// A pipe without another end is opened at once, and read as empty.
+	// A pipe without another end opens at once, and reads as empty.
 	if info, err := r.Stat(name); err != nil || !info.Mode().IsRegular() {
 		_ = f.Close()
 		return nil, &fs.PathError{Op: "open", Path: name, Err: regular.ErrNotRegular}
@@ -34,7 +34,7 @@ func (r regularFiles) OpenFile(name string, flag int, perm fs.FileMode) (billy.F
 	return f, nil
 }
 
-// Chroot is a folder of the file system.
+// Chroot returns a folder of the file system.
 func (r regularFiles) Chroot(path string) (billy.Filesystem, error) {
 	below, err := r.Filesystem.Chroot(path)
 	if err != nil {
@@ -43,5 +43,5 @@ func (r regularFiles) Chroot(path string) (billy.Filesystem, error) {
 	return regularFiles{below}, nil
 }
 
-// Capabilities are those of the file system.
+// Capabilities returns those of the file system.
 func (r regularFiles) Capabilities() billy.Capability { return billy.Capabilities(r.Filesystem) }

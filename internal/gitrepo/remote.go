@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/url"
 	"path/filepath"
 	"strings"
@@ -24,18 +25,18 @@ import (
 	"github.com/fleetwright/fleetwright/internal/output"
 )
 
-// remote is a repository elsewhere that commits are pushed to.
+// remote is a remote repository that commits are pushed to.
 type remote struct {
 	fetch, push endpoint
-	// name is the configured remote's, empty for a URL.
+	// name is the name of the configured remote, empty for a URL.
 	name string
-	// head is the branch's commit there when it was read, empty for none.
+	// head is the branch's commit in the remote when it was read, empty if there is none.
 	head string
-	// fallback is the branch that HEAD points at there (a full name).
+	// fallback is the branch that HEAD points to in the remote (a full name).
 	fallback string
 }
 
-// newRemote finds the remote of a URL, or a configured one of a repository.
+// newRemote returns the remote at a URL, or a configured remote of a repository.
 func newRemote(fetch, push, name string, env func(string) string) (*remote, error) {
 	r := &remote{name: name}
 	var err error
@@ -46,7 +47,7 @@ func newRemote(fetch, push, name string, env func(string) string) (*remote, erro
 	return r, err
 }
 
-// fileURL makes a URL of a configured remote that is a path.
+// fileURL converts the path of a configured remote to a URL.
 func fileURL(location string) string {
 	if isURL(location) {
 		return location
@@ -54,8 +55,8 @@ func fileURL(location string) string {
 	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(location)}).String()
 }
 
-// objectsOnly is an object store that takes fetched objects and forgets the
-// references: go-git would write them in place.
+// objectsOnly is an object store that stores fetched objects but not the references, which go-git
+// would write directly.
 type objectsOnly struct {
 	objects
 	got map[plumbing.ReferenceName]plumbing.Hash
@@ -68,12 +69,11 @@ func (s objectsOnly) SetReference(r *plumbing.Reference) error {
 
 func (s objectsOnly) CheckAndSetReference(r, _ *plumbing.Reference) error { return s.SetReference(r) }
 
-// fetchedRef is the name under which a fetched branch is given to objectsOnly.
+// fetchedRef is the reference under which objectsOnly receives a fetched branch.
 const fetchedRef = "refs/fleetwright/fetched"
 
-// load asks the remote for a branch and brings its head into the store. Where
-// the branch doesn't exist and a fallback is wanted, the remote's default branch
-// is fetched instead, and its commit is returned as base.
+// load fetches the head of a branch into the store. If the branch doesn't exist and fallback is
+// set, it fetches the remote's default branch instead, and returns its commit as base.
 func (r *remote) load(ctx context.Context, store objects, ref string, depth int, fallback bool) (base string, err error) {
 	refs, err := r.list(ctx, store)
 	if err != nil {
@@ -129,7 +129,7 @@ func (r *remote) get(ctx context.Context, store objects, ref string, want plumbi
 	return got.String(), nil
 }
 
-// explain says what to do about the common failures of a transport.
+// explain adds to an error how to fix the common failures of a transport.
 func (e endpoint) explain(doing string, err error) error {
 	if err == nil {
 		return nil
@@ -146,11 +146,11 @@ func (e endpoint) explain(doing string, err error) error {
 	return e.hide(fmt.Errorf("%s %s: %w%s", doing, e.shown, err, hint))
 }
 
-// maxServerText bounds what a remote may say in an error message, in bytes.
+// maxServerText is the maximum length of a remote's message in an error, in bytes.
 const maxServerText = 4096
 
-// send pushes a commit to a branch that has to be at r.head still. What the
-// remote's other branches have is not sent again.
+// send pushes a commit to a branch that must still be at r.head. It does not send objects of the
+// remote's other branches again.
 func (r *remote) send(ctx context.Context, store objects, ref, commit string) (err error) {
 	session, err := openReceive(r.push)
 	if err != nil {
@@ -191,7 +191,7 @@ func (r *remote) send(ctx context.Context, store objects, ref, commit string) (e
 
 func (r *remote) expected() plumbing.Hash { return plumbing.NewHash(r.head) }
 
-// verdict turns a remote's answer into an error.
+// verdict converts a remote's answer to an error.
 func (r *remote) verdict(ref string, report *packp.ReportStatus, err error, said string) error {
 	if said != "" {
 		said = "\n" + said
@@ -224,7 +224,7 @@ func openReceive(e endpoint) (transport.ReceivePackSession, error) {
 	return c.NewReceivePackSession(ep, e.auth)
 }
 
-// ignoreClosed drops the error of closing a session that the other side ended.
+// ignoreClosed drops the error of closing a session that the server already ended.
 func ignoreClosed(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) {
 		return nil
@@ -232,12 +232,12 @@ func ignoreClosed(err error) error {
 	return err
 }
 
-// newObjects lists what the remote lacks of a commit.
+// newObjects returns the objects of a commit that the remote lacks.
 func newObjects(store objects, adv *packp.AdvRefs, commit string) ([]plumbing.Hash, error) {
 	haves := make([]plumbing.Hash, 0, len(adv.References))
 	for _, h := range adv.References {
 		if h.String() == commit {
-			return nil, nil // another branch is there: nothing to send
+			return nil, nil // another branch has the commit: nothing to send
 		}
 		haves = append(haves, h)
 	}
@@ -248,7 +248,7 @@ func newObjects(store objects, adv *packp.AdvRefs, commit string) ([]plumbing.Ha
 	return revlist.Objects(store, []plumbing.Hash{plumbing.NewHash(commit)}, append(haves, shallow...))
 }
 
-// boundedText gathers what a server says about a push.
+// boundedText collects a server's messages about a push, up to maxServerText.
 type boundedText struct{ buf bytes.Buffer }
 
 func (b *boundedText) Write(p []byte) (int, error) {
@@ -266,9 +266,14 @@ func (b *boundedText) String() string {
 	return strings.Join(lines, "\n")
 }
 
-// isAncestor says whether a commit is in the history of another. The history of
-// a shallow clone ends where the clone does.
+// isAncestor reports whether a commit is in the history of another. The history of a shallow clone
+// ends where the clone does.
 func isAncestor(store objects, old, young string) (bool, error) {
+	return isAncestorWithin(store, old, young, math.MaxInt)
+}
+
+// isAncestorWithin is isAncestor, but it searches at most a number of commits.
+func isAncestorWithin(store objects, old, young string, most int) (bool, error) {
 	shallow, err := store.Shallow()
 	if err != nil {
 		return false, err
@@ -281,6 +286,9 @@ func isAncestor(store objects, old, young string) (bool, error) {
 	for queue := []plumbing.Hash{plumbing.NewHash(young)}; len(queue) > 0; queue = queue[1:] {
 		if queue[0] == wanted {
 			return true, nil
+		}
+		if len(seen) > most {
+			break
 		}
 		if seen[queue[0]] {
 			continue

@@ -26,35 +26,38 @@ import (
 	"github.com/fleetwright/fleetwright/internal/finding"
 )
 
-// What a revision has at most.
+// Limits of a revision.
 const (
 	mostFiles = 200_000
 	mostDepth = 200
 )
 
-// ErrNoRevision says that a repository has no such revision; the error is an [Advice].
+// ErrNoRevision is returned if a repository has no such revision; the error is an [Advice].
 var ErrNoRevision = errors.New("no such revision")
 
-// Revision is the files of a folder as they were at a revision. It is safe for concurrent use.
+// Revision contains the files of a folder at a revision. It is safe for concurrent use.
 type Revision struct {
-	blobs blobs
-	files map[string]revisionFile
+	revision string
+	blobs    blobs
+	files    map[string]revisionFile
 }
 
 type revisionFile struct {
 	hash plumbing.Hash
 	size int64
+	// missing is set if the clone is partial and lacks the file.
+	missing bool
 }
 
-// ReadRevision lists the files of a folder as they were at a revision of the repository that
-// the folder is in: a commit, branch, tag or what git rev-parse takes besides, such as
+// ReadRevision lists the files of a folder at a revision of the repository that contains
+// the folder: a commit, branch, tag or anything else that git rev-parse accepts, such as
 // HEAD~1. The paths are relative to the folder, with forward slashes. Symlinks and submodules
-// are left out. Nothing of the repository's configuration is run. A revision that takes too much
-// to list is a [bounds.Error].
+// are left out. Nothing in the repository's configuration is run. If listing the files exceeds its bound,
+// the error is a [bounds.Error].
 func ReadRevision(ctx context.Context, dir, revision string) (*Revision, error) {
 	root, ok := Root(dir)
 	if !ok {
-		return nil, fmt.Errorf("%q is in no git repository: %w", dir, ErrNotRepository)
+		return nil, fmt.Errorf("%q is not in a git repository: %w", dir, ErrNotRepository)
 	}
 	below, err := belowRoot(root, dir)
 	if err != nil {
@@ -64,14 +67,21 @@ func ReadRevision(ctx context.Context, dir, revision string) (*Revision, error) 
 	if err != nil {
 		return nil, fmt.Errorf("opening the repository of %q: %w", dir, err)
 	}
-	r := &Revision{blobs: blobs{store: store, where: "at " + revision}, files: map[string]revisionFile{}}
+	r := &Revision{revision: revision, blobs: blobs{store: store, where: "at " + revision}, files: map[string]revisionFile{}}
 	err = store.reading(revision, func() error {
 		tree, err := treeAt(repo, revision, below)
+		if errors.Is(err, plumbing.ErrObjectNotFound) && store.partial && !errors.Is(err, ErrNoRevision) {
+			return incomplete(revision, "its folders")
+		}
 		if tree == nil || err != nil {
 			return err
 		}
 		w := treeWalk{ctx: ctx, store: store, files: r.files, seen: map[plumbing.Hash]int64{}, trees: map[plumbing.Hash]*object.Tree{}}
-		if err := w.folder(tree, "", 0); err != nil {
+		err = w.folder(tree, "", 0)
+		if errors.Is(err, plumbing.ErrObjectNotFound) && store.partial {
+			return incomplete(revision, "its folders")
+		}
+		if err != nil {
 			return fmt.Errorf("reading revision %q: %w", revision, err)
 		}
 		return nil
@@ -82,7 +92,7 @@ func ReadRevision(ctx context.Context, dir, revision string) (*Revision, error) 
 	return r, nil
 }
 
-// treeAt is the tree of a folder at a revision; nil where there was no such folder.
+// treeAt returns the tree of a folder at a revision; nil if there was no such folder.
 func treeAt(repo *gogit.Repository, revision, below string) (*object.Tree, error) {
 	hash, err := repo.ResolveRevision(plumbing.Revision(revision))
 	if err != nil {
@@ -104,7 +114,7 @@ func treeAt(repo *gogit.Repository, revision, below string) (*object.Tree, error
 	return tree, nil
 }
 
-// Sizes are the paths of the files with their sizes.
+// Sizes returns the paths of the files with their sizes in bytes.
 func (r *Revision) Sizes() iter.Seq2[string, int64] {
 	return func(yield func(string, int64) bool) {
 		for path, f := range r.files {
@@ -115,17 +125,29 @@ func (r *Revision) Sizes() iter.Seq2[string, int64] {
 	}
 }
 
-// ReadFile reads a file of the revision. The error wraps fs.ErrNotExist where there is none, and
-// ErrLarge for one above 10 MB, and is a [bounds.Error] for one that takes too much to read.
+// ReadFile reads a file of the revision. The error wraps fs.ErrNotExist if there is none, and
+// ErrLarge if it is above 10 MB; it is a [bounds.Error] if reading it exceeds its bound.
 func (r *Revision) ReadFile(path string) ([]byte, error) {
 	f, ok := r.files[path]
 	if !ok {
 		return nil, &fs.PathError{Op: "read", Path: path, Err: fs.ErrNotExist}
 	}
+	if f.missing {
+		return nil, incomplete(r.revision, path)
+	}
 	return r.blobs.read(path, f.hash, f.size)
 }
 
-// noRevision says why a revision can't be resolved, with the way out.
+// incomplete returns the error that a partial clone lacks a part of a revision, with a hint how git fetches it: to compare two
+// revisions, git fetches all missing contents of files that differ.
+func incomplete(revision, what string) error {
+	return &Advice{
+		Err:  fmt.Errorf("%s at %s: this is a partial clone, which has not fetched it", what, revision),
+		Hint: fmt.Sprintf("run \"git diff --stat %s\" once: git fetches what is missing", revision),
+	}
+}
+
+// noRevision returns why a revision can't be resolved, with a hint.
 func noRevision(repo *gogit.Repository, revision string, err error) error {
 	shallow, _ := repo.Storer.Shallow()
 	from, steps, counted := cutSteps(revision)
@@ -151,7 +173,7 @@ func noRevision(repo *gogit.Repository, revision string, err error) error {
 	return &Advice{Err: fmt.Errorf("%w: %q: %w", ErrNoRevision, revision, err), Hint: hint}
 }
 
-// cutSteps takes FROM~N apart.
+// cutSteps splits FROM~N into FROM and N.
 func cutSteps(revision string) (from string, steps int, ok bool) {
 	from, count, ok := strings.Cut(revision, "~")
 	if !ok || from == "" {
@@ -161,11 +183,11 @@ func cutSteps(revision string) (from string, steps int, ok bool) {
 	return from, steps, err == nil && steps > 0
 }
 
-// mostSteps bounds how many commits are counted.
+// mostSteps is the maximum number of commits that are counted.
 const mostSteps = 100_000
 
-// commitsTo counts the commits from a revision along first parents where they are at most as many as
-// the steps back from it, so that there is none at their end; 0 where there are more, or none is known.
+// commitsTo returns the number of commits from a revision back along first parents if FROM~N does not exist because there
+// are at most N; otherwise, or if the revision is unknown, it returns 0.
 func commitsTo(repo *gogit.Repository, from string, steps int) int {
 	hash, err := repo.ResolveRevision(plumbing.Revision(from))
 	if err != nil {
@@ -175,7 +197,7 @@ func commitsTo(repo *gogit.Repository, from string, steps int) int {
 	for n := range min(steps, mostSteps) + 1 {
 		commit, err := repo.CommitObject(next)
 		if err != nil {
-			return n // below it a shallow clone ends
+			return n // a shallow clone ends here
 		}
 		if len(commit.ParentHashes) == 0 {
 			if n == steps {
@@ -188,7 +210,7 @@ func commitsTo(repo *gogit.Repository, from string, steps int) int {
 	return 0
 }
 
-// hasCommit says whether any reference of a repository leads to an object.
+// hasCommit reports whether a reference of a repository points to an object.
 func hasCommit(repo *gogit.Repository) bool {
 	all, err := repo.References()
 	if err != nil {
@@ -206,23 +228,25 @@ func hasCommit(repo *gogit.Repository) bool {
 	}
 }
 
-// treeWalk gathers the files of a tree.
+// treeWalk collects the files of a tree.
 type treeWalk struct {
 	ctx   context.Context //nolint:containedctx // of one call
 	store objects
 	files map[string]revisionFile
-	// seen are the sizes of the blobs that were met, and 0 for trees.
-	seen    map[plumbing.Hash]int64
-	trees   map[plumbing.Hash]*object.Tree
+	// seen are the sizes of the blobs that were reached, and 0 for trees.
+	seen  map[plumbing.Hash]int64
+	trees map[plumbing.Hash]*object.Tree
+	// others collects symlinks and submodules; nil skips them.
+	others  map[string]object.TreeEntry
 	entries int
 }
 
-// objectInput is what an object of git's adds to the input that the bounds grow with: each is at
-// least as many bytes in the repository, however often trees name it.
+// objectInput is the number of bytes that each git object adds to the input, with which the bounds grow: an object takes at
+// least that much in the repository. An object counts once, however many trees contain it.
 const objectInput = 100
 
-// meet notes an object.
-func (w *treeWalk) meet(hash plumbing.Hash, size int64) {
+// addObject records the size of an object, and counts a new object as input.
+func (w *treeWalk) addObject(hash plumbing.Hash, size int64) {
 	if _, known := w.seen[hash]; !known {
 		w.seen[hash] = size
 		bounds.Grow(objectInput)
@@ -230,7 +254,7 @@ func (w *treeWalk) meet(hash plumbing.Hash, size int64) {
 }
 
 func (w *treeWalk) folder(tree *object.Tree, prefix string, depth int) error {
-	w.meet(tree.Hash, 0)
+	w.addObject(tree.Hash, 0)
 	if depth > mostDepth {
 		return w.store.exceed(fmt.Sprintf("folders nest deeper than %d", mostDepth))
 	}
@@ -246,22 +270,31 @@ func (w *treeWalk) folder(tree *object.Tree, prefix string, depth int) error {
 			if err := w.below(e, prefix, depth); err != nil {
 				return err
 			}
+		case filemode.Symlink, filemode.Submodule:
+			if w.others != nil {
+				w.others[prefix+e.Name] = e
+			}
 		case filemode.Regular, filemode.Executable, filemode.Deprecated:
 			size, known := w.seen[e.Hash]
 			if !known {
 				var err error
-				if size, err = w.store.size(e.Hash); err != nil {
+				size, err = w.store.size(e.Hash)
+				if errors.Is(err, plumbing.ErrObjectNotFound) && w.store.partial {
+					w.files[prefix+e.Name] = revisionFile{hash: e.Hash, missing: true}
+					continue // reading the file reports the error
+				}
+				if err != nil {
 					return fmt.Errorf("%s: %w", prefix+e.Name, err)
 				}
-				w.meet(e.Hash, size)
+				w.addObject(e.Hash, size)
 			}
-			w.files[prefix+e.Name] = revisionFile{e.Hash, size}
+			w.files[prefix+e.Name] = revisionFile{hash: e.Hash, size: size}
 		}
 	}
 	return nil
 }
 
-// below goes on in a folder, which may be named more than once and is read once.
+// below lists the files of a folder. It reads a folder once, even if several trees contain it.
 func (w *treeWalk) below(e object.TreeEntry, prefix string, depth int) error {
 	tree := w.trees[e.Hash]
 	if tree == nil {
@@ -274,7 +307,7 @@ func (w *treeWalk) below(e object.TreeEntry, prefix string, depth int) error {
 	return w.folder(tree, prefix+e.Name+"/", depth+1)
 }
 
-// openRepository opens the repository of a work tree to read it: as gogit.PlainOpen does, of regular files.
+// openRepository opens the repository of a work tree for reading, as gogit.PlainOpen does, but opens only regular files.
 func openRepository(root string) (*gogit.Repository, objects, error) {
 	git := filepath.Join(root, ".git")
 	info, err := os.Stat(git)
@@ -294,7 +327,7 @@ func openRepository(root string) (*gogit.Repository, objects, error) {
 	if common != git {
 		files = dotgit.NewRepositoryFilesystem(files, regularFiles{osfs.New(common)})
 	}
-	store := objects{Storage: filesystem.NewStorageWithOptions(files, cache.NewObjectLRU(32*cache.MiByte), filesystem.Options{KeepDescriptors: true}), bound: &bound{bytes: MostFileBytes}}
+	store := objects{Storage: filesystem.NewStorageWithOptions(files, cache.NewObjectLRU(32*cache.MiByte), filesystem.Options{KeepDescriptors: true}), bound: &bound{bytes: MostFileBytes}, common: common, partial: isPartial(common)}
 	repo, err := gogit.Open(store, nil)
 	return repo, store, err
 }

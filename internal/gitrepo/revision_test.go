@@ -65,6 +65,72 @@ func TestReadRevision(t *testing.T) {
 	}
 }
 
+// A clone may have its objects elsewhere: in the repository that it was cloned from, or only at its remote.
+func TestReadRevisionOfClones(t *testing.T) {
+	needGit(t)
+	top := t.TempDir()
+	origin := filepath.Join(top, "origin")
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(origin, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	git(t, top, "init", "--quiet", "--initial-branch=main", "origin")
+	for _, text := range []string{"first", "second", "third"} {
+		write("a.yaml", text)
+		write("b.yaml", "same")
+		write("image.png", text)
+		git(t, origin, "add", "--all")
+		git(t, origin, "commit", "--quiet", "--message", text)
+	}
+	git(t, origin, "config", "uploadpack.allowFilter", "true")
+	git(t, top, "clone", "--quiet", "--shared", "origin", "shared")
+	git(t, top, "clone", "--quiet", "--shared", "shared", "twice")
+	git(t, top, "clone", "--quiet", "--shared", "origin", "relative")
+	if err := os.WriteFile(filepath.Join(top, "relative/.git/objects/info/alternates"), []byte("# from\n../../../origin/.git/objects\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	git(t, filepath.Join(top, "twice"), "worktree", "add", "--quiet", "../linked", "HEAD")
+	for _, clone := range []string{"shared", "twice", "relative", "linked"} {
+		files, err := ReadRevision(t.Context(), filepath.Join(top, clone), "HEAD~2")
+		if err != nil {
+			t.Errorf("%s: %v", clone, err)
+			continue
+		}
+		if data, err := files.ReadFile("a.yaml"); err != nil || string(data) != "first" {
+			t.Errorf("%s: the file is %q, %v", clone, data, err)
+		}
+	}
+
+	git(t, top, "clone", "--quiet", "--filter=blob:none", "file://"+origin, "partial")
+	partial := filepath.Join(top, "partial")
+	files, err := ReadRevision(t.Context(), partial, "HEAD~2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if data, err := files.ReadFile("b.yaml"); err != nil || string(data) != "same" {
+		t.Errorf("a file that did not change is %q, %v", data, err)
+	}
+	_, err = files.ReadFile("a.yaml")
+	advice := (*Advice)(nil)
+	if !errors.As(err, &advice) || !strings.Contains(advice.Hint, `"git diff --stat HEAD~2"`) {
+		t.Fatalf("a file that is missing gives %v", err)
+	}
+	git(t, partial, "diff", "--stat", "HEAD~2") // as the hint says
+	if files, err = ReadRevision(t.Context(), partial, "HEAD~2"); err != nil {
+		t.Fatal(err)
+	}
+	if data, err := files.ReadFile("a.yaml"); err != nil || string(data) != "first" {
+		t.Errorf("a file that git fetched is %q, %v", data, err)
+	}
+
+	git(t, top, "clone", "--quiet", "--filter=tree:0", "file://"+origin, "treeless")
+	if _, err = ReadRevision(t.Context(), filepath.Join(top, "treeless"), "HEAD~2"); !errors.As(err, &advice) || !strings.Contains(advice.Hint, "git diff") {
+		t.Errorf("folders that are missing give %v", err)
+	}
+}
+
 func TestWithin(t *testing.T) {
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

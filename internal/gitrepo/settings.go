@@ -13,7 +13,7 @@ import (
 	"github.com/go-git/gcfg"
 )
 
-// readSettings reads system, global, repository and command scope in git's order (git-config's
+// readSettings reads git's configuration: system, global, repository and command scope in git's order (git-config's
 // FILES and ENVIRONMENT).
 func readSettings(env func(string) string, dir string) (settings, error) {
 	r := settingsReader{settings: settings{env: env, values: map[string]string{}, safe: &[]string{}}, home: env("HOME"), remotes: &remotes{}}
@@ -65,12 +65,12 @@ type settingsReader struct {
 	settings
 	home, git, common, branch string
 	remotes                   *remotes
-	// forRemotes says that only the addresses of remotes are looked for: each condition about them
-	// holds, and what is included by a condition must have none (noRemotes).
+	// forRemotes is set while only the URLs of remotes are read: then each condition about them
+	// is true, and a file that is included by a condition must contain none (noRemotes).
 	forRemotes, noRemotes bool
 }
 
-// remotes are the addresses of all remotes, once they are known.
+// remotes are the URLs of all remotes, valid if known is set.
 type remotes struct {
 	known bool
 	urls  []string
@@ -97,11 +97,11 @@ func (r settingsReader) files() []string {
 	return files
 }
 
-// maxIncludes is git's own bound on the depth of includes.
+// maxIncludes is git's own limit of the depth of includes.
 const maxIncludes = 10
 
-// read takes a file's values in their order, following includes where they are.
-// A file that may not be read counts as empty, as a missing one does.
+// read reads the values of a file in order, and follows includes. Like a missing file, a file that
+// cannot be read counts as empty.
 func (r settingsReader) read(file string, depth int) error {
 	if depth > maxIncludes {
 		return fmt.Errorf("%s: more than %d levels of include", file, maxIncludes)
@@ -128,7 +128,7 @@ func (r settingsReader) read(file string, depth int) error {
 	return nil
 }
 
-// entriesOf are the values of a file, in its order. A key without a value is true.
+// entriesOf returns the values in a file, in order. A key without a value is true.
 func entriesOf(data []byte) ([]entry, error) {
 	var all []entry
 	err := gcfg.ReadWithCallback(bytes.NewReader(data), func(section, sub, key, value string, blank bool) error {
@@ -143,7 +143,7 @@ func entriesOf(data []byte) ([]entry, error) {
 	return all, err
 }
 
-// take takes a value of a file, "" for one of the command's scope.
+// take applies a value from a file; file is "" for the command scope.
 func (r settingsReader) take(e entry, file string, depth int) error {
 	isInclude, conditional := e.key == "path" && e.section == "include" && e.sub == "", false
 	if e.section == "includeif" && e.key == "path" {
@@ -183,8 +183,8 @@ func isRegular(file string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// holds says whether the condition of an include holds here. Git takes one that it doesn't know for
-// one that doesn't.
+// holds reports whether the condition of an include is true. As in git, an unknown condition
+// is false.
 func (r settingsReader) holds(condition string) (bool, error) {
 	kind, pattern, _ := strings.Cut(condition, ":")
 	switch kind {
@@ -204,7 +204,7 @@ func (r settingsReader) holds(condition string) (bool, error) {
 	return false, nil
 }
 
-// hasRemote says whether the address of a remote, in any scope, matches a pattern.
+// hasRemote reports whether the URL of a remote, in any scope, matches a pattern.
 // Source: git's config.c, include_by_remote_url.
 func (r settingsReader) hasRemote(pattern string) (bool, error) {
 	if r.forRemotes {
@@ -221,7 +221,7 @@ func (r settingsReader) hasRemote(pattern string) (bool, error) {
 	}
 	glob, err := globPattern(pattern, false)
 	if err != nil {
-		return false, nil //nolint:nilerr // git's own matcher takes it for one that matches nothing
+		return false, nil //nolint:nilerr // git's own matcher treats it as a pattern that matches nothing
 	}
 	for _, url := range r.remotes.urls {
 		if glob.MatchString(url) {
@@ -242,7 +242,7 @@ func (r settingsReader) inGitDir(pattern string) bool {
 	return matchGlob(pattern, filepath.ToSlash(r.git))
 }
 
-// trailing gives a pattern that ends with a slash its implied "**".
+// trailing adds the implied "**" to a pattern that ends with a slash.
 func trailing(pattern string) string {
 	if strings.HasSuffix(pattern, "/") {
 		return pattern + "**"
@@ -283,13 +283,12 @@ func matchParts(pattern, name []string) bool {
 	return len(name) == 0
 }
 
-// settings is git's configuration as far as identities need it: all scopes, the
+// settings contains the values of git's configuration that identities need. In all scopes, the
 // last value of a key wins.
 type settings struct {
 	env    func(string) string
 	values map[string]string
-	// safe are the values of safe.directory in order, of which later ones may take
-	// earlier ones back.
+	// safe are the values of safe.directory in order; a later one may reset earlier ones.
 	safe *[]string
 }
 

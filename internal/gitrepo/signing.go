@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// ErrSigning says that git's configuration wants a signature, which this package doesn't make.
+// ErrSigning is returned if git's configuration requires a signature, which this package doesn't create.
 var ErrSigning = errors.New("fleetwright signs nothing")
 
-// CheckSigning refuses to commit, or to push, where git would sign what it makes: a commit without
-// the signature that is asked for would be taken for one that somebody else made. Signing takes a
-// program that git's configuration names, and no other program is started; so the error is an
+// CheckSigning returns an error if git would sign the commit, or the push: a commit without
+// the required signature would look as if another person had made it. Signing needs a
+// program that git's configuration names, and this package starts no program. The error is an
 // *Advice that wraps ErrSigning. env and dir are as in ResolveAuthor.
 func CheckSigning(env func(string) string, dir string, push bool) error {
 	settings, err := readSettings(env, dir)
@@ -34,8 +34,8 @@ func (e *signingError) Error() string { return e.why + ", and " + ErrSigning.Err
 
 func (e *signingError) Unwrap() error { return ErrSigning }
 
-// isTrue reads a boolean as git does; an empty one is false, and so is what is no boolean, such as
-// the "if-asked" of push.gpgSign.
+// isTrue parses a boolean as git does. An empty value is false, and so is a value that is not a boolean, such as
+// "if-asked" of push.gpgSign.
 func (s settings) isTrue(key string) bool {
 	value, set := s.values[key]
 	if !set {

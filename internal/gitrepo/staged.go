@@ -13,26 +13,24 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 )
 
-// Staged is what the next commit of a repository holds: the files of the index,
-// with the bytes that were added to it, whatever the work tree has made of them
-// since. It is read once, and safe for concurrent use.
+// Staged contains the files of the next commit: the files in the index, with the staged bytes,
+// whatever the work tree contains. The index is read once. Staged is safe for concurrent use.
 type Staged struct {
 	blobs   blobs
 	below   string
-	entries map[string]indexEntry // regular files, by their paths from the folder
+	entries map[string]indexEntry // regular files, by their paths relative to the folder
 	paths   []string
 	changed []string
 }
 
-// ReadStaged reads the index of the repository around a folder. Paths are from
-// that folder, and what lies outside of it is left out. An index file that git
-// names in the environment of a hook (GIT_INDEX_FILE, from the work tree's root)
-// takes the place of the repository's own; "" is that one. A commit that takes too
-// much to compare with is a [bounds.Error].
+// ReadStaged reads the index of the repository of a folder. Paths are relative to that folder;
+// files outside of it are left out. indexFile is the index file that git names in the environment
+// of a hook (GIT_INDEX_FILE, relative to the work tree's root); "" means the repository's own. If
+// comparing with the last commit exceeds its bound, the error is a [bounds.Error].
 func ReadStaged(dir, indexFile string) (*Staged, error) {
 	root, ok := Root(dir)
 	if !ok {
-		return nil, fmt.Errorf("%q is in no git repository: %w", dir, ErrNotRepository)
+		return nil, fmt.Errorf("%q is not in a git repository: %w", dir, ErrNotRepository)
 	}
 	l, err := findLayout(root)
 	if err != nil {
@@ -79,7 +77,7 @@ func ReadStaged(dir, indexFile string) (*Staged, error) {
 	})
 }
 
-// headCommit is the commit that is checked out, "" before the first.
+// headCommit returns the commit that is checked out, "" before the first one.
 func headCommit(l layout) (string, error) {
 	ref, err := headOf(l.git)
 	if err != nil {
@@ -103,7 +101,7 @@ func isStagedFile(e indexEntry) bool {
 	return !e.intentToAdd() && (e.mode() == filemode.Regular || e.mode() == filemode.Executable)
 }
 
-// local is a path from the folder, false where it lies outside of it.
+// local returns a path relative to the folder, and false if it is outside of the folder.
 func (s *Staged) local(name string) (string, bool) {
 	if s.below == "" {
 		return name, true
@@ -111,14 +109,13 @@ func (s *Staged) local(name string) (string, bool) {
 	return strings.CutPrefix(name, s.below+"/")
 }
 
-// Paths are those of all regular files that the next commit holds, sorted.
+// Paths returns the paths of all regular files in the next commit, sorted.
 func (s *Staged) Paths() []string { return s.paths }
 
-// Changed are the paths of the regular files that the next commit adds or
-// changes, sorted.
+// Changed returns the paths of the regular files that the next commit adds or changes, sorted.
 func (s *Staged) Changed() []string { return s.changed }
 
-// Size is that of a file that was staged, as far as git's header can be believed; 0 where none is.
+// Size returns the size of a staged file in bytes, according to git's header; 0 if there is none.
 func (s *Staged) Size(p string) (int64, error) {
 	e, there := s.entries[p]
 	if !there {
@@ -133,9 +130,9 @@ func (s *Staged) Size(p string) (int64, error) {
 	return size, nil
 }
 
-// ReadFile reads the bytes that were staged. The error wraps fs.ErrNotExist where
-// no regular file is, and ErrLarge for a file above 10 MB, and is a [bounds.Error] for
-// one that takes too much to read.
+// ReadFile returns the staged bytes of a file. The error wraps fs.ErrNotExist if there is no such
+// regular file, and ErrLarge if it is above 10 MB; it is a [bounds.Error] if reading it exceeds its
+// bound.
 func (s *Staged) ReadFile(p string) ([]byte, error) {
 	e, there := s.entries[p]
 	if !there {
@@ -160,10 +157,9 @@ type nodeItem struct {
 	folder *node // nil for a file
 }
 
-// nextTree is the tree that git would write of entries, which all lie in one
-// folder, whose path with its slash has a length. The index is in the order that
-// trees want. The names of trees say which folders are as they were: nothing of
-// those is read.
+// nextTree returns the tree that git would write for the entries of one folder, and the number of entries in it. prefix
+// is the length of the folder's path, including its slash. The index is in the order of trees. The hash of a tree shows
+// whether the folder changed, so that unchanged folders need not be read.
 func nextTree(entries []indexEntry, prefix int) (*node, int) {
 	n := &node{}
 	var data []byte
@@ -195,7 +191,7 @@ func nextTree(entries []indexEntry, prefix int) (*node, int) {
 	return n, used
 }
 
-// compare gathers what differs from a tree of the last commit.
+// compare adds the files that differ from a tree of the last commit to s.changed.
 func (s *Staged) compare(next *node, tree plumbing.Hash, dir string) error {
 	if next.hash == tree {
 		return nil

@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// fillStat sets the parts of a stat that only the system knows.
+// fillStat sets the fields of a stat that depend on the operating system.
 func fillStat(stat *[10]uint32, info fs.FileInfo) {
 	sys, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

@@ -4,6 +4,6 @@ package gitrepo
 
 import "io/fs"
 
-// fillStat leaves what only the system knows zero: git's next status compares
-// the content once and fills it in.
+// fillStat leaves the fields that depend on the operating system zero: the next "git status" compares
+// the content once and fills them in.
 func fillStat(*[10]uint32, fs.FileInfo) {}

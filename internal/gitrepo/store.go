@@ -10,7 +10,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/go-git/go-billy/v5"
 	"github.com/go-git/go-billy/v5/osfs"
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/cache"
@@ -23,7 +22,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
-// maxBlob bounds a file that is read into memory, in bytes.
+// maxBlob is the maximum size, in bytes, of a file that is read into memory.
 const maxBlob = 100 << 20
 
 // objects reads the object store of a repository.
@@ -32,21 +31,21 @@ type objects struct {
 	partial bool
 	// fresh holds objects that are not written yet; may be nil.
 	fresh *memory.Storage
-	// bound is that of a store which is only read; nil where none is.
+	// bound limits what is read of an object; nil for objects that git's own protocol reads.
 	bound *bound
-	// borrowed is where the folders are that the repository borrows objects from; nil for its own folder.
-	borrowed billy.Filesystem
+	// common is the folder of the repository that contains its objects.
+	common string
 }
 
-// EncodedObject looks among the unwritten objects first.
+// EncodedObject returns an object; it searches the unwritten objects first.
 func (s objects) EncodedObject(kind plumbing.ObjectType, hash plumbing.Hash) (plumbing.EncodedObject, error) {
-	if s.bound != nil {
-		return s.bounded(kind, hash)
-	}
 	if s.fresh != nil {
 		if o, err := s.fresh.EncodedObject(kind, hash); err == nil {
 			return o, nil
 		}
+	}
+	if s.bound != nil {
+		return s.bounded(kind, hash)
 	}
 	return s.Storage.EncodedObject(kind, hash)
 }
@@ -61,12 +60,19 @@ func openObjects(l layout) (objects, error) {
 		opts.AlternatesFS = regularFiles{osfs.New(filepath.VolumeName(l.common) + string(filepath.Separator))}
 	}
 	_, partial := l.config.get("extensions", "partialclone")
+	partial = partial || isPartial(l.common)
 	store := filesystem.NewStorageWithOptions(regularFiles{osfs.New(l.common)}, cache.NewObjectLRU(32*cache.MiByte), opts)
-	return objects{Storage: store, partial: partial, borrowed: opts.AlternatesFS}, nil
+	return objects{Storage: store, partial: partial, common: l.common, bound: &bound{bytes: maxBlob}}, nil
 }
 
-// checkAlternates reports whether the repository borrows objects from others.
-// Relative paths are refused: go-git looks for them in the wrong place.
+// whole returns a store that reads objects of any size, for fetches and pushes.
+func (s objects) whole() objects {
+	s.bound = nil
+	return s
+}
+
+// checkAlternates reports whether the repository borrows objects from others. It returns an error
+// for relative paths: go-git looks for them in the wrong place.
 func checkAlternates(path string) (bool, error) {
 	f, err := regular.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -85,7 +91,7 @@ func checkAlternates(path string) (bool, error) {
 	return true, lines.Err()
 }
 
-// explain adds what is known about a missing object.
+// explain adds to an error why an object may be missing.
 func (s objects) explain(what string, hash plumbing.Hash, err error) error {
 	if errors.Is(err, plumbing.ErrObjectNotFound) && s.partial {
 		return fmt.Errorf("%s %s is not in this partial clone: run \"git fetch --refetch\" in a full clone: %w", what, hash, err)
@@ -93,7 +99,7 @@ func (s objects) explain(what string, hash plumbing.Hash, err error) error {
 	return fmt.Errorf("reading %s %s: %w", what, hash, err)
 }
 
-// commit reads a commit by its hexadecimal name.
+// commit reads a commit by its hash in hexadecimal.
 func (s objects) commit(hash string) (*object.Commit, error) {
 	c, err := object.GetCommit(s, plumbing.NewHash(hash))
 	if err != nil {
@@ -102,7 +108,7 @@ func (s objects) commit(hash string) (*object.Commit, error) {
 	return c, nil
 }
 
-// rootOf is the tree of a commit; zero for no commit.
+// rootOf returns the tree of a commit; the zero hash if there is no commit.
 func (s objects) rootOf(hash string) (plumbing.Hash, error) {
 	if hash == "" {
 		return plumbing.ZeroHash, nil
@@ -114,7 +120,7 @@ func (s objects) rootOf(hash string) (plumbing.Hash, error) {
 	return c.TreeHash, nil
 }
 
-// entries are the items of a tree; none for the zero hash.
+// entries returns the entries of a tree; none for the zero hash.
 func (s objects) entries(of plumbing.Hash) ([]object.TreeEntry, error) {
 	if of.IsZero() {
 		return nil, nil
@@ -152,10 +158,10 @@ func (s objects) blob(hash plumbing.Hash) ([]byte, error) {
 	return data, nil
 }
 
-// aSubmodule is what a tree.BlockedError calls a submodule.
+// aSubmodule is the name of a submodule in a tree.BlockedError.
 const aSubmodule = "a submodule"
 
-// kindOf names what a tree entry is, as tree.BlockedError does.
+// kindOf returns the name of a tree entry's kind in a tree.BlockedError.
 func kindOf(mode filemode.FileMode) string {
 	switch mode {
 	case filemode.Symlink:
@@ -168,13 +174,13 @@ func kindOf(mode filemode.FileMode) string {
 	return tree.AFile
 }
 
-// item is one place in a tree.
+// item is the mode and hash of an entry in a tree.
 type item struct {
 	mode filemode.FileMode
 	hash plumbing.Hash
 }
 
-// difference is a path whose file differs between two trees; nil is none.
+// difference is a path whose file differs between two trees; old or new is nil if there is none.
 type difference struct {
 	path     string
 	old, new *item
@@ -225,7 +231,7 @@ func (s objects) diffInto(before, after plumbing.Hash, prefix string, out *[]dif
 	return nil
 }
 
-// diffItem compares one name of two trees, going into folders on either side.
+// diffItem compares one name in two trees, and descends into folders on either side.
 func (s objects) diffItem(was, now *item, path string, out *[]difference) error {
 	if was != nil && now != nil && *was == *now {
 		return nil
@@ -244,7 +250,7 @@ func (s objects) diffItem(was, now *item, path string, out *[]difference) error 
 	return s.diffInto(before, after, path+"/", out)
 }
 
-// checkComponent answers git's verify_path for HFS and NTFS (CVE-2014-9390).
+// checkComponent returns an error for a name that HFS or NTFS treat as .git, as git's verify_path does (CVE-2014-9390).
 func checkComponent(name string) error {
 	plain := strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Cf, r) {
@@ -263,6 +269,6 @@ func checkComponent(name string) error {
 	return nil
 }
 
-// isLink says that an item is a symlink, isGitlink that it is a submodule.
+// isLink reports whether an item is a symlink, isGitlink whether it is a submodule.
 func (x *item) isLink() bool    { return x != nil && x.mode == filemode.Symlink }
 func (x *item) isGitlink() bool { return x != nil && x.mode == filemode.Submodule }

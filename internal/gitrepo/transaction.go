@@ -13,8 +13,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/output"
 )
 
-// A commit's final phase, in the order in which things become visible:
-//
+// The final steps of a commit, in the order in which they become visible:
 //  1. fleetwright-commit/ in the git folder: the files that become locks, and
 //     the journal;
 //  2. git's locks: index.lock and HEAD.lock of the work tree, the reference's;
@@ -22,10 +21,9 @@ import (
 //  4. the reference's lock is renamed to the reference: the decision;
 //  5. reference logs, work tree, index, the remote-tracking reference;
 //  6. the locks and the folder are removed, the journal first.
-//
-// A lock is a hard link to its file in the folder: made only where nothing
-// stands, never seen half written, and after a kill known as ours and not of a
-// git that runs beside us. Before the decision a journal is rolled back, after
+// A lock is a hard link to its file in the folder: it is created only if no file is at its
+// path, is never visible half written, and after a kill it is recognized as ours and not
+// another git process's. Before the decision a journal is rolled back, after
 // it forward.
 
 func (b *Branch) newTransaction(e *editor, commit string, o CommitOptions) (*transaction, error) {
@@ -45,7 +43,7 @@ func (b *Branch) newTransaction(e *editor, commit string, o CommitOptions) (*tra
 	return t, t.j.check()
 }
 
-// logMessage is what git writes to the log for the same step.
+// logMessage returns the message that git writes to the log for the same step.
 func (b *Branch) logMessage(commit, message string) string {
 	subject, _, _ := strings.Cut(strings.TrimSpace(message), "\n")
 	subject = output.Line(subject)
@@ -60,8 +58,8 @@ func (b *Branch) logMessage(commit, message string) string {
 	return "commit: " + subject
 }
 
-// tracking is where a remote's branch is remembered here, by the remote's fetch
-// refspecs; empty for nowhere.
+// tracking returns the remote-tracking reference of a remote's branch, according to the remote's fetch
+// refspecs; "" if there is none.
 func (l layout) tracking(remote, ref string) string {
 	for _, spec := range l.config.sub("remote", remote, "fetch") {
 		s := config.RefSpec(spec)
@@ -75,7 +73,7 @@ func (l layout) tracking(remote, ref string) string {
 	return ""
 }
 
-// run moves the reference and what follows it.
+// run moves the reference and performs the steps after it.
 func (t *transaction) run(ctx context.Context) error {
 	release, err := t.layout.lockRepository(ctx)
 	if err != nil {
@@ -102,7 +100,7 @@ func (t *transaction) run(ctx context.Context) error {
 	return nil
 }
 
-// preflight finds, before anything is written, what would refuse the move.
+// preflight returns an error for anything that would prevent the move, before anything is written.
 func (t *transaction) preflight() error {
 	now, err := readRef(t.layout.common, t.j.Ref)
 	if err != nil {

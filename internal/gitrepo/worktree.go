@@ -15,9 +15,10 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 
 	"github.com/fleetwright/fleetwright/internal/regular"
+	"github.com/fleetwright/fleetwright/internal/sorting"
 )
 
-// checkout brings a work tree and its index from one tree to another.
+// checkout updates a work tree and its index from one tree to another.
 type checkout struct {
 	worktree
 	root  *os.Root
@@ -27,10 +28,9 @@ type checkout struct {
 	diffs   []difference
 	deleted map[string]bool
 	index   index
-	// execBits says that the file system tells executable files.
+	// execBits is set if the file system stores which files are executable.
 	execBits bool
-	// temp is the name, in the folder of each file written, of its unfinished
-	// form.
+	// temp is the name of temporary files, in the folder of each file that is written.
 	temp string
 }
 
@@ -38,7 +38,7 @@ type checkout struct {
 func openCheckout(w worktree, d disk, store objects, config configFile, diffs []difference, temp string) (*checkout, error) {
 	c := &checkout{worktree: w, disk: d, store: store, diffs: diffs, deleted: map[string]bool{}, temp: temp,
 		execBits: config.isTrue("core", "filemode", true)}
-	slices.SortFunc(c.diffs, func(a, b difference) int { return cmp.Compare(a.path, b.path) })
+	sorting.Func(c.diffs, func(a, b difference) int { return cmp.Compare(a.path, b.path) })
 	for _, d := range diffs {
 		if d.new == nil {
 			c.deleted[d.path] = true
@@ -56,19 +56,19 @@ func openCheckout(w worktree, d disk, store objects, config configFile, diffs []
 
 func (c *checkout) close() error { return c.root.Close() }
 
-// The states of a path in the work tree, seen from a difference.
+// state is how the file at a path in the work tree compares with a difference.
 type state int
 
 const (
 	absent state = iota
 	isOld
 	isNew
-	// changed: a file that is neither; blocked: no file could stand there.
+	// changed: a file that is neither the old nor the new one; blocked: a file cannot be written there.
 	changed
 	blocked
 )
 
-// stateOf looks at one path, following no link.
+// stateOf returns the state of one path. It follows no link.
 func (c *checkout) stateOf(d difference) (state, fs.FileInfo, error) {
 	for i, r := range d.path {
 		if r != '/' {
@@ -83,7 +83,7 @@ func (c *checkout) stateOf(d difference) (state, fs.FileInfo, error) {
 			return blocked, nil, err
 		case info.IsDir():
 		case info.Mode().IsRegular() && c.deleted[parent]:
-			return absent, nil, nil // a file that gives way to a folder
+			return absent, nil, nil // the file is replaced by a folder
 		default:
 			return blocked, nil, nil
 		}
@@ -113,7 +113,7 @@ func (c *checkout) stateOf(d difference) (state, fs.FileInfo, error) {
 	return changed, info, nil
 }
 
-// givesWay says that a folder holds only files that the commit deletes.
+// givesWay reports whether a folder contains only files that the commit deletes.
 func (c *checkout) givesWay(dir string) (bool, error) {
 	free := true
 	err := fs.WalkDir(c.root.FS(), dir, func(path string, d fs.DirEntry, err error) error {
@@ -126,9 +126,8 @@ func (c *checkout) givesWay(dir string) (bool, error) {
 	return free, err
 }
 
-// matches compares what stands at a path with an item of a tree. A file that git
-// knows as unchanged since it was checked out counts as that version also when
-// its bytes differ (line endings, filters).
+// matches reports whether the file at a path equals an item of a tree. A file that is unchanged since its
+// checkout according to the index matches that version even if its bytes differ (line endings, filters).
 func (c *checkout) matches(path string, info fs.FileInfo, x *item) (bool, error) {
 	if x == nil || x.isGitlink() {
 		return false, nil
@@ -153,14 +152,14 @@ func (c *checkout) matches(path string, info fs.FileInfo, x *item) (bool, error)
 	return hash == x.hash, err
 }
 
-// untouched compares a file's size and time with the index, as git does first.
+// untouched reports whether a file has the size and time in the index, which git also compares first.
 func (c *checkout) untouched(e indexEntry, info fs.FileInfo) bool {
 	return e.stat[statMtime] == uint32(info.ModTime().Unix()) &&
 		e.stat[statMtimeNano] == uint32(info.ModTime().Nanosecond()) &&
 		e.stat[statSize] == uint32(info.Size()) && !c.index.racy(e)
 }
 
-// isClean says that the file of an entry holds what the entry says.
+// isClean reports whether a file has the content of its index entry.
 func (c *checkout) isClean(e indexEntry) bool {
 	info, err := c.root.Lstat(filepath.FromSlash(e.name))
 	if err != nil || info.IsDir() {
@@ -183,8 +182,8 @@ func (c *checkout) hashFile(path string, size int64) (plumbing.Hash, error) {
 	return h.Sum(), nil
 }
 
-// check lists the paths with changes of the user's: everything that is neither
-// as committed before nor as it will be. unborn says that nothing was committed before.
+// check returns an error that lists the paths with changes of the user: files that equal neither
+// the old nor the new commit. unborn is set if there was no commit before.
 func (c *checkout) check(branch string, unborn bool) error {
 	dirty := &DirtyError{Branch: branch, Dir: c.dir, Unborn: unborn}
 	for _, d := range c.diffs {
@@ -229,7 +228,7 @@ func (c *checkout) dirt(d difference) (string, error) {
 	return "", nil
 }
 
-// indexMatches says that the index holds a path as before or as it will be.
+// indexMatches reports whether the index entry of a path equals the old or the new commit.
 func (c *checkout) indexMatches(d difference, e indexEntry, tracked bool) bool {
 	if !tracked || e.intentToAdd() {
 		return d.old == nil || d.new == nil
@@ -250,7 +249,7 @@ func sameMode(tree, index filemode.FileMode) bool {
 	return tree == index
 }
 
-// indexBlocks says that the index holds a file where a new path needs a folder,
+// indexBlocks reports whether the index contains a file where a new path needs a folder,
 // or the other way round, and the commit doesn't delete it.
 func (c *checkout) indexBlocks(name string) bool {
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
@@ -261,8 +260,8 @@ func (c *checkout) indexBlocks(name string) bool {
 	return slices.ContainsFunc(c.index.below(name), func(e indexEntry) bool { return !c.deleted[e.name] })
 }
 
-// apply changes the files and returns the index's new content. What is neither
-// old nor new (it changed since the check) is left alone, and shows as modified.
+// apply changes the files and returns the index's new content. A file that equals neither the
+// old nor the new commit (it changed since the check) stays as it is, and git shows it as modified.
 func (c *checkout) apply() ([]byte, error) {
 	set := make(map[string]*indexEntry, len(c.diffs))
 	for _, d := range slices.Backward(c.diffs) {
@@ -292,8 +291,8 @@ func (c *checkout) apply() ([]byte, error) {
 	return encodeIndex(c.index.edited(set, c.isClean)), nil
 }
 
-// newEntry is a path's entry after the commit; info is the file's, nil when it
-// is not known to hold the committed content.
+// newEntry returns a path's index entry after the commit; info is the file's info, nil if the file
+// may not have the committed content.
 func newEntry(d difference, was indexEntry, info fs.FileInfo) *indexEntry {
 	const assumeUnchanged = 0x8000
 	e := &indexEntry{name: d.path, hash: d.new.hash, flags: was.flags & assumeUnchanged, ext: was.ext & extSkipWorktree}
@@ -311,7 +310,7 @@ func newEntry(d difference, was indexEntry, info fs.FileInfo) *indexEntry {
 	return e
 }
 
-// deleteFile removes a file that is as it was, and the folders that it empties.
+// deleteFile removes a file that is unchanged, and the folders that become empty.
 func (c *checkout) deleteFile(d difference) error {
 	st, _, err := c.stateOf(d)
 	if err != nil || st == changed || st == blocked || d.old.isGitlink() {
@@ -327,8 +326,7 @@ func (c *checkout) deleteFile(d difference) error {
 	return nil
 }
 
-// pruneFolders removes a folder and those above it, up to the first that isn't
-// empty.
+// pruneFolders removes a folder and its parents, up to the first one that isn't empty.
 func (c *checkout) pruneFolders(dir string) {
 	for ; dir != "."; dir = path.Dir(dir) {
 		name := filepath.FromSlash(dir)
@@ -342,8 +340,8 @@ func (c *checkout) pruneFolders(dir string) {
 	}
 }
 
-// writeFile brings a file to its new content and returns how it is found
-// afterwards; nil when it was left alone.
+// writeFile writes the new content of a file and returns the file's info afterwards; nil if the
+// file was not changed.
 func (c *checkout) writeFile(d difference, skip bool) (fs.FileInfo, error) {
 	if skip || d.new.isGitlink() {
 		return nil, nil
@@ -377,8 +375,7 @@ func (c *checkout) writeFile(d difference, skip bool) (fs.FileInfo, error) {
 	return c.root.Lstat(name)
 }
 
-// clearWay makes the folders of a path, and removes an empty folder that stands
-// at the path itself.
+// clearWay creates the folders of a path, and removes an empty folder at the path itself.
 func (c *checkout) clearWay(name string) error {
 	for i, r := range name {
 		if r != '/' {
@@ -396,7 +393,7 @@ func (c *checkout) clearWay(name string) error {
 	return c.removeFolders(name)
 }
 
-// removeFolders removes a folder that holds nothing but empty folders.
+// removeFolders removes a folder that contains nothing but empty folders.
 func (c *checkout) removeFolders(name string) error {
 	if !isFolder(c.root.Lstat(filepath.FromSlash(name))) {
 		return nil
@@ -435,5 +432,5 @@ func (c *checkout) writeTemp(temp string, x item) (err error) {
 	return c.disk.halves(f, temp, content)
 }
 
-// tempFor names the unfinished files of a commit.
+// tempFor returns the name of a commit's temporary files.
 func tempFor(commit string) string { return ".fleetwright-" + strings.ToLower(commit[:12]) + ".tmp" }

@@ -17,19 +17,18 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
 )
 
-// unpackLimit is how many objects are written as files of their own; more become
-// one pack (git's transfer.unpackLimit). A pack costs one flush to the medium
-// for all of its objects.
+// unpackLimit is the maximum number of objects that are written as loose objects; more are written as
+// one pack (git's transfer.unpackLimit). A pack needs a single sync to disk for all of its objects.
 const unpackLimit = 100
 
-// writeObjects brings the fresh objects of an editor to the medium. When it
-// returns, a reference may name them.
+// writeObjects writes the new objects of an editor to disk. When it returns, a reference may point
+// to them.
 func (e *editor) writeObjects(d disk, common string) error {
 	var missing []plumbing.Hash
 	dir := filepath.Join(common, "objects")
 	for _, hash := range e.order {
 		if e.store.HasEncodedObject(hash) == nil {
-			// As git does, so that a prune beside us spares it.
+			// As git does, so that a prune in another process keeps it.
 			now := time.Now() //nolint:forbidigo // a file's time, which goes into no output
 			_ = os.Chtimes(loosePath(dir, hash), now, now)
 			continue
@@ -55,8 +54,8 @@ func loosePath(dir string, hash plumbing.Hash) string {
 	return filepath.Join(dir, name[:2], name[2:])
 }
 
-// tempName is a name in a folder that git knows as unfinished: fsck ignores
-// tmp_*, and gc removes it.
+// tempName returns a name in a folder that git treats as temporary: fsck ignores tmp_*, and gc
+// removes it.
 func tempName(dir, kind string) string {
 	return filepath.Join(dir, "tmp_"+kind+"_"+rand.Text())
 }
@@ -92,8 +91,7 @@ func (e *editor) writeLoose(d disk, dir string, hash plumbing.Hash) error {
 	return d.rename(tmp, path)
 }
 
-// writePack writes a pack and its index. The index comes last: without it git
-// doesn't see the pack.
+// writePack writes a pack and then its index: without the index git doesn't see the pack.
 func (e *editor) writePack(d disk, dir string, hashes []plumbing.Hash) (err error) {
 	dir = filepath.Join(dir, "pack")
 	if err := d.mkdirs(dir); err != nil {
@@ -139,7 +137,7 @@ func (e *editor) writePack(d disk, dir string, hashes []plumbing.Hash) (err erro
 	return d.rename(tmpIdx, final+".idx")
 }
 
-// indexPack reads a pack back, which also checks it.
+// indexPack reads a pack to create its index, which also checks the pack.
 func indexPack(f io.ReadWriteSeeker, into *idxfile.Writer) error {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return err
@@ -152,7 +150,7 @@ func indexPack(f io.ReadWriteSeeker, into *idxfile.Writer) error {
 	return err
 }
 
-// exists says whether something stands at a path, links not followed.
+// exists reports whether a file exists at a path; it does not follow links.
 func exists(path string) bool {
 	_, err := os.Lstat(path)
 	return !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errNotDir)

@@ -81,11 +81,12 @@ func looksLikeHelmfile(file string, data []byte) bool {
 		releasesLine.Match(data) && nameLine.Match(data) && (chartLine.Match(data) || inheritsLine.Match(data))
 }
 
-// findHelmfiles returns the paths of all helmfiles of a repository, sorted.
+// findHelmfiles returns the paths of all helmfiles of a repository, sorted, but those in folders for what is no longer
+// in use.
 func findHelmfiles(repo *repository.Repository) []string {
 	var found []string
 	for _, f := range repo.Files() {
-		if repo.Use(f.Path) == repository.Chart {
+		if repo.Use(f.Path) == repository.Chart || repository.Attic(f.Path) != "" {
 			continue
 		}
 		is := slices.ContainsFunc(f.Documents, isHelmfile)
@@ -98,7 +99,7 @@ func findHelmfiles(repo *repository.Repository) []string {
 		}
 	}
 	for _, p := range repo.Paths() {
-		if !strings.HasSuffix(p, ".gotmpl") || repo.Use(p) == repository.Chart {
+		if !strings.HasSuffix(p, ".gotmpl") || repo.Use(p) == repository.Chart || repository.Attic(p) != "" {
 			continue
 		}
 		if data, err := repo.ReadFile(p); err == nil && looksLikeHelmfile(p, data) {

@@ -1,11 +1,13 @@
 package helmfile
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/located"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/templates"
@@ -24,11 +26,12 @@ type ReleaseValues struct {
 }
 
 // Values returns the effective values of the releases that NAMESPACE/NAME names:
-// one for each bootstrap file that declares it. It fails when there is none.
+// one for each bootstrap file that declares it. It fails when there is none, with a *bounds.Error if a file that was
+// not evaluated may have it.
 func Values(ctx context.Context, repo *repository.Repository, reference string) ([]ReleaseValues, error) {
 	namespace, name, ok := strings.Cut(reference, "/")
 	if !ok || namespace == "" || name == "" || strings.Contains(name, "/") {
-		return nil, fmt.Errorf("%q is no release: give NAMESPACE/NAME", reference)
+		return nil, fmt.Errorf("%q is not a release: pass NAMESPACE/NAME", reference)
 	}
 	var found []ReleaseValues
 	var all []string
@@ -36,10 +39,13 @@ func Values(ctx context.Context, repo *repository.Repository, reference string) 
 	if err != nil {
 		return nil, err
 	}
+	var exceeded *bounds.Error
 	for _, releases := range files {
-		if err := Readable(releases); err != nil {
+		releases, tooMuch, err := Readable(releases)
+		if err != nil {
 			return nil, err
 		}
+		exceeded = cmp.Or(exceeded, tooMuch)
 		for _, r := range releases {
 			all = append(all, fmt.Sprintf("%q", r.Namespace.Known()+"/"+r.Name.Known()))
 			if r.Name.Known() == name && r.Namespace.Known() == namespace {
@@ -47,11 +53,23 @@ func Values(ctx context.Context, repo *repository.Repository, reference string) 
 			}
 		}
 	}
+	if len(found) == 0 && exceeded != nil {
+		return nil, exceeded
+	}
 	if len(found) == 0 {
 		slices.Sort(all)
-		err = fmt.Errorf("no bootstrap file has the release %q; there are %s", reference, strings.Join(slices.Compact(all), ", "))
+		err = fmt.Errorf("no bootstrap file has the release %q; existing releases: %s", reference, strings.Join(slices.Compact(all), ", "))
 	}
 	return found, err
+}
+
+// KnownValues returns the values of a release, if all are known and nothing changes what its chart renders.
+func (r *Release) KnownValues() (values map[string]any, known bool) {
+	if len(r.Values.Unknown)+len(r.Values.Missing)+len(r.partial)+len(r.Patches) > 0 || r.Refused != "" || r.Values.Value == nil {
+		return nil, false
+	}
+	values, _ = r.Values.Value.Plain().(map[string]any)
+	return values, true
 }
 
 // effective are the values without what is unknown in them.

@@ -1,6 +1,8 @@
 package helmfile
 
 import (
+	"cmp"
+
 	"dario.cat/mergo"
 
 	"github.com/fleetwright/fleetwright/internal/located"
@@ -8,10 +10,13 @@ import (
 )
 
 // environment are the values of helmfile's environment "default", the one that a
-// bootstrap uses when nothing else is said (pkg/environment, v1.8.0): values are
+// bootstrap uses when nothing else is said (pkg/environment, v1.8.0), or of one that is not known, where a helmfile
+// defines others only: values are
 // the environment's, defaults those that all environments share.
 type environment struct {
 	values, defaults map[string]any
+	// name is the mark of a name that is not known, "" for the default.
+	name string
 	// unknown says which values could not be read.
 	unknown []located.Unknown
 }
@@ -30,6 +35,7 @@ func (e *environment) merge(from environment) {
 	e.values, e.defaults = templates.Copied(e.values), templates.Copied(e.defaults)
 	_ = mergo.Merge(&e.values, templates.Copied(from.values), mergo.WithOverride)
 	_ = mergo.Merge(&e.defaults, templates.Copied(from.defaults), mergo.WithOverride)
+	e.name = cmp.Or(from.name, e.name)
 	e.unknown = append(e.unknown, from.unknown...)
 }
 
@@ -44,7 +50,7 @@ func (e *environment) over(override *environment) *environment {
 	case override == nil:
 		return e
 	}
-	return &environment{values: mergedMaps(e.values, override.values), defaults: mergedMaps(e.defaults, override.defaults),
+	return &environment{values: mergedMaps(e.values, override.values), defaults: mergedMaps(e.defaults, override.defaults), name: cmp.Or(override.name, e.name),
 		unknown: append(e.unknown[:len(e.unknown):len(e.unknown)], override.unknown...)}
 }
 
@@ -57,7 +63,7 @@ func (e *environment) merged() map[string]any {
 const environmentName = "default"
 
 func (e *environment) data() templates.EnvironmentData {
-	return templates.EnvironmentData{Name: environmentName, Values: templates.Copied(e.values), Defaults: templates.Copied(e.defaults),
+	return templates.EnvironmentData{Name: cmp.Or(e.name, environmentName), Values: templates.Copied(e.values), Defaults: templates.Copied(e.defaults),
 		CLIOverrides: map[string]any{}}
 }
 

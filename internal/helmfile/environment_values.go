@@ -2,8 +2,10 @@ package helmfile
 
 import (
 	"fmt"
+	"maps"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"dario.cat/mergo"
@@ -57,8 +59,17 @@ const fallback = "fallback"
 // loadEnvironment computes the environment of a part from that of the parts
 // before it, or from the caller's.
 func (r *reader) loadEnvironment(h *helmfile, before *environment) {
-	spec := h.environments[environmentName]
+	spec, isDefined := h.environments[environmentName]
 	env := newEnvironment()
+	if before != nil {
+		env.name = before.name
+	}
+	if !isDefined && len(h.environments) > 0 && (before == nil || len(before.values) == 0) {
+		m := located.Unknown{Reason: "it depends on helmfile's environment, of which the file defines " +
+			strings.Join(slices.Sorted(maps.Keys(h.environments)), ", ") + ", and no default"}
+		env.name = r.Mark(m)
+		env.unknown = append(env.unknown, m)
+	}
 	for _, s := range spec.secrets {
 		env.unknown = append(env.unknown, located.Unknown{Reason: "values come from the encrypted file " + s.Value})
 	}
@@ -157,7 +168,7 @@ func (r *reader) resolve(h *helmfile, item entry, handler string) ([]string, *lo
 	found := r.Matching(p)
 	if len(found) == 0 && (handler == "" || handler == "Error") {
 		h.refuse(item.Place, fmt.Sprintf("environment values file matching %q does not exist", name))
-		return nil, &located.Unknown{Reason: fmt.Sprintf("the file %s doesn't exist", p), Missing: p}
+		return nil, &located.Unknown{Reason: fmt.Sprintf("the file %s does not exist", p), Missing: p}
 	}
 	return found, nil
 }
@@ -182,7 +193,7 @@ func (r *reader) valuesFile(h *helmfile, p string, data templates.StateData) (ma
 	m, err := templates.DecodeMap(source)
 	if err != nil {
 		h.refuseIf(!strings.Contains(source, templates.MarkOpen), located.At(p, 1), located.Shorten(err.Error()))
-		return nil, &located.Unknown{Reason: fmt.Sprintf("the file %s is no YAML: %s", p, located.Shorten(err.Error()))}
+		return nil, &located.Unknown{Reason: fmt.Sprintf("the file %s is not YAML: %s", p, located.Shorten(err.Error()))}
 	}
 	return m, nil
 }

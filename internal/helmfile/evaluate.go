@@ -84,10 +84,17 @@ func (r *reader) oneWay(h *helmfile, raw *rawRelease) *Release {
 	for _, need := range whole.needs {
 		out.Needs = append(out.Needs, e.text(need))
 	}
+	out.Hooks = e.hooks(out)
 	out.Patches = whole.patches
+	if program := whole.pointers["postRenderer"]; program != nil {
+		out.PostRenderer = *program
+	} else if all := h.helmDefaults["postRenderer"]; len(all) > 0 {
+		out.PostRenderer = located.Text{Place: raw.Place, Value: all[0]}
+	}
 	out.labels = e.allLabels(out.Namespace.Value)
 	out.CRDsOnly = h.crdsOnly(out.Name.Value, whole)
 	out.source = h.source(out.Chart.Value)
+	e.download(out)
 	e.choose(out)
 	if out.Skipped == nil {
 		e.checkRepository(out.Chart)

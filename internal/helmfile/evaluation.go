@@ -50,11 +50,11 @@ func (e *evaluation) run() {
 			return
 		}
 	}
-	const reason = "recursive references can't be resolved"
+	const reason = "recursive references cannot be resolved"
 	e.h.refuseIf(!e.open(), e.raw.Place, reason)
 	for k, t := range e.fields {
 		if strings.Contains(e.raw.fields[k].Value, "{{") {
-			t.Unknown = &located.Unknown{Reason: "the fields of the release refer to each other without end"}
+			t.Unknown = &located.Unknown{Reason: "the fields of the release refer to each other endlessly"}
 			e.fields[k] = t
 		}
 	}

@@ -16,7 +16,7 @@ type helmfile struct {
 	repositories   []chartRepository
 	defaultInherit []located.Text
 	commonLabels   map[string]located.Text
-	helmDefaults   map[string][]string // args, templateArgs, postRendererArgs
+	helmDefaults   map[string][]string // args, templateArgs, postRendererArgs, devel, plainHttp
 	namespace      located.Text        // overrides that of all releases
 	missingFiles   located.Text        // missingFileHandler
 	defaults       []entry             // values
@@ -47,6 +47,8 @@ type chartRepository struct {
 	name located.Text
 	url  located.Text
 	oci  bool
+	// plainHTTP says that the registry is reached over plain HTTP.
+	plainHTTP bool
 }
 
 // call is an item of helmfiles: another helmfile that this one runs.

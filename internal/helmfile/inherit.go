@@ -53,7 +53,7 @@ const (
 	maxInheritances = 20_000
 )
 
-const errInherits templates.Exceeded = "the releases inherit from more templates than a bootstrap needs"
+const errInherits templates.Exceeded = "the releases inherit from too many templates"
 
 // circleError is about templates that inherit from themselves.
 type circleError struct{ path []string }
@@ -140,6 +140,7 @@ func (r *rawRelease) overlay(from *rawRelease) {
 	r.args = append(r.args, from.args...)
 	r.patches = append(r.patches, from.patches...)
 	r.env = append(r.env, from.env...)
+	r.hooks = append(r.hooks, from.hooks...)
 }
 
 // isTrue says whether a scalar is the boolean true of YAML.

@@ -63,9 +63,12 @@ func (r *reader) objects() iter.Seq[*repository.Object] {
 	}
 }
 
-// isAside says whether a file is in a folder that belongs to no cluster: an example's or a
-// test's by its name, without a Kustomization of Flux in or for it.
+// isAside says whether a file is in a folder that belongs to no cluster: one for what is no longer in use, or an
+// example's or a test's by its name, without a Kustomization of Flux in or for it.
 func (r *reader) isAside(file string) bool {
+	if repository.Attic(file) != "" {
+		return true
+	}
 	for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {
 		if !repository.IsExampleFolder(path.Base(dir)) {
 			continue
@@ -104,6 +107,8 @@ func (r *reader) kustomizeChart(f *repository.File, n *yaml.Node) *Release {
 	}
 	out.Line = out.Name.Line
 	out.Version, out.source = located.ScalarText(file, n, "version"), located.ScalarText(file, n, "repo")
+	out.devel = isTrue(located.ScalarText(file, n, "devel").Value)
+	out.local = r.isInflatedFrom(path.Dir(file), whole, out)
 	out.Namespace = located.ScalarText(file, n, "namespace")
 	if out.Namespace.Value == "" {
 		out.Namespace = located.ScalarText(file, whole, "namespace")
@@ -127,7 +132,7 @@ func (r *reader) kustomizeChart(f *repository.File, n *yaml.Node) *Release {
 	if merge == "merge" {
 		addInline()
 		if own.Value == "" && inline != nil {
-			out.Values.AddUnknown(located.Unknown{Reason: "the values of the chart itself win over valuesInline (valuesMerge: merge)"})
+			out.Values.AddUnknown(located.Unknown{Reason: "the chart's own values override valuesInline (valuesMerge: merge)"})
 		}
 	}
 	if own.Value != "" && (merge != "replace" || inline == nil) {
@@ -141,6 +146,16 @@ func (r *reader) kustomizeChart(f *repository.File, n *yaml.Node) *Release {
 	}
 	out.Values.Files = out.Values.Value
 	return out
+}
+
+// isInflatedFrom says whether kustomize takes a chart from the folder of charts beside a kustomization: it does so if it is
+// there, whatever its version.
+func (r *reader) isInflatedFrom(dir string, kustomization *yaml.Node, chart *Release) bool {
+	home := cmp.Or(located.ScalarText("", repository.Lookup(kustomization, "helmGlobals"), "chartHome").Value, "charts")
+	if chart.Version.Value != "" && chart.source.Value != "" {
+		home = path.Join(home, chart.Chart.Value+"-"+chart.Version.Value)
+	}
+	return chart.source.Value == "" || r.HasFolder(path.Join(dir, home, chart.Chart.Value))
 }
 
 // addChartFile adds a values file that kustomize hands to helm as it is.

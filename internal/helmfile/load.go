@@ -173,7 +173,7 @@ func (h *helmfile) leavesOpen(err error, offset int) {
 	if h.broken == nil {
 		reason := templates.Reason(err)
 		reason = reason[max(strings.Index(reason, templates.ErrUndecided.Error()), 0):]
-		h.broken = &brokenPart{line: offset + templates.LineOf(err), reason: "the file is not evaluated: " + reason}
+		h.broken = &brokenPart{line: offset + templates.LineOf(err), reason: "the file was not evaluated: " + reason}
 	}
 }
 
@@ -265,7 +265,8 @@ func (h *helmfile) decode(n *yaml.Node) {
 	}
 	for _, repo := range located.Items(n, "repositories") {
 		h.repositories = append(h.repositories, chartRepository{name: located.ScalarText(file, repo, "name"),
-			url: located.ScalarText(file, repo, "url"), oci: located.ScalarText(file, repo, "oci").Value == "true"})
+			url: located.ScalarText(file, repo, "url"), oci: located.ScalarText(file, repo, "oci").Value == "true",
+			plainHTTP: isTrue(located.ScalarText(file, repo, "plainHttp").Value)})
 	}
 	located.EachField(n, "templates", func(name string, template *yaml.Node) {
 		h.templates[name] = newRawRelease(file, template)
@@ -273,6 +274,14 @@ func (h *helmfile) decode(n *yaml.Node) {
 	for _, list := range []string{"args", "templateArgs", "postRendererArgs"} {
 		for _, arg := range located.Items(n, "helmDefaults", list) {
 			h.helmDefaults[list] = append(h.helmDefaults[list], arg.Value)
+		}
+	}
+	if program := located.ScalarText(file, repository.Lookup(n, "helmDefaults"), "postRenderer"); program.Value != "" {
+		h.helmDefaults["postRenderer"] = []string{program.Value}
+	}
+	for _, option := range []string{"devel", "plainHttp"} {
+		if t := located.ScalarText(file, repository.Lookup(n, "helmDefaults"), option); t.Value != "" {
+			h.helmDefaults[option] = []string{t.Value}
 		}
 	}
 	h.decodeDefaultInherit(n)

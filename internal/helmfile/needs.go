@@ -3,6 +3,9 @@ package helmfile
 import (
 	"fmt"
 	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/bounds"
+	"github.com/fleetwright/fleetwright/internal/output"
 )
 
 // NeedID is the id of the release that a need names: NAMESPACE/NAME, NAME in the release's own
@@ -24,16 +27,24 @@ type UnreadableError struct {
 	Reason string
 }
 
-func (e *UnreadableError) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Reason) }
+func (e *UnreadableError) Error() string {
+	return fmt.Sprintf("%s:%d: %s", output.Line(e.File), e.Line, e.Reason)
+}
 
-// Readable fails on a file of which nothing can be told.
-func Readable(releases []*Release) error {
+// Readable returns the releases of a file, and fails on one of which nothing can be told. A file that exceeds a
+// bound has none: the bound is reported, and other files are not affected.
+func Readable(releases []*Release) (readable []*Release, exceeded *bounds.Error, err error) {
 	for _, r := range releases {
-		if r.Unreadable != "" {
-			return &UnreadableError{File: r.File, Line: r.Line, Reason: r.Unreadable}
+		switch {
+		case r.Exceeded != nil:
+			exceeded = r.Exceeded
+		case r.Unreadable != "":
+			return nil, nil, &UnreadableError{File: r.File, Line: r.Line, Reason: r.Unreadable}
+		default:
+			readable = append(readable, r)
 		}
 	}
-	return nil
+	return readable, exceeded, nil
 }
 
 // InOrder sorts releases by their needs, keeping the order of the file
@@ -50,7 +61,7 @@ func InOrder(releases []*Release) ([]*Release, error) {
 	visit = func(r *Release) error {
 		switch state[r] {
 		case open:
-			return fmt.Errorf("%s:%d: the release %q needs itself, through the needs of others", r.File, r.Line, r.ID())
+			return fmt.Errorf("%s:%d: the release %q needs itself, through the needs of others", output.Line(r.File), r.Line, r.ID())
 		case done:
 			return nil
 		}

@@ -26,6 +26,7 @@ type rawRelease struct {
 	args      []string       // postRendererArgs
 	patches   []located.Text // fields that change what the chart renders
 	env       []located.Text
+	hooks     []Hook
 	// reads are the files that the helmfile's own template read for the release.
 	reads map[string]bool
 }
@@ -53,7 +54,7 @@ var (
 
 // pointerFields are the scalar fields behind a pointer.
 var pointerFields = []string{"missingFileHandler", "postRenderer", "installed", "installedTemplate", "conditionTemplate",
-	"verifyTemplate", "waitTemplate"}
+	"verifyTemplate", "waitTemplate", "devel", "plainHttp"}
 
 // patchFields are those that change the chart, or what it renders.
 var patchFields = []string{"jsonPatches", "strategicMergePatches", "transformers", "dependencies", "forceNamespace"}
@@ -69,7 +70,7 @@ func newRawRelease(file string, n *yaml.Node) *rawRelease {
 		if t := located.ScalarText(file, n, field); t.Value != "" {
 			r.fields[field] = t
 		} else if v := repository.Lookup(n, field); v != nil && len(v.Content) > 0 {
-			r.fields[field] = located.Text{Place: located.At(file, v.Line), Unknown: &located.Unknown{Reason: fmt.Sprintf("its %s is a list or a map, not a text", field)}}
+			r.fields[field] = located.Text{Place: located.At(file, v.Line), Unknown: &located.Unknown{Reason: fmt.Sprintf("its %s is a list or a map, not a string", field)}}
 		}
 	}
 	for _, field := range pointerFields {
@@ -100,6 +101,7 @@ func newRawRelease(file string, n *yaml.Node) *rawRelease {
 			r.patches = append(r.patches, located.Text{Place: located.At(file, v.Line), Value: field})
 		}
 	}
+	r.hooks = hooksOf(file, n)
 	for _, env := range located.Items(n, "env") {
 		r.env = append(r.env, located.Text{Place: located.At(file, env.Line), Value: located.ScalarText(file, env, "name").Value})
 	}

@@ -29,7 +29,7 @@ const maxFilesOfHelmfile = 200
 
 // tooMany notes that a helmfile builds upon or calls more files than are read, and returns that as an error.
 func (r *reader) tooMany() error {
-	why := fmt.Sprintf("it builds upon, or calls, other helmfiles more than %d times", maxFilesOfHelmfile)
+	why := fmt.Sprintf("it uses other helmfiles as bases, or calls them, more than %d times", maxFilesOfHelmfile)
 	bounds.Refuse(r.Unit, why)
 	return errors.New(why)
 }

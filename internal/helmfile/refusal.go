@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/located"
+	"github.com/fleetwright/fleetwright/internal/sorting"
 )
 
 // phase is a step of helmfile's: it goes through all files and releases in one
@@ -58,6 +59,6 @@ func firstOfEach(lists ...[]Refusal) []Refusal {
 // inPhases sorts refusals as helmfile comes to them.
 func inPhases(all []Refusal) []Refusal {
 	all = slices.Clone(all)
-	slices.SortStableFunc(all, func(a, b Refusal) int { return cmp.Compare(a.phase, b.phase) })
+	sorting.StableFunc(all, func(a, b Refusal) int { return cmp.Compare(a.phase, b.phase) })
 	return all
 }

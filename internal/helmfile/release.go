@@ -2,7 +2,9 @@ package helmfile
 
 import (
 	"fmt"
+	"slices"
 
+	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/located"
 	"github.com/fleetwright/fleetwright/internal/templates"
 )
@@ -21,7 +23,13 @@ type Release struct {
 	// source is the URL that the chart comes from, as far as it is said apart
 	// from the chart: of the repository behind the chart's "repository/" prefix.
 	source located.Text
-	Needs  []located.Text
+	// local says that the chart is a folder or file in the repository, or one that a command makes.
+	local bool
+	// devel and plainHTTP are what Helm is told of the download.
+	devel, plainHTTP bool
+	Needs            []located.Text
+	// Hooks are what the release's hooks do with kubectl.
+	Hooks  []Hook
 	labels map[string]string
 	Values located.Layers
 	// CRDsOnly says that the bootstrap installs nothing of the chart but its
@@ -38,6 +46,8 @@ type Release struct {
 	// Patches are the fields by which the bootstrap changes the chart or what it
 	// renders, such as jsonPatches.
 	Patches []located.Text
+	// PostRenderer is the program that changes what the chart renders, "" for none.
+	PostRenderer located.Text
 	// Reads are the files that its fields and values are read from, and whether
 	// they exist.
 	Reads map[string]bool
@@ -49,6 +59,8 @@ type Release struct {
 	// Unreadable says why nothing can be told of the file, whose only release this
 	// stands for; "" where it can be read.
 	Unreadable string
+	// Exceeded is the bound that the evaluation of such a file exceeds; nil if it exceeds none.
+	Exceeded *bounds.Error
 	// Stops says of such a file that helmfile certainly stops there.
 	Stops bool
 	// partial says what single values depend on that cannot be computed.
@@ -73,6 +85,13 @@ func (r *Release) same(other *Release) bool {
 		fmt.Sprint(r.Values.Unknown) == fmt.Sprint(other.Values.Unknown) && (r.Skipped == nil) == (other.Skipped == nil) &&
 		(r.Values.Value == nil) == (other.Values.Value == nil) &&
 		(r.Values.Value == nil || located.Equal(r.Values.Value, other.Values.Value))
+}
+
+// Installed says whether helmfile certainly installs more than the definitions of the release, and that its name and
+// namespace are known.
+func (r *Release) Installed() bool {
+	return r.Definition == InHelmfile && r.Unreadable == "" && r.Skipped == nil && !r.undecided && !r.CRDsOnly &&
+		r.Name.Unknown == nil && r.Namespace.Unknown == nil && !slices.ContainsFunc(r.Variants, func(v *Release) bool { return v.Skipped != nil })
 }
 
 // ID returns the namespace and name of the release.

@@ -8,6 +8,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/located"
 	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/internal/sorting"
 	"github.com/fleetwright/fleetwright/internal/templates"
 )
 
@@ -51,7 +52,7 @@ func (r *reader) all(files []string) (map[string][]*Release, error) {
 	}
 	add(r.charts())
 	for _, releases := range out {
-		slices.SortStableFunc(releases, byPlace)
+		sorting.StableFunc(releases, byPlace)
 	}
 	return out, nil
 }
@@ -68,7 +69,7 @@ func (r *reader) measured(file string, evaluate func() ([]*Release, error)) (rel
 	var exceeded *bounds.Error
 	if errors.As(err, &exceeded) {
 		out := &Release{Definition: InHelmfile, Cluster: repository.BootstrapCluster(r.Paths(), file), Place: located.At(file, 1)}
-		out.Unreadable = "the file is not evaluated: " + exceeded.Error()
+		out.Unreadable, out.Exceeded = "the file was not evaluated: "+exceeded.Error(), exceeded
 		return []*Release{out}, nil
 	}
 	return releases, err

@@ -12,6 +12,7 @@ import (
 	"helm.sh/helm/v4/pkg/strvals"
 
 	"github.com/fleetwright/fleetwright/internal/located"
+	"github.com/fleetwright/fleetwright/internal/sorting"
 )
 
 // addSettings adds what set, setTemplate, setString and env give Helm on its
@@ -19,7 +20,7 @@ import (
 func (e *evaluation) addSettings(l *located.Layers) {
 	order := map[string]int{"setTemplate": 0, "set": 1, "setString": 2}
 	all := slices.Clone(e.raw.set)
-	slices.SortStableFunc(all, func(a, b setting) int { return cmp.Compare(order[a.field], order[b.field]) })
+	sorting.StableFunc(all, func(a, b setting) int { return cmp.Compare(order[a.field], order[b.field]) })
 	var files []setting
 	for _, s := range all {
 		if s = e.rendered(s); s.value == "" && s.file != "" && s.unknown == nil {
@@ -95,7 +96,7 @@ func (e *evaluation) addSetting(l *located.Layers, s setting) {
 	}
 	if err := l.Created.AddLine(s.name, given); err != nil {
 		e.Exceed(err)
-		l.AddUnknown(located.Unknown{Reason: fmt.Sprintf("%s is not evaluated: %v", s.field, err)})
+		l.AddUnknown(located.Unknown{Reason: fmt.Sprintf("%s was not evaluated: %v", s.field, err)})
 		return
 	}
 	e.parse(l, s, func(into map[string]any) error {
@@ -123,7 +124,7 @@ func (e *evaluation) addSettingFile(l *located.Layers, s setting) {
 	}
 	if err := l.Created.Add(s.name); err != nil {
 		e.Exceed(err)
-		l.AddUnknown(located.Unknown{Reason: fmt.Sprintf("%s is not evaluated: %v", s.field, err)})
+		l.AddUnknown(located.Unknown{Reason: fmt.Sprintf("%s was not evaluated: %v", s.field, err)})
 		return
 	}
 	e.parse(l, s, func(into map[string]any) error {

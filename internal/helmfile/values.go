@@ -115,7 +115,7 @@ func (e *evaluation) addFile(r *Release, l *located.Layers, t located.Text) {
 		return
 	case len(found) > 1:
 		e.h.refuse(t.Place, "glob patterns in release values and secrets is not supported yet. please submit a feature request if necessary")
-		l.AddUnknown(located.Unknown{Reason: "helmfile refuses a pattern that several values files match: " + t.Value})
+		l.AddUnknown(located.Unknown{Reason: "helmfile refuses a pattern that matches several values files: " + t.Value})
 		return
 	case len(found) == 1:
 		p = found[0]
@@ -178,7 +178,7 @@ func (e *evaluation) addText(l *located.Layers, at located.Place, content string
 			e.h.refuseIf(!strings.Contains(content, templates.MarkOpen), located.At(at.File, line(1)), located.Shorten(theirs.Error()))
 			e.h.phase = before
 		}
-		l.AddUnknown(located.Unknown{Reason: "the values are no YAML: " + located.Shorten(err.Error())})
+		l.AddUnknown(located.Unknown{Reason: "the values are not YAML: " + located.Shorten(err.Error())})
 		return
 	case len(nodes) == 0:
 		return
@@ -197,7 +197,7 @@ func (e *evaluation) addText(l *located.Layers, at located.Place, content string
 	}
 	if !v.IsMap {
 		if v.IsList || v.Scalar != nil {
-			l.AddUnknown(located.Unknown{Reason: at.File + ": the values are no map"})
+			l.AddUnknown(located.Unknown{Reason: at.File + ": the values are not a map"})
 		}
 		return
 	}

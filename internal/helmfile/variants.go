@@ -93,9 +93,9 @@ func Parting(variants []*Release) string {
 		}
 	}
 	if len(reasons) == 0 {
-		return "it depends on what cannot be known"
+		return "it depends on values that are unknown"
 	}
-	return "it depends on what cannot be known: " + strings.Join(reasons, "; ")
+	return "it depends on values that are unknown: " + strings.Join(reasons, "; ")
 }
 
 // commonReads are the files that some variant reads; one that is missing counts where it is
@@ -134,10 +134,14 @@ func (r *Release) overlay(other *Release, m located.Unknown, sign string) {
 	if len(r.Patches) == 0 {
 		r.Patches = other.Patches
 	}
+	if r.PostRenderer.Value == "" {
+		r.PostRenderer = other.PostRenderer
+	}
 	if r.Refused == "" {
 		r.Refused = other.Refused
 	}
 	r.Needs = alikeNeeds(r.Needs, other.Needs, m)
+	r.Hooks = common(r.Hooks, other.Hooks)
 	r.Values.Value = alikeValue(r.Values.Value, other.Values.Value, sign)
 	r.Values.Files = alikeValue(r.Values.Files, other.Values.Files, sign)
 	r.Values.Sure = surely(r.Values.Sure, other.Values.Sure)

@@ -4,16 +4,22 @@ import (
 	"cmp"
 	"fmt"
 	"path"
+	"strings"
 
+	"github.com/Masterminds/semver/v3"
+
+	"github.com/fleetwright/fleetwright/internal/chartref"
 	"github.com/fleetwright/fleetwright/internal/located"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// Chart is what a HelmRelease installs.
+// Chart is the chart that a HelmRelease installs.
 type Chart struct {
 	Name, Version, url located.Text
 	IsRange            bool
-	// Patched says that a kustomize patch sets the version.
+	// Locked is the version that the lock names for a range, a digest or a tag that is no version, "" where it names none.
+	Locked string
+	// Patched is set if a kustomize patch sets the version.
 	Patched bool
 }
 
@@ -22,6 +28,7 @@ func (g *Index) Chart(h *Release) Chart {
 	known, done := g.charts[h]
 	if !done {
 		known = g.readChart(h)
+		known.Locked = g.locked(h)
 		g.charts[h] = known
 	}
 	return known
@@ -44,7 +51,51 @@ func (g *Index) readChart(h *Release) Chart {
 	case kind == "OCIRepository":
 		return ociChart(source)
 	}
-	return unknownChart(ref.Place, located.Unknown{Reason: fmt.Sprintf("the chart comes from a %s, which is not read", kind)})
+	return unknownChart(ref.Place, located.Unknown{Reason: fmt.Sprintf("the chart comes from a %s, which is not supported", kind)})
+}
+
+// locked is the version of the chart that the lock names for what a HelmRelease asks, "" where it asks for one version.
+func (g *Index) locked(h *Release) string {
+	spec, ref := g.whole(h).At("spec", "chart", "spec"), g.whole(h).At("spec", "chartRef")
+	namespace := h.MetadataNamespace()
+	if ref != nil {
+		kind := located.TextAt(ref, "kind").Value
+		namespace = cmp.Or(located.TextAt(ref, "namespace").Value, namespace)
+		source, bad := g.source(h, kind, namespace, located.TextAt(ref, "name").Value)
+		switch {
+		case bad != nil:
+			return ""
+		case kind == "OCIRepository":
+			return g.lockedVersion(chartref.FromOCIRepository(plainMap(source)))
+		case kind != "HelmChart":
+			return ""
+		}
+		spec = source.At("spec")
+	}
+	if spec == nil || located.TextAt(spec, "sourceRef", "kind").Value != "HelmRepository" {
+		return ""
+	}
+	source, bad := g.source(h, "HelmRepository", cmp.Or(located.TextAt(spec, "sourceRef", "namespace").Value, namespace), located.TextAt(spec, "sourceRef", "name").Value)
+	if bad != nil {
+		return ""
+	}
+	return g.lockedVersion(chartref.FromHelmRepository(plainMap(source), located.TextAt(spec, "chart").Value, located.TextAt(spec, "version").Value))
+}
+
+func plainMap(v *located.Value) map[string]any {
+	fields, _ := v.Plain().(map[string]any)
+	return fields
+}
+
+// lockedVersion is the version that the lock names for what is asked, "" where that is a version itself.
+func (g *Index) lockedVersion(ask chartref.Ask, err error) string {
+	if err != nil {
+		return ""
+	}
+	if _, err := semver.StrictNewVersion(strings.TrimPrefix(cmp.Or(ask.Version, ask.Tag), "v")); err == nil {
+		return ""
+	}
+	return g.Fleet.LockedVersion(ask)
 }
 
 func unknownChart(at located.Place, m located.Unknown) Chart {
@@ -52,11 +103,11 @@ func unknownChart(at located.Place, m located.Unknown) Chart {
 	return Chart{Name: unknown, Version: unknown, url: unknown}
 }
 
-// chartOf reads chart, version and sourceRef as HelmChart and HelmRelease spell
-// them. The namespace is that of the source where none is named.
+// chartOf reads chart, version and sourceRef from the spec of a HelmChart or the chart template of a HelmRelease.
+// namespace is the namespace of the source if sourceRef has none.
 func (g *Index) chartOf(h *Release, spec *located.Value, namespace string) Chart {
 	if spec == nil {
-		return unknownChart(h.Place, located.Unknown{Reason: "the HelmRelease names no chart"})
+		return unknownChart(h.Place, located.Unknown{Reason: "the HelmRelease has no chart"})
 	}
 	out := Chart{Name: located.TextAt(spec, "chart"), Version: located.TextAt(spec, "version")}
 	if out.Version.Value == "" {
@@ -75,8 +126,8 @@ func (g *Index) chartOf(h *Release, spec *located.Value, namespace string) Chart
 	return out
 }
 
-// folderChart reads name and version of a chart in a folder of a source, where that is the
-// repository that the HelmRelease itself comes from. source-controller ignores
+// folderChart reads the name and version of a chart in a folder of a source, if the source is the
+// repository that contains the HelmRelease. source-controller ignores
 // spec.chart.spec.version of such a chart.
 func (g *Index) folderChart(h *Release, c *Chart, kind, namespace, name string) {
 	folder := c.Name.Value
@@ -99,8 +150,8 @@ func (g *Index) folderChart(h *Release, c *Chart, kind, namespace, name string) 
 	}
 }
 
-// ociChart reads an OCIRepository: the chart is the last element of its URL, the
-// version its tag or range. A digest beside a tag is not compared: a mirror's is another.
+// ociChart reads an OCIRepository: the chart is the last element of its URL, the version its tag or
+// range. A digest next to a tag is not compared: a mirror may have another digest.
 func ociChart(source *located.Value) Chart {
 	spec := source.At("spec")
 	if spec == nil {
@@ -116,15 +167,14 @@ func ociChart(source *located.Value) Chart {
 	case ranged.Value != "":
 		out.Version, out.IsRange = ranged, true
 	case digest.Value != "":
-		out.Version = located.Text{Place: digest.Place, Unknown: &located.Unknown{Reason: "the OCIRepository is pinned by a digest alone"}}
+		out.Version = located.Text{Place: digest.Place, Unknown: &located.Unknown{Reason: "the OCIRepository is pinned only by a digest"}}
 	default:
 		out.Version = located.Text{Place: spec.Place, Value: "latest"}
 	}
 	return out
 }
 
-// ChartText is the name of the chart that a HelmRelease names, without its places: "" where
-// it is not found.
+// ChartText returns the name of a HelmRelease's chart without its place, "" if it is not found.
 func (g *Index) ChartText(h *Release) string {
 	if ref := h.Field("spec", "chartRef"); ref == nil {
 		return ChartName(h.text("spec", "chart", "spec", "chart"))

@@ -12,23 +12,23 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// datum is the text under a key of a ConfigMap or Secret.
+// datum is the string at a key of a ConfigMap or Secret.
 type datum struct {
 	object *reconcile.Object
 	text   string
-	// at is the line before the text's first one; inline says that the text stands on it.
+	// at is the place before the string's first line; inline is set if the string is on that line itself.
 	at     located.Place
 	inline bool
 	key    string
 }
 
-// datum finds the text under a key. The mark says why it is not known; there is no datum where
-// the object or the key is not there.
+// datum returns the string at a key of a ConfigMap or Secret, and why it is unknown. It returns nil if
+// the object or the key does not exist.
 func (g *Index) datum(h *Release, kind, name, key string) (*datum, located.Unknown) {
 	namespace := h.MetadataNamespace()
 	o := g.applied(h, reconcile.Identity{Kind: kind, Namespace: namespace, Name: name})
 	if o == nil {
-		o = g.near(h, kind, name)
+		o = g.onlyNamed(h, kind, name)
 	}
 	if o == nil {
 		return nil, located.Unknown{Reason: fmt.Sprintf("values come from the %s %s/%s, which is not in the repository", kind, namespace, name)}
@@ -36,13 +36,13 @@ func (g *Index) datum(h *Release, kind, name, key string) (*datum, located.Unkno
 	content, known, found := o.Datum(key)
 	switch {
 	case !found:
-		return nil, located.Unknown{Reason: fmt.Sprintf("values come from the key %q of the %s %s/%s, which has none", key, kind, namespace, name)}
+		return nil, located.Unknown{Reason: fmt.Sprintf("values come from the key %q of the %s %s/%s, which does not have that key", key, kind, namespace, name)}
 	case !known && o.Encrypted:
 		return &datum{}, located.Unknown{Reason: fmt.Sprintf("values come from the encrypted %s %s/%s", kind, namespace, name)}
 	case !known:
-		content, _ = FieldOf(o.Value, "data", key).(string) // with variables that are not known
+		content, _ = FieldOf(o.Value, "data", key).(string) // it contains unknown variables
 		if kind == "Secret" || content == "" {
-			return &datum{}, located.Unknown{Reason: fmt.Sprintf("values come from the %s %s/%s, whose value is not known", kind, namespace, name)}
+			return &datum{}, located.Unknown{Reason: fmt.Sprintf("values come from the %s %s/%s, whose value is unknown", kind, namespace, name)}
 		}
 	}
 	d := &datum{object: o, text: content, at: located.At(o.File, o.Line), inline: true, key: key}
@@ -50,9 +50,9 @@ func (g *Index) datum(h *Release, kind, name, key string) (*datum, located.Unkno
 	return d, located.Unknown{}
 }
 
-// near is a ConfigMap or Secret that a HelmRelease of a file may mean: one in a file, or one
-// that its kustomization generates, the only one.
-func (g *Index) near(h *Release, kind, name string) *reconcile.Object {
+// onlyNamed returns the only ConfigMap or Secret with a name that is in a file or that the HelmRelease's Kustomization
+// generates, nil if there are several. It is for HelmReleases whose namespace is unknown.
+func (g *Index) onlyNamed(h *Release, kind, name string) *reconcile.Object {
 	all := g.Written("", kind, name)
 	if k := h.Applied.Kustomization; k != nil {
 		for _, o := range k.Objects {
@@ -82,7 +82,7 @@ func (g *Index) near(h *Release, kind, name string) *reconcile.Object {
 	return nil
 }
 
-// placeDatum finds where the text stands: in the object's document, or in the file that a
+// placeDatum finds the place of a datum: in the object's document, or in the file that a
 // generator reads.
 func (g *Index) placeDatum(d *datum) {
 	o := d.object
@@ -104,7 +104,7 @@ func (g *Index) placeDatum(d *datum) {
 	}
 }
 
-// kustomizesOf are the kustomizations that the build of a Flux Kustomization read.
+// kustomizesOf returns the kustomizations that the build of a Flux Kustomization read.
 func (g *Index) kustomizesOf(k *reconcile.Kustomization) []*repository.Kustomize {
 	var read []*repository.Kustomize
 	if k == nil || k.Repo != g.Repo {
@@ -118,7 +118,7 @@ func (g *Index) kustomizesOf(k *reconcile.Kustomization) []*repository.Kustomize
 	return read
 }
 
-// placeGenerated takes the place of a generator's file.
+// placeGenerated sets the place of a datum to the file of the generator that created it.
 func (g *Index) placeGenerated(d *datum, dir, name string, sources []string) {
 	if !strings.Contains(d.object.Name, name) {
 		return
@@ -134,7 +134,7 @@ func (g *Index) placeGenerated(d *datum, dir, name string, sources []string) {
 	}
 }
 
-// values reads the text as the values that Helm gets.
+// values parses the string as Helm values.
 func (d *datum) values() (*located.Value, located.Unknown) {
 	nodes, err := located.Parse(d.at.File, d.text)
 	if err != nil || len(nodes) == 0 {
@@ -161,10 +161,10 @@ func (d *datum) values() (*located.Value, located.Unknown) {
 }
 
 func (d *datum) noMap() located.Unknown {
-	return located.Unknown{Reason: fmt.Sprintf("the key %s of the %s %s is no YAML map", d.key, d.object.Kind, d.object.Name)}
+	return located.Unknown{Reason: fmt.Sprintf("the key %s of the %s %s is not a YAML map", d.key, d.object.Kind, d.object.Name)}
 }
 
-// flag notes where a value comes from.
+// flag marks a value as coming from a ConfigMap or Secret.
 func (d *datum) flag(v *located.Value) {
 	v.Referred, v.Secret = true, d.object.Kind == "Secret"
 	if text, ok := v.Scalar.(string); ok {
@@ -172,7 +172,7 @@ func (d *datum) flag(v *located.Value) {
 	}
 }
 
-// leaf reads the text as the value of a targetPath: a quoted text stays text.
+// leaf parses the string as the value of a targetPath: a quoted string stays a string.
 func (d *datum) leaf(literal bool) (*located.Value, bool) {
 	v := &located.Value{Place: d.at}
 	if d.at.Line == 0 {

@@ -14,31 +14,36 @@ import (
 	"github.com/fleetwright/fleetwright/internal/resourceset"
 )
 
-// Index is what Git says: the HelmReleases as Flux applies them, cluster by cluster, and what
+// Index contains the HelmReleases in Git as Flux applies them, cluster by cluster, and the objects that
 // they refer to.
 type Index struct {
 	ctx   context.Context
 	Repo  *repository.Repository
 	Fleet *reconcile.Fleet
-	full  *reconcile.Fleet // with what the fleet skips, once it is asked for
-	// Releases are those that clusters apply, orphans those in files that none does.
+	full  *reconcile.Fleet // including what Fleet skips; nil until it is needed
+	// Releases are the HelmReleases that clusters apply, Orphans those in files that no cluster applies.
 	Releases, Orphans []*Release
-	// folders are the HelmReleases of folders that were built for orphans.
+	// folders are the HelmReleases of the folders that were built for orphans, by folder.
 	folders map[string][]*Release
-	Plain   []*reconcile.Object // the objects of the files as they stand
+	Plain   []*reconcile.Object // the objects in the files, unchanged
 	placed  map[*reconcile.Object]*located.Value
-	// Sets are the ResourceSets, and made what they make, by cluster; evaluator evaluates them.
+	// Sets are the ResourceSets, and made the objects that they create, by cluster; evaluator evaluates them.
 	Sets      []*Set
 	made      map[*reconcile.Cluster][]*reconcile.Object
 	evaluator *resourceset.Evaluator
+	// providers are the input providers by cluster; nil until they are needed.
+	providers map[*reconcile.Cluster][]resourceset.Provider
 	charts    map[*Release]Chart
 	HasFlux   bool
-	// substitutes says that some Kustomization replaces variables: what no cluster applies
-	// may be meant for one.
+	// substitutes is set if any Kustomization substitutes variables: an object that no cluster applies
+	// may be meant for such a Kustomization.
 	substitutes bool
 }
 
-// New returns the index of the HelmReleases of a repository and of the clusters that it describes.
+// Context returns the context of the comparison.
+func (g *Index) Context() context.Context { return g.ctx }
+
+// New returns the index of the HelmReleases of a repository and its clusters.
 func New(ctx context.Context, repo *repository.Repository, fleet *reconcile.Fleet) *Index {
 	g := &Index{ctx: ctx, Repo: repo, Fleet: fleet, placed: map[*reconcile.Object]*located.Value{}, made: map[*reconcile.Cluster][]*reconcile.Object{},
 		charts: map[*Release]Chart{}, folders: map[string][]*Release{}}
@@ -63,7 +68,7 @@ func New(ctx context.Context, repo *repository.Repository, fleet *reconcile.Flee
 		if o.Group != fluxapi.HelmGroup || o.Kind != "HelmRelease" || reached[o.Source] {
 			continue
 		}
-		if h := newHelmRelease(o); !h.isFragment() && h.room(g.Orphans) {
+		if h := newHelmRelease(o); !h.isFragment() && h.hasRoom(g.Orphans) {
 			h.Orphan = true
 			g.Orphans = append(g.Orphans, h)
 		}
@@ -72,8 +77,8 @@ func New(ctx context.Context, repo *repository.Repository, fleet *reconcile.Flee
 	return g
 }
 
-// Identity is a name of the release with the place where it is written: in the first of the
-// fields that is there.
+// Identity returns a name of the release with the place where it is written: the first of the fields that
+// exists.
 func (g *Index) Identity(h *Release, name string, fields ...string) located.Text {
 	t := located.Text{Place: h.Place, Value: name}
 	whole := g.whole(h)
@@ -94,7 +99,7 @@ func (g *Index) Identity(h *Release, name string, fields ...string) located.Text
 	return t
 }
 
-// namespacePlace is where the namespace of a HelmRelease is set: in the Flux Kustomization, in a
+// namespacePlace returns the place where the namespace of a HelmRelease is set: in the Flux Kustomization, in a
 // kustomization, or else in the object itself.
 func (g *Index) namespacePlace(h *Release, own located.Place) located.Place {
 	k := h.Applied.Kustomization
@@ -118,7 +123,7 @@ func (g *Index) namespacePlace(h *Release, own located.Place) located.Place {
 	return own
 }
 
-// whole is the object with the places of its parts.
+// whole returns the object with the places of its parts.
 func (g *Index) whole(h *Release) *located.Value {
 	if h.whole == nil {
 		h.whole = g.Object(h.Applied)
@@ -126,8 +131,8 @@ func (g *Index) whole(h *Release) *located.Value {
 	return h.whole
 }
 
-// source finds the object that a HelmRelease refers to: among those of its cluster, else in
-// the files, in its own folder first. The mark says why it is not found.
+// source returns the object that a HelmRelease refers to: one of its cluster, else one in
+// the files, first in its own folder. If there is none, it returns why.
 func (g *Index) source(h *Release, kind, namespace, name string) (*located.Value, *located.Unknown) {
 	if o := g.applied(h, reconcile.Identity{Group: fluxapi.SourceGroup, Kind: kind, Namespace: namespace, Name: name}); o != nil {
 		return g.Object(o), nil
@@ -158,7 +163,7 @@ func (g *Index) source(h *Release, kind, namespace, name string) (*located.Value
 	return nil, &located.Unknown{Reason: fmt.Sprintf("the %s %q is not in the repository", kind, name)}
 }
 
-// applied is an object of the HelmRelease's cluster, nil where it has none.
+// applied returns an object of the HelmRelease's cluster, nil if there is none.
 func (g *Index) applied(h *Release, id reconcile.Identity) *reconcile.Object {
 	if k := h.Applied.Kustomization; k != nil {
 		if found := k.Cluster.Find(id); len(found) > 0 {
@@ -173,7 +178,7 @@ func (g *Index) applied(h *Release, id reconcile.Identity) *reconcile.Object {
 	return nil
 }
 
-// Written are the objects of a name as files have them.
+// Written returns the objects with a name as they are in files.
 func (g *Index) Written(group, kind, name string) []*reconcile.Object {
 	var found []*reconcile.Object
 	for _, o := range g.Plain {

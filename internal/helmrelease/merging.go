@@ -8,16 +8,16 @@ import (
 	"github.com/fleetwright/fleetwright/internal/located"
 )
 
-// merging merges values as Flux does: once of all that is known, and once of what stands over
-// the last part that isn't.
+// merging merges values as Flux does: all contains every known layer, sure only the layers above
+// the last unknown one.
 type merging struct {
 	all, sure *mergedValues
 	unknown   []located.Unknown
-	// created are the elements of lists that targetPaths create.
+	// created counts the list elements that targetPaths create.
 	created count.Lists
 }
 
-// mergedValues are values in the making, over which the inline ones come.
+// mergedValues are values during merging; the inline values are merged over value.
 type mergedValues struct{ value, inline *located.Value }
 
 func newMerging(at located.Place, inline *located.Value) *merging {
@@ -38,7 +38,7 @@ func (m *merging) unknownLayer(because located.Unknown) {
 	m.sure.value = located.EmptyMap(located.Place{})
 }
 
-// set sets a value at a path; steps are names of fields (string) and indexes (int).
+// set sets a value at a path; steps are field names (string) and indexes (int).
 func (m *merging) set(steps []any, v *located.Value) {
 	for _, each := range []*mergedValues{m.all, m.sure} {
 		each.value = located.MergeMaps(each.value, each.inline)
@@ -50,8 +50,8 @@ func (m *merging) done() located.Layers {
 	return located.Layers{Value: located.MergeMaps(m.all.value, m.all.inline), Sure: located.MergeMaps(m.sure.value, m.sure.inline), Unknown: m.unknown}
 }
 
-// targetSteps reads a path as Helm's --set does: names with dots between them, a dot in a name
-// after a backslash, and indexes in brackets.
+// targetSteps parses a path as Helm's --set does: field names separated by dots (a dot in a name is escaped with a
+// backslash) and indexes in brackets.
 func targetSteps(target string) (steps []any, ok bool) {
 	var name strings.Builder
 	flush := func() {
@@ -88,7 +88,7 @@ func targetSteps(target string) (steps []any, ok bool) {
 	return steps, len(steps) > 0
 }
 
-// indexOf reads a list index, -1 where it is none.
+// indexOf parses a list index; it returns -1 if the string is none.
 func indexOf(key string) int {
 	i, err := strconv.Atoi(key)
 	if err != nil || i < 0 {

@@ -12,10 +12,13 @@ import (
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 )
 
-// Object is an object as Flux applies it, each part with the place where it is written: in
-// the document that it was built from, or in the patch that sets it.
+// Object returns an object as Flux applies it, each part with the place where it is written: in
+// the document from which it was built, or in the patch that sets it.
 func (g *Index) Object(o *reconcile.Object) *located.Value {
 	if v, done := g.placed[o]; done {
+		return v
+	}
+	if v := o.Places(); v != nil {
 		return v
 	}
 	l := layout{object: o, open: g.open(o) && !substitutionDisabled(o)}
@@ -24,9 +27,9 @@ func (g *Index) Object(o *reconcile.Object) *located.Value {
 	return v
 }
 
-// open says whether variables may be replaced in an object by what the repository doesn't tell:
-// by the Kustomization that applies it somewhere, or from an object that isn't in Git. What no cluster
-// applies is built of a folder alone.
+// open reports whether Flux may substitute variables in an object whose values are not in the repository:
+// by a Kustomization that applies it elsewhere, or from an object that isn't in Git. An object that no cluster
+// applies was built from a folder alone.
 func (g *Index) open(o *reconcile.Object) bool {
 	if k := o.Kustomization; k == nil || k.Object == nil && !slices.Contains(g.Fleet.Clusters, k.Cluster) {
 		return g.substitutes
@@ -45,14 +48,14 @@ func substitutionDisabled(o *reconcile.Object) bool {
 	return false
 }
 
-// layout gives the parts of an object their places.
+// layout finds the places of the parts of an object.
 type layout struct {
 	object *reconcile.Object
-	// open says that variables may be replaced in the object whose values are not known.
+	// open is set if Flux may substitute variables with unknown values in the object.
 	open bool
 }
 
-// value gives the value v at a path of the object its place.
+// value returns the value v, which is at a path of the object, with its place.
 func (l layout) value(v any, path []any) *located.Value {
 	out := &located.Value{}
 	switch v := v.(type) {
@@ -76,7 +79,7 @@ func (l layout) value(v any, path []any) *located.Value {
 	return out
 }
 
-// place is where the value at a path is written, or its key, and whether that is in a patch.
+// place returns the place where the value at a path is written, or its key, and whether that is in a patch.
 func (l layout) place(path []any, key bool) (at located.Place, patched bool) {
 	o := l.object
 	own := located.At(o.File, o.Line)
@@ -94,7 +97,7 @@ func (l layout) place(path []any, key bool) (at located.Place, patched bool) {
 	return at, at != own
 }
 
-// variables notes whether Flux replaces variables in a scalar, and those that are not known.
+// variables marks a scalar in which Flux substitutes variables, or one whose variables are unknown.
 func (l layout) variables(v *located.Value, path []any) {
 	o := l.object
 	if o.Substituted && o.Source != nil {
@@ -112,7 +115,7 @@ func (l layout) variables(v *located.Value, path []any) {
 	}
 }
 
-// unknown says which variable in a string of the object is not known, nil where all are.
+// unknown returns which variable in a string of the object is unknown, nil if none is.
 func (l layout) unknown(text string) *located.Unknown {
 	if l.open && located.Variable.MatchString(text) {
 		return &located.Unknown{Reason: fmt.Sprintf("Flux substitutes %s, whose value is not in the repository", variableIn(text))}
@@ -120,7 +123,7 @@ func (l layout) unknown(text string) *located.Unknown {
 	return unknownVariable(l.object, text)
 }
 
-// unknownVariable says which variable in a text of an object is not known, nil where all are.
+// unknownVariable returns which variable in a string of an object is unknown, nil if none is.
 func unknownVariable(o *reconcile.Object, text string) *located.Unknown {
 	for _, name := range o.Unknown {
 		if strings.Contains(text, "${"+name+"}") {
@@ -130,7 +133,7 @@ func unknownVariable(o *reconcile.Object, text string) *located.Unknown {
 	return nil
 }
 
-// variableIn is the first variable in a text, such as "${DOMAIN}".
+// variableIn returns the first variable in a string, such as "${DOMAIN}".
 func variableIn(text string) string {
 	_, rest, _ := strings.Cut(text, "${")
 	name, _, _ := strings.Cut(rest, "}")

@@ -20,28 +20,29 @@ import (
 // Release is a HelmRelease as Flux applies it to a cluster.
 type Release struct {
 	located.Place
-	// Applied is the object; one that no cluster applies is as its file has it, and then
+	// Applied is the object. If no cluster applies it, it is the object in its file, and
 	// belongs to no Kustomization.
 	Applied *reconcile.Object
-	// The names that Helm uses, as helm-controller makes them.
+	// Name, Namespace and Storage are the names in Helm, as helm-controller computes them.
 	Name, Namespace, Storage string
 	Ignores                  map[string]string // reasons by rule
 	Orphan                   bool
-	// set is the ResourceSet that makes it, nil where none does.
+	// set is the ResourceSet that creates the HelmRelease, nil if none does.
 	set *reconcile.Object
 
-	whole *located.Value // the object with its places, once it is asked for
+	whole *located.Value // the object with its places, nil until it is needed
 }
 
 const maxHelmReleases = 20_000
 
-// unit is the HelmRelease as what is compared.
+// unit returns the comparison of the HelmRelease as a unit of the run.
 func (h *Release) unit() bounds.Unit {
 	return bounds.Unit{Kind: "comparison", File: h.File, Line: h.Line, Name: h.Applied.String()}
 }
 
-// room says whether there are fewer HelmReleases than are compared, and notes that one is not.
-func (h *Release) room(among []*Release) bool {
+// hasRoom reports whether a list can take another HelmRelease. If the list is full, hasRoom records that the HelmRelease is
+// not compared.
+func (h *Release) hasRoom(among []*Release) bool {
 	if len(among) < maxHelmReleases {
 		return true
 	}
@@ -51,13 +52,12 @@ func (h *Release) room(among []*Release) bool {
 	return false
 }
 
-// isFragment says whether the HelmRelease has no chart: it is a part that others are patched
-// with.
+// isFragment reports whether the HelmRelease has no chart: it is a patch of others.
 func (h *Release) isFragment() bool {
 	return h.Field("spec", "chart") == nil && h.Field("spec", "chartRef") == nil
 }
 
-// newHelmRelease reads the names of a HelmRelease.
+// newHelmRelease returns a HelmRelease with its names.
 func newHelmRelease(o *reconcile.Object) *Release {
 	h := &Release{Place: located.At(o.File, o.Line), Applied: o}
 	typed := helmv2.HelmRelease{}
@@ -78,7 +78,7 @@ func newHelmRelease(o *reconcile.Object) *Release {
 	return h
 }
 
-// Field is a field of the object, nil where it has none.
+// Field returns the field of the object at a path, nil if there is none.
 func (h *Release) Field(names ...string) any { return FieldOf(h.Applied.Value, names...) }
 
 // FieldOf returns the field of an object at a path, nil if it has none.
@@ -92,7 +92,7 @@ func FieldOf(of any, names ...string) any {
 
 func (h *Release) text(names ...string) string { return TextOf(h.Applied.Value, names...) }
 
-// TextOf is a scalar as text.
+// TextOf returns the scalar at a path of an object as a string, "" if there is none.
 func TextOf(of any, names ...string) string {
 	switch v := FieldOf(of, names...).(type) {
 	case nil, map[string]any, []any:
@@ -104,7 +104,7 @@ func TextOf(of any, names ...string) string {
 	}
 }
 
-// In says whether the HelmRelease is applied to a cluster of this name.
+// In reports whether the HelmRelease is applied to the cluster with a name.
 func (h *Release) In(cluster string) bool {
 	k := h.Applied.Kustomization
 	if k == nil {
@@ -113,7 +113,7 @@ func (h *Release) In(cluster string) bool {
 	return k.Cluster.Is(cluster) || slices.Contains(strings.Split(k.Cluster.Root.Path, "/"), cluster)
 }
 
-// Document is what the HelmRelease is written in: its own, or the ResourceSet that makes it.
+// Document returns the document that the HelmRelease is written in: its own, or the ResourceSet that creates it.
 func (h *Release) Document() *repository.Object {
 	if h.set != nil {
 		return h.set.Source
@@ -121,7 +121,7 @@ func (h *Release) Document() *repository.Object {
 	return h.Applied.Source
 }
 
-// MetadataNamespace is the HelmRelease's own, "" where it is not known.
+// MetadataNamespace returns the HelmRelease's own namespace, "" if it is unknown.
 func (h *Release) MetadataNamespace() string {
 	return cmp.Or(h.Applied.Namespace, h.text("metadata", "namespace"))
 }
@@ -130,16 +130,16 @@ func isHelmRelease(o *reconcile.Object) bool {
 	return o.Group == fluxapi.HelmGroup && o.Kind == "HelmRelease"
 }
 
-// helmReleasesOf are those that the clusters of a fleet apply. One that a Kustomization applies
-// beside another that it brings itself, as a folder without a kustomization.yaml does, counts
-// as the latter's.
+// helmReleasesOf returns the HelmReleases that the clusters of a fleet apply. If a Kustomization and another one
+// that it applies both apply a HelmRelease, as in a folder without a kustomization.yaml, the HelmRelease counts
+// for the latter.
 func helmReleasesOf(fleet *reconcile.Fleet) []*Release {
 	var all []*Release
 	for _, c := range fleet.Clusters {
 		by := map[*repository.Object][]*reconcile.Kustomization{}
 		var objects []*reconcile.Object
 		for _, o := range c.Objects() {
-			if o.Group == fluxapi.HelmGroup && o.Kind == "HelmRelease" && o.HelmRelease == nil {
+			if o.Group == fluxapi.HelmGroup && o.Kind == "HelmRelease" && o.HelmRelease == nil && o.ResourceSet() == nil {
 				by[o.Source] = append(by[o.Source], o.Kustomization)
 				objects = append(objects, o)
 			}
@@ -149,7 +149,7 @@ func helmReleasesOf(fleet *reconcile.Fleet) []*Release {
 				return k != o.Kustomization && leadsTo(o.Kustomization, k)
 			})
 			h := newHelmRelease(o)
-			if !again && !h.isFragment() && h.room(all) {
+			if !again && !h.isFragment() && h.hasRoom(all) {
 				all = append(all, h)
 			}
 		}
@@ -157,7 +157,7 @@ func helmReleasesOf(fleet *reconcile.Fleet) []*Release {
 	return all
 }
 
-// leadsTo says whether one Kustomization brings another.
+// leadsTo reports whether a Kustomization applies another one, directly or through others.
 func leadsTo(from, to *reconcile.Kustomization) bool {
 	for k := to.Parent; k != nil; k = k.Parent {
 		if k == from {
@@ -167,17 +167,17 @@ func leadsTo(from, to *reconcile.Kustomization) bool {
 	return false
 }
 
-// ClusterName is the cluster that the HelmRelease is applied to, as messages name it.
+// ClusterName returns the name of the cluster that the HelmRelease is applied to, for messages.
 func (h *Release) ClusterName() string {
 	if k := h.Applied.Kustomization; k != nil {
 		return k.Cluster.Name
 	}
-	return "that none of the repository's is"
+	return "(none in this repository)"
 }
 
-// LikelyIn says whether a HelmRelease whose namespace is set nowhere in the
-// repository belongs to a namespace: its folders are named so, by convention
-// apps/NAMESPACE/NAME, or its Flux Kustomization stands there.
+// LikelyIn reports whether a HelmRelease without a namespace in the repository probably belongs to
+// a namespace: one of its folders has that name, by the convention apps/NAMESPACE/NAME, or its Flux
+// Kustomization is in the namespace.
 func (h *Release) LikelyIn(namespace string) bool {
 	folders := strings.Split(h.File, "/")
 	k := h.Applied.Kustomization

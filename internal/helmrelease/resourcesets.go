@@ -10,14 +10,14 @@ import (
 	"github.com/fleetwright/fleetwright/internal/resourceset"
 )
 
-// Set is a ResourceSet of which not all that it creates need be known.
+// Set is a ResourceSet some of whose objects may be unknown.
 type Set struct {
 	Of *reconcile.Object
-	// Because says why not, "" where it is.
+	// Because is why objects are unknown, "" if all are known.
 	Because string
 }
 
-// addResourceSets adds what the ResourceSets of the clusters make, and those in files that no
+// addResourceSets adds the HelmReleases that ResourceSets create: those of the clusters, and those in files that no
 // cluster applies.
 func (g *Index) addResourceSets() {
 	reached := map[*repository.Object]bool{}
@@ -28,7 +28,7 @@ func (g *Index) addResourceSets() {
 			}
 			reached[o.Source] = true
 			for _, made := range g.expand(o) {
-				if h := newHelmRelease(made); isHelmRelease(made) && !h.isFragment() && h.room(g.Releases) {
+				if h := newHelmRelease(made); isHelmRelease(made) && !h.isFragment() && h.hasRoom(g.Releases) {
 					h.set = o
 					g.Releases = append(g.Releases, h)
 				}
@@ -41,7 +41,7 @@ func (g *Index) addResourceSets() {
 		}
 		for _, made := range g.expand(o) {
 			g.Plain = append(g.Plain, made)
-			if h := newHelmRelease(made); isHelmRelease(made) && !h.isFragment() && h.room(g.Orphans) {
+			if h := newHelmRelease(made); isHelmRelease(made) && !h.isFragment() && h.hasRoom(g.Orphans) {
 				h.set, h.Orphan = o, true
 				g.Orphans = append(g.Orphans, h)
 			}
@@ -49,13 +49,28 @@ func (g *Index) addResourceSets() {
 	}
 }
 
-// expand computes the objects that a ResourceSet creates.
+// inputProviders returns the input providers of the cluster that applies a ResourceSet.
+func (g *Index) inputProviders(o *reconcile.Object) []resourceset.Provider {
+	if o.Kustomization == nil {
+		return nil
+	}
+	c := o.Kustomization.Cluster
+	if _, known := g.providers[c]; !known {
+		if g.providers == nil {
+			g.providers = map[*reconcile.Cluster][]resourceset.Provider{}
+		}
+		g.providers[c] = c.InputProviders()
+	}
+	return g.providers[c]
+}
+
+// expand returns the objects that a ResourceSet creates.
 func (g *Index) expand(o *reconcile.Object) []*reconcile.Object {
 	if g.evaluator == nil {
 		g.evaluator = resourceset.NewEvaluator(g.ctx)
 	}
 	l := layout{object: o, open: g.open(o) && !substitutionDisabled(o)}
-	result := g.evaluator.Evaluate(resourceset.ResourceSet{Namespace: o.Namespace, Name: o.Name, Whole: g.Object(o), Unknown: l.unknown})
+	result := g.evaluator.Evaluate(resourceset.ResourceSet{Namespace: o.Namespace, Name: o.Name, Whole: g.Object(o), Unknown: l.unknown, Providers: g.inputProviders(o)})
 	g.Sets = append(g.Sets, &Set{o, result.Because})
 	var all []*reconcile.Object
 	for _, v := range result.Objects {
@@ -67,7 +82,7 @@ func (g *Index) expand(o *reconcile.Object) []*reconcile.Object {
 	return all
 }
 
-// created is an object that a ResourceSet creates, applied as the ResourceSet is.
+// created returns an object that a ResourceSet creates, with the Kustomization and cluster of the ResourceSet.
 func (g *Index) created(set *reconcile.Object, v *located.Value) *reconcile.Object {
 	plain, _ := v.Plain().(map[string]any)
 	apiVersion := TextOf(plain, "apiVersion")

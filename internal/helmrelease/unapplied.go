@@ -11,18 +11,18 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// mostFolders bounds the folders that are built for orphans: of one that no cluster applies,
-// few are named as a bootstrapped release is.
+// mostFolders is the maximum number of folders that are built for orphans: a bootstrap has only a few releases with
+// the name of an orphan.
 const mostFolders = 50
 
-// Adopted are HelmReleases that no cluster applies, as they would be applied: through the
-// Kustomizations that no cluster leads to, or by the outermost kustomization that leads to
-// their files. What that doesn't bring stays as it is written.
+// Adopted returns HelmReleases that no cluster applies as they would be applied: by the
+// Kustomizations that no cluster reaches, or by the outermost kustomization that includes
+// their files. A HelmRelease that these do not apply is returned as it is in its file.
 func (g *Index) Adopted(orphans []*Release) []*Release {
 	var all []*Release
 	for _, h := range orphans {
 		before := len(all)
-		if h.set != nil { // as its ResourceSet's file has it
+		if h.set != nil { // as it is in its ResourceSet's file
 			all = append(all, h)
 			continue
 		}
@@ -36,9 +36,9 @@ func (g *Index) Adopted(orphans []*Release) []*Release {
 	return all
 }
 
-// Unapplied says whether certainly no cluster applies a HelmRelease: all that the
-// repository's clusters apply is known, the cluster of that name, if one is given, is one of them, and no Kustomization
-// that another cluster may have leads to it.
+// Unapplied reports whether certainly no cluster applies a HelmRelease: all objects of the
+// repository's clusters are known, the named cluster, if any, is one of them, and no Kustomization
+// that another cluster may apply includes it.
 func (g *Index) Unapplied(cluster string, h *Release) bool {
 	if !h.Orphan || len(g.Fleet.Clusters) == 0 || len(g.UnreachedFolders(h)) > 0 {
 		return false
@@ -52,8 +52,8 @@ func (g *Index) Unapplied(cluster string, h *Release) bool {
 	return len(clusters) > 0 && (cluster == "" || slices.ContainsFunc(clusters, func(c *reconcile.Cluster) bool { return c.Is(cluster) }))
 }
 
-// InFull are the clusters with all that they apply: those of the fleet where nothing was skipped.
-// They are computed once, and none where that fails.
+// InFull returns the clusters with all their objects: those of the fleet if nothing was skipped, otherwise
+// clusters that are built once; none if that fails.
 func (g *Index) InFull() []*reconcile.Cluster {
 	if g.full == nil {
 		g.full = g.Fleet
@@ -69,9 +69,9 @@ func (g *Index) InFull() []*reconcile.Cluster {
 	return g.full.Clusters
 }
 
-// UnreachedFolders are those of the Kustomizations that no cluster leads to, and that apply the
-// folder with the file of a HelmRelease: the outermost of them, which bring the others, patch them
-// and give them variables.
+// UnreachedFolders returns the folders of the Kustomizations that no cluster reaches, and that apply the
+// folder with the file of a HelmRelease. Of Kustomizations that apply each other it returns the outermost, which patch the
+// others and substitute variables in them.
 func (g *Index) UnreachedFolders(h *Release) []string {
 	var folders []string
 	seen := map[*repository.Object]bool{}
@@ -88,7 +88,7 @@ func (g *Index) UnreachedFolders(h *Release) []string {
 			folders = append(folders, path.Dir(o.File()))
 		}
 	}
-	if len(folders) == 0 { // they apply each other
+	if len(folders) == 0 { // the Kustomizations apply each other in a cycle
 		for o := range seen {
 			folders = append(folders, path.Dir(o.File()))
 		}
@@ -98,20 +98,20 @@ func (g *Index) UnreachedFolders(h *Release) []string {
 	return folders
 }
 
-// unreachedOver are the Kustomizations that no cluster leads to, and that apply the folder with a
+// unreachedOver returns the Kustomizations that no cluster reaches, and that apply the folder with a
 // file.
 func (g *Index) unreachedOver(file string) []*repository.Object {
 	return slices.DeleteFunc(slices.Clone(g.Fleet.Unreached), func(o *repository.Object) bool {
 		at, _ := o.Text("spec", "path")
 		dir := repository.Clean(at)
 		if k, ok := g.Repo.KustomizeAt(dir); ok && k.Spec != nil && len(k.Spec.Resources) == 0 {
-			return true // it applies components alone
+			return true // it applies only components
 		}
 		return !strings.HasPrefix(file, dir+"/")
 	})
 }
 
-// foldersOf are the folders from which the file of a HelmRelease is reached.
+// foldersOf returns the folders whose builds include the file of a HelmRelease.
 func (g *Index) foldersOf(h *Release) []string {
 	if folders := g.UnreachedFolders(h); len(folders) > 0 {
 		return folders
@@ -122,12 +122,12 @@ func (g *Index) foldersOf(h *Release) []string {
 	return nil
 }
 
-// topFolder is the outermost folder whose kustomization leads to a file.
+// topFolder returns the outermost folder whose kustomization includes a file.
 func (g *Index) topFolder(file string) (string, bool) {
 	at := file
 	for n := 0; ; n++ {
 		if n == mostOuter {
-			bounds.Refuse(bounds.Unit{Kind: "comparison", File: file}, fmt.Sprintf("more than %d kustomizations list each other around it", mostOuter))
+			bounds.Refuse(bounds.Unit{Kind: "comparison", File: file}, fmt.Sprintf("more than %d kustomizations around it list each other", mostOuter))
 			break
 		}
 		i := slices.IndexFunc(g.Repo.Kustomizes(), func(k *repository.Kustomize) bool {
@@ -144,10 +144,10 @@ func (g *Index) topFolder(file string) (string, bool) {
 	return at, at != file
 }
 
-// mostOuter is how many kustomizations list each other around a file, at most.
+// mostOuter is the maximum number of kustomizations around a file that list each other.
 const mostOuter = 50
 
-// appliedBy are the HelmReleases that a folder makes of one in a file.
+// appliedBy returns the HelmReleases that the build of a folder contains for the HelmRelease in a file.
 func (g *Index) appliedBy(folder string, h *Release) []*Release {
 	built, done := g.folders[folder]
 	if !done && len(g.folders) >= mostFolders {
@@ -165,7 +165,7 @@ func (g *Index) appliedBy(folder string, h *Release) []*Release {
 	return slices.DeleteFunc(slices.Clone(built), func(other *Release) bool { return other.Applied.Source != h.Applied.Source })
 }
 
-// options build a folder, but not what is in charts.
+// options returns the options to build a folder without rendering charts.
 func (*Index) options(folder string) reconcile.Options {
 	return reconcile.Options{Roots: []string{folder}, Only: func(*reconcile.Kustomization) bool { return true }}
 }

@@ -7,10 +7,10 @@ import (
 	"github.com/Masterminds/semver/v3"
 )
 
-// Packaged is the file name of a packaged chart, with its name and version.
+// Packaged matches the file name of a packaged chart: its name and version.
 var Packaged = regexp.MustCompile(`^(.+?)-(v?[0-9]+\.[0-9]+\.[0-9]+.*)\.tgz$`)
 
-// ChartName is the last element of a chart's reference, without a tag; of an archive, the name in
+// ChartName returns the last element of a chart's reference without a tag; for an archive, the name in
 // its file name.
 func ChartName(ref string) string {
 	ref = strings.TrimSuffix(ref, "/")
@@ -26,8 +26,8 @@ func ChartName(ref string) string {
 // LastElement returns the part of a reference after its last slash.
 func LastElement(ref string) string { return ref[strings.LastIndex(ref, "/")+1:] }
 
-// SameVersion ignores what only spells a version differently: a leading v, a
-// digest after the tag, the underscore that stands for + in a tag.
+// SameVersion reports whether two versions are equal except for their spelling: a leading v, a
+// digest after the tag, or an underscore instead of + in a tag.
 func SameVersion(a, b string) bool {
 	a, b = NormalVersion(a), NormalVersion(b)
 	if a == b {
@@ -47,7 +47,7 @@ func NormalVersion(v string) string {
 	return strings.ReplaceAll(v, "_", "+")
 }
 
-// IsRange reports whether Helm takes a chart's version for a range of versions
+// IsRange reports whether Helm treats a chart's version as a range of versions
 // (https://helm.sh/docs/chart_best_practices/dependencies/#versions), such as 1.18.x or >=1.2.
 func IsRange(version string) bool {
 	if _, err := semver.StrictNewVersion(NormalVersion(version)); err == nil {

@@ -1,6 +1,6 @@
-// Package kcm knows what k0rdent's own charts need of each other, as it is in releases 1.11 and
-// 1.12: the providers of Cluster API that clusters need, the charts that bring them, and the kinds
-// of identities that they take.
+// Package kcm contains the dependencies between k0rdent's own charts in releases 1.11 and
+// 1.12: the providers of Cluster API that clusters need, the charts that contain them, and the kinds
+// of identities that they accept.
 package kcm
 
 import (
@@ -9,21 +9,21 @@ import (
 	"strings"
 )
 
-// Infrastructure is how the names of providers begin that make machines.
+// Infrastructure is the prefix of the names of providers that create machines.
 const Infrastructure = "infrastructure-"
 
-// Sveltos is the chart of Sveltos, which installs services. It must be ready before kcm looks at any
-// cluster or service.
+// Sveltos is the chart of Sveltos, which installs services. kcm reconciles clusters and services only when it is
+// ready.
 const Sveltos = "projectsveltos"
 
-// internal is the provider that comes with kcm itself, for clusters that are only adopted.
+// internal is the provider in kcm itself, for clusters that are only adopted.
 const internal = Infrastructure + "internal"
 
-// smotron are the providers of k0smotron's chart, which all of kcm's own templates need whose
-// control planes k0s makes.
+// smotron are the providers in k0smotron's chart. All of kcm's own templates whose
+// control planes k0s creates need them.
 var smotron = []string{"bootstrap-k0sproject-k0smotron", "control-plane-k0sproject-k0smotron", Infrastructure + "k0sproject-k0smotron"}
 
-// needs is by chart (kcm v1.11.4 and v1.12.0-rc2, templates/cluster/*/Chart.yaml, the annotation
+// needs are the providers that a chart of clusters needs (kcm v1.11.4 and v1.12.0-rc2, templates/cluster/*/Chart.yaml, the annotation
 // cluster.x-k8s.io/provider).
 var needs = func() map[string][]string {
 	of := map[string][]string{
@@ -43,7 +43,7 @@ var needs = func() map[string][]string {
 	return of
 }()
 
-// brings is by chart (kcm v1.11.4 and v1.12.0-rc2, templates/provider/*/Chart.yaml, the annotation
+// brings are the providers that a chart of providers contains (kcm v1.11.4 and v1.12.0-rc2, templates/provider/*/Chart.yaml, the annotation
 // cluster.x-k8s.io/provider).
 var brings = map[string][]string{
 	"cluster-api-provider-aws":                  {Infrastructure + "aws"},
@@ -59,8 +59,8 @@ var brings = map[string][]string{
 	Sveltos:                                     nil,
 }
 
-// identities is by provider (kcm v1.11.4 and v1.12.0-rc2, templates/provider/*/templates/interface.yaml;
-// of the internal one internal/util/validation/cd.go).
+// identities are the kinds of identities by provider (kcm v1.11.4 and v1.12.0-rc2, templates/provider/*/templates/interface.yaml;
+// for the internal one internal/util/validation/cd.go).
 var identities = map[string][]string{
 	internal:                                {"Secret"},
 	Infrastructure + "aws":                  {"AWSClusterStaticIdentity", "AWSClusterRoleIdentity", "AWSClusterControllerIdentity"},
@@ -73,26 +73,26 @@ var identities = map[string][]string{
 	Infrastructure + "vsphere":              {"VSphereClusterIdentity", "Secret"},
 }
 
-// Needs are the providers that clusters of one of kcm's own charts need; ok says that it is one.
+// Needs returns the providers that the clusters of one of kcm's own charts need; ok is false for other charts.
 func Needs(chart string) (providers []string, ok bool) {
 	providers, ok = needs[chart]
 	return slices.Clone(providers), ok
 }
 
-// Brings are the providers that one of kcm's own charts of providers brings; ok says that it is
-// one.
+// Brings returns the providers that one of kcm's own charts of providers contains; ok is false for
+// other charts.
 func Brings(chart string) (providers []string, ok bool) {
 	providers, ok = brings[chart]
 	return slices.Clone(providers), ok
 }
 
-// Charts are kcm's own charts of providers, sorted.
+// Charts returns kcm's own charts of providers, sorted.
 func Charts() []string { return slices.Sorted(maps.Keys(brings)) }
 
-// BuiltIn says whether a provider comes with kcm itself, whatever is enabled.
+// BuiltIn reports whether a provider is part of kcm itself, whatever is enabled.
 func BuiltIn(provider string) bool { return provider == internal }
 
-// Bringing are the charts that bring any of some providers, sorted.
+// Bringing returns the charts that contain any of the providers, sorted.
 func Bringing(providers []string) []string {
 	var charts []string
 	for chart, of := range brings {
@@ -104,7 +104,7 @@ func Bringing(providers []string) []string {
 	return charts
 }
 
-// Infrastructures are those of some providers that make machines, sorted.
+// Infrastructures returns those of the providers that create machines, sorted.
 func Infrastructures(providers []string) []string {
 	var out []string
 	for _, p := range providers {
@@ -116,11 +116,11 @@ func Infrastructures(providers []string) []string {
 	return slices.Compact(out)
 }
 
-// Identities are the kinds of identities that a provider takes; none of one that isn't kcm's own.
+// Identities returns the kinds of identities that a provider accepts; none for a provider that isn't kcm's own.
 func Identities(provider string) []string { return slices.Clone(identities[provider]) }
 
-// Cloud says whether a provider is of a cloud, whose name has been the same in every release; those
-// of k0smotron have had others.
+// Cloud reports whether a provider is for a cloud. Its name has been the same in every release; those
+// of k0smotron have had other names.
 func Cloud(provider string) bool {
 	return identities[provider] != nil && !slices.Contains(smotron, provider)
 }

@@ -7,15 +7,14 @@ import (
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 )
 
-// apps is kubernetes/apps/<namespace>/<app>/{ks.yaml,app/…}, for one cluster.
-//
-// Each add-on is installed by a Kustomization of its own, which stands in
-// flux-system (a source may not be referred to across namespaces under lockdown)
-// and puts its objects into the add-on's namespace. The HelmRelease stands in
-// that namespace and runs as an account that is bound there.
+// apps is kubernetes/apps/<namespace>/<app>/{ks.yaml,app/…}, for one cluster. Each add-on is
+// installed by a Kustomization of its own. The Kustomization is in flux-system, because lockdown
+// forbids references to a source in another namespace, and applies its objects to the add-on's
+// namespace. The HelmRelease is in that namespace and runs as a service account that is bound
+// there.
 type apps struct{}
 
-// folder holds the namespaces of the apps.
+// folder contains the namespaces of the apps.
 const folder = "kubernetes/apps"
 
 func (apps) Bootstrap(*v1alpha1.Cluster) string { return "bootstrap" }
@@ -26,7 +25,7 @@ func (apps) Home(a *v1alpha1.Addon) Home {
 	return Home{Namespace: a.Spec.Namespace, ServiceAccount: "helm-installer", Bound: true}
 }
 
-// Secret stands in the folder of its namespace, which the root unit applies
+// Secret returns the place in the folder of the Secret's namespace, which the root unit applies
 // before the apps.
 func (l apps) Secret(c *v1alpha1.Cluster, d *v1alpha1.DeclaredSecret) SecretPlace {
 	if d.Product != "" {
@@ -61,7 +60,7 @@ func (apps) Platform(c *v1alpha1.Cluster, name string, _ []Unit) Unit {
 	}
 }
 
-// rootUnit is the Kustomization that applies all others.
+// rootUnit is the name of the Kustomization that applies all others.
 const rootUnit = "cluster-apps"
 
 func root(c *v1alpha1.Cluster) Unit {
@@ -81,8 +80,8 @@ func (apps) Addons(c *v1alpha1.Cluster, addons []*v1alpha1.Addon) []Unit {
 		app := Part{Addon: a, Dir: path.Join(dir, "app"), Release: a.Spec.Chart != nil}
 		config := Part{Addon: a, Dir: path.Join(dir, "config")}
 		for _, r := range a.Spec.Resources {
-			// What a bootstrap hook applies has its definitions before Flux
-			// runs; everything else waits for the chart.
+			// The definitions for objects of a bootstrap hook exist before Flux runs; all other
+			// objects wait for the chart.
 			if !app.Release || appliedByHook(a, r.Name) {
 				app.Resources = append(app.Resources, r)
 			} else {
@@ -90,7 +89,7 @@ func (apps) Addons(c *v1alpha1.Cluster, addons []*v1alpha1.Addon) []Unit {
 			}
 		}
 		units = append(units, Unit{
-			Name: a.Metadata.Name, Place: place, Dir: app.Dir, DependsOn: appDependencies(a),
+			Name: a.Metadata.Name, Place: place, Dir: app.Dir, DependsOn: appDependencies(a, addons),
 			TargetNamespace: a.Spec.Namespace, Wait: true, Substitute: true, Parts: []Part{app},
 		})
 		if len(config.Resources) > 0 {
@@ -103,10 +102,13 @@ func (apps) Addons(c *v1alpha1.Cluster, addons []*v1alpha1.Addon) []Unit {
 	return units
 }
 
-func appDependencies(a *v1alpha1.Addon) []string {
+// appDependencies returns the Kustomizations of the add-ons on the cluster that an add-on depends on.
+func appDependencies(a *v1alpha1.Addon, addons []*v1alpha1.Addon) []string {
 	var names []string
 	for _, dep := range a.Spec.DependsOn {
-		names = append(names, dep.Name)
+		if slices.ContainsFunc(addons, func(on *v1alpha1.Addon) bool { return on.Metadata.Name == dep.Name }) {
+			names = append(names, dep.Name)
+		}
 	}
 	return names
 }

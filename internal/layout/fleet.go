@@ -7,12 +7,10 @@ import (
 )
 
 // fleet is clusters/<cluster>/, infrastructure/{controllers,configs}/ and
-// tenants/{base,<cluster>}/, for several clusters.
-//
-// Add-ons are installed by two Kustomizations of each cluster, infra-controllers
-// and infra-configs. Their HelmReleases stand in flux-system, where Flux's own
-// account helm-controller may install anything under lockdown. Flux itself (the
-// add-ons flux-operator and flux-instance) stands beside the cluster's root.
+// tenants/{base,<cluster>}/, for several clusters. Add-ons are installed by two Kustomizations of
+// each cluster, infra-controllers and infra-configs. Their HelmReleases are in flux-system, where
+// Flux's own service account helm-controller may install anything under lockdown. Flux itself (the
+// add-ons flux-operator and flux-instance) is in the folder of the cluster's root.
 type fleet struct{}
 
 func (fleet) Bootstrap(c *v1alpha1.Cluster) string { return path.Join("bootstrap", c.Metadata.Name) }
@@ -23,8 +21,8 @@ func (fleet) Home(*v1alpha1.Addon) Home {
 	return Home{Namespace: FluxNamespace, ServiceAccount: "helm-controller"}
 }
 
-// Secret stands beside the stages: the names in their folders are the add-ons'.
-// The stage that makes the namespaces applies it, so that the releases find it.
+// Secret returns a place outside of the stages' folders, whose names are those of the add-ons.
+// The stage that creates the namespaces applies the Secret, so that it exists before the releases.
 func (l fleet) Secret(c *v1alpha1.Cluster, d *v1alpha1.DeclaredSecret) SecretPlace {
 	if d.Product != "" {
 		return productSecret(l.Platform(c, d.Product, nil).Dir, d)
@@ -63,7 +61,7 @@ func (fleet) Platform(c *v1alpha1.Cluster, name string, addons []Unit) Unit {
 	}
 }
 
-// lastStage is the unit that waits for all others; none where there are none.
+// lastStage returns the name of the unit that waits for all others; none if there are no units.
 func lastStage(addons []Unit) []string {
 	var last []string
 	for _, a := range addons {
@@ -93,7 +91,7 @@ func (fleet) Addons(c *v1alpha1.Cluster, addons []*v1alpha1.Addon) []Unit {
 			u.Parts = append(u.Parts, part(u.Dir, a, addons, a.Spec.Resources))
 		default:
 			controllers.Parts = append(controllers.Parts, part(controllers.Dir, a, addons, nil))
-			if len(a.Spec.Resources) > 0 { // they may use the chart's definitions
+			if len(a.Spec.Resources) > 0 { // the resources may use the chart's definitions
 				p := part(configs.Dir, a, addons, a.Spec.Resources)
 				p.Release, p.DependsOn = false, nil
 				configs.Parts = append(configs.Parts, p)
@@ -113,7 +111,7 @@ func (fleet) Addons(c *v1alpha1.Cluster, addons []*v1alpha1.Addon) []Unit {
 	return units
 }
 
-// stage is the empty unit of a stage on a cluster.
+// stage returns the unit of a stage on a cluster, without parts.
 func stage(s v1alpha1.Stage, c *v1alpha1.Cluster) Unit {
 	return Unit{
 		Name:       "infra-" + string(s),
@@ -128,8 +126,8 @@ func infrastructure(s v1alpha1.Stage, c *v1alpha1.Cluster) string {
 	return path.Join("infrastructure", string(s), c.Metadata.Name)
 }
 
-// part places an add-on in the shared base of a stage. Releases of one stage
-// wait for each other by themselves; the stages by their Kustomizations.
+// part places an add-on in the shared base of a stage. Releases of one stage wait for each other by
+// their own dependencies; the stages wait by their Kustomizations.
 func part(unitDir string, a *v1alpha1.Addon, all []*v1alpha1.Addon, resources []v1alpha1.ResourceFile) Part {
 	p := Part{
 		Addon:     a,
@@ -138,12 +136,20 @@ func part(unitDir string, a *v1alpha1.Addon, all []*v1alpha1.Addon, resources []
 		Release:   a.Spec.Chart != nil,
 		Resources: resources,
 	}
+	p.DependsOn = Dependencies(a, all)
+	return p
+}
+
+// Dependencies returns the releases that an add-on's release depends on: those of the add-ons in among that are in the same
+// stage.
+func Dependencies(a *v1alpha1.Addon, among []*v1alpha1.Addon) []string {
+	var names []string
 	for _, dep := range a.Spec.DependsOn {
-		for _, other := range all {
+		for _, other := range among {
 			if other.Metadata.Name == dep.Name && other.Spec.Chart != nil && other.Spec.Stage == a.Spec.Stage {
-				p.DependsOn = append(p.DependsOn, dep.Name)
+				names = append(names, dep.Name)
 			}
 		}
 	}
-	return p
+	return names
 }

@@ -1,6 +1,5 @@
-// Package layout says where which object's file stands in the platform
-// repository. A Layout is a value that generators are given; none of them asks
-// which one it is.
+// Package layout determines the file of each object in the platform repository. A Layout is a value
+// that is passed to generators; they do not depend on which layout it is.
 package layout
 
 import (
@@ -12,8 +11,8 @@ import (
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 )
 
-// Layout places the files of a platform repository. All paths are relative to
-// the repository's root, with forward slashes.
+// Layout determines the files of a platform repository. All paths are relative to the repository's
+// root, with forward slashes.
 type Layout interface {
 	// Bootstrap is the folder of a cluster's helmfile.
 	Bootstrap(c *v1alpha1.Cluster) string
@@ -26,40 +25,40 @@ type Layout interface {
 	// Addons are the units that install a cluster's add-ons, in the order of
 	// their dependencies.
 	Addons(c *v1alpha1.Cluster, addons []*v1alpha1.Addon) []Unit
-	// Platform is the place of a platform product that a cluster manages: the
-	// unit has the file of its Kustomizations, its folder, and what it waits for.
+	// Platform is the unit of a platform product that a cluster manages: it has the file of the
+	// product's Kustomizations, its folder, and the units that it waits for.
 	Platform(c *v1alpha1.Cluster, name string, addons []Unit) Unit
 	// Namespace places the Namespace object of a cluster's add-ons.
 	Namespace(c *v1alpha1.Cluster, namespace string) Place
-	// Home is where an add-on's release lives on clusters.
+	// Home is the namespace and service account of an add-on's release on clusters.
 	Home(a *v1alpha1.Addon) Home
-	// Secret places the file of a declared Secret that a cluster applies.
+	// Secret is the place of the file of a declared Secret that a cluster applies.
 	Secret(c *v1alpha1.Cluster, d *v1alpha1.DeclaredSecret) SecretPlace
 }
 
-// SecretPlace is where the file of a declared Secret stands.
+// SecretPlace is the place of the file of a declared Secret.
 type SecretPlace struct {
 	// Place of the file; several clusters may share it.
 	Place
-	// Via is the folder whose kustomization.yaml lists the folder Index; empty
-	// where Index is found without it.
+	// Via is the folder whose kustomization.yaml lists the folder Index; empty if no entry is
+	// needed.
 	Via string
-	// Unit that applies the Secret, unless its folder is a tenant's or a platform
-	// product's. It may have nothing else to apply.
+	// Unit that applies the Secret, unless its folder belongs to a tenant or a platform
+	// product. It may apply nothing else.
 	Unit Unit
 }
 
-// secretFile is the file of a Secret in a folder: namespaces don't share names.
+// secretFile returns the file of a Secret in a folder. The path contains the namespace: two namespaces may use the same name.
 func secretFile(dir string, d *v1alpha1.DeclaredSecret) string {
 	return path.Join(dir, d.Namespace, d.Name+".sops.yaml")
 }
 
-// tenantSecret places a tenant's Secret in the folder that its clusters share.
+// tenantSecret returns the place of a tenant's Secret in the folder that its clusters share.
 func tenantSecret(base string, d *v1alpha1.DeclaredSecret) SecretPlace {
 	return SecretPlace{Place: Place{File: secretFile(path.Join(base, "secrets"), d), Index: base}}
 }
 
-// productSecret places the Secret of a platform product in the folder of the step
+// productSecret returns the place of a platform product's Secret in the folder of the step
 // that applies it.
 func productSecret(dir string, d *v1alpha1.DeclaredSecret) SecretPlace {
 	dir = path.Join(dir, d.Step)
@@ -69,8 +68,7 @@ func productSecret(dir string, d *v1alpha1.DeclaredSecret) SecretPlace {
 	return SecretPlace{Place: Place{File: secretFile(dir, d), Index: dir}}
 }
 
-// For returns the layout of a name; the specification's validation lets only
-// known ones through.
+// For returns the layout with a name. The specification's validation allows only known names.
 func For(name v1alpha1.Layout) Layout {
 	if name == v1alpha1.LayoutApps {
 		return apps{}
@@ -78,31 +76,31 @@ func For(name v1alpha1.Layout) Layout {
 	return fleet{}
 }
 
-// Home is where the HelmRelease of an add-on, and its source, live on a cluster.
+// Home is the place of an add-on's HelmRelease and source on a cluster.
 type Home struct {
 	// Namespace of the HelmRelease and its source.
 	Namespace string
 	// ServiceAccount that helm-controller impersonates under lockdown.
 	ServiceAccount string
-	// Bound says that the account is generated beside the namespace and bound
-	// to cluster-admin; otherwise it is one that Flux brings.
+	// Bound is set if the account is generated next to the namespace and bound to cluster-admin;
+	// otherwise Flux's own account is used.
 	Bound bool
 }
 
 // Place is a file and the kustomization that lists it.
 type Place struct {
-	// File that is written; several objects may share it.
+	// File that contains the object; several objects may share it.
 	File string
-	// Index is the folder whose kustomization.yaml lists the file; empty where
-	// Flux lists it itself.
+	// Index is the folder whose kustomization.yaml lists the file; empty if Flux finds the file
+	// itself.
 	Index string
 }
 
-// Unit is one Flux Kustomization and what it applies.
+// Unit is a Flux Kustomization and its parts.
 type Unit struct {
 	// Name of the Kustomization in flux-system.
 	Name string
-	// Place of the Kustomization object; without a file there is none, and the
+	// Place of the Kustomization object. Without a file there is no Kustomization, and the
 	// cluster's root Kustomization applies Dir.
 	Place Place
 	// Dir is the Kustomization's path.
@@ -123,20 +121,19 @@ type Unit struct {
 	HealthChecks []meta.NamespacedObjectKindReference
 	// HealthCheckExprs say when objects of custom kinds are healthy.
 	HealthCheckExprs []kustomize.CustomHealthCheck
-	// Parts that the unit applies; without any, Dir has no kustomization.yaml
-	// of ours.
+	// Parts that the unit applies; without any, Dir has no generated kustomization.yaml.
 	Parts []Part
 }
 
-// Part is an add-on's share of a unit.
+// Part is the objects of one add-on in a unit.
 type Part struct {
 	Addon *v1alpha1.Addon
-	// Dir holds the part's files. It is the unit's own Dir, a folder below it,
-	// or a base that clusters share (then OwnDir is set).
+	// Dir contains the part's files. It is the unit's own Dir, a folder below it, or a base that
+	// clusters share (then OwnDir is set).
 	Dir string
-	// OwnDir takes the part's files where a cluster can't use the shared ones.
+	// OwnDir contains the part's files if a cluster can't use the shared ones.
 	OwnDir string
-	// Release says that the chart's release and source are in the part.
+	// Release is set if the part contains the chart's release and source.
 	Release bool
 	// DependsOn names HelmReleases of the same namespace that must be ready
 	// before the part's.
@@ -145,7 +142,7 @@ type Part struct {
 	Resources []v1alpha1.ResourceFile
 }
 
-// Shared says that several clusters use the part's files.
+// Shared reports whether several clusters use the part's files.
 func (p Part) Shared() bool { return p.OwnDir != "" }
 
 // FluxNamespace is the namespace of Flux's controllers.
@@ -157,7 +154,7 @@ const (
 	FluxInstance = "flux-instance"
 )
 
-// IsFlux says that an add-on is Flux itself.
+// IsFlux reports whether an add-on is Flux itself.
 func IsFlux(a *v1alpha1.Addon) bool {
 	return a.Metadata.Name == FluxOperator || a.Metadata.Name == FluxInstance
 }

@@ -7,10 +7,11 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// Reading is the parser whose rules decide the types of scalars.
+// Reading selects the parser whose rules determine the types of scalars.
 type Reading int
 
 const (
@@ -23,8 +24,8 @@ const (
 	AsHelmfile
 )
 
-// ValueOf makes a value of a node. The node's aliases must be bounded, as the
-// repository's loader and parseText see to.
+// ValueOf returns the value of a node. The caller must have limited the node's aliases, as the
+// repository's loader and Parse do.
 func ValueOf(file string, n *yaml.Node, how Reading) (*Value, error) {
 	for n.Kind == yaml.AliasNode {
 		n = n.Alias
@@ -59,14 +60,14 @@ func mapFields(v *Value, file string, n *yaml.Node, how Reading) error {
 		}
 		switch {
 		case key.Kind != yaml.ScalarNode:
-			return fmt.Errorf("%s:%d: a key must be a scalar, not a list or a map", file, key.Line)
+			return fmt.Errorf("%s:%d: a key must be a scalar, not a list or a map", output.Line(file), key.Line)
 		case key.Tag == "!!merge":
 			sources = append(sources, child)
 			continue
 		}
 		name := keyOf(key, how)
 		if before, twice := v.Fields[name]; twice {
-			return fmt.Errorf("%s:%d: key %q is given twice, first on line %d", file, key.Line, name, before.Line)
+			return fmt.Errorf("%s:%d: key %q is set twice, first on line %d", output.Line(file), key.Line, name, before.Line)
 		}
 		each, err := ValueOf(file, child, how)
 		if err != nil {
@@ -85,7 +86,7 @@ func mapFields(v *Value, file string, n *yaml.Node, how Reading) error {
 	return nil
 }
 
-// keyOf is a key as Helm reads it: by YAML 1.1, on and y are booleans there too.
+// keyOf returns a key as Helm reads it: by YAML 1.1, on and y are booleans even as keys.
 func keyOf(key *yaml.Node, how Reading) string {
 	if how == AsHelm && key.Style == 0 && key.ShortTag() == "!!str" {
 		if b, is := Yaml11Bool(key.Value); is {
@@ -95,8 +96,8 @@ func keyOf(key *yaml.Node, how Reading) string {
 	return key.Value
 }
 
-// mergeFields adds what a merge key (<<) brings in: a map, or a list of maps of
-// which the first wins.
+// mergeFields adds the fields of a merge key (<<): of a map, or of a list of maps in
+// which the first one takes precedence.
 func mergeFields(v *Value, file string, source *yaml.Node, how Reading) error {
 	for source.Kind == yaml.AliasNode {
 		source = source.Alias
@@ -111,7 +112,7 @@ func mergeFields(v *Value, file string, source *yaml.Node, how Reading) error {
 			return err
 		}
 		if !from.IsMap {
-			return fmt.Errorf("%s:%d: what is merged by << must be a map", file, source.Line)
+			return fmt.Errorf("%s:%d: what is merged by << must be a map", output.Line(file), source.Line)
 		}
 		for _, key := range from.Keys() {
 			if _, own := v.Fields[key]; !own {
@@ -139,7 +140,7 @@ func scalarOf(file string, n *yaml.Node, how Reading) (any, error) {
 	return repository.Value(file, n)
 }
 
-// Yaml11Bool are the booleans that sigs.k8s.io/yaml reads beside true and false.
+// Yaml11Bool parses the booleans that sigs.k8s.io/yaml reads in addition to true and false.
 func Yaml11Bool(s string) (value, is bool) {
 	switch s {
 	case "y", "Y", "yes", "Yes", "YES", "on", "On", "ON":
@@ -150,7 +151,7 @@ func Yaml11Bool(s string) (value, is bool) {
 	return false, false
 }
 
-// PlainScalar reads a text as the unquoted scalar that it is in YAML.
+// PlainScalar returns the value of a string as an unquoted YAML scalar.
 func PlainScalar(s string) any {
 	var n yaml.Node
 	if err := yaml.Unmarshal([]byte(s), &n); err != nil || len(n.Content) != 1 || n.Content[0].Kind != yaml.ScalarNode {

@@ -1,4 +1,4 @@
-// Package located holds YAML values that know the file and line where they are written, and why a value is not
-// known. YAML nodes go in; values come out, which merge and compare as Helm merges and compares them and keep
-// their places.
+// Package located holds YAML values with the file and line where they are written. A value may also be unknown, with a
+// reason. The package reads YAML nodes, and merges and compares values as Helm does. The results
+// keep their places.
 package located

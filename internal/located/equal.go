@@ -5,8 +5,8 @@ import (
 	"regexp"
 )
 
-// sameScalar compares as Helm sees the values: all numbers are one type, 1 and
-// 1.0 the same; the string "1" is another value than the number 1.
+// sameScalar reports whether scalars are equal for Helm: all numbers have one type, so that 1 and
+// 1.0 are equal; the string "1" differs from the number 1.
 func sameScalar(a, b any) bool {
 	if x, ok := number(a); ok {
 		y, ok := number(b)
@@ -32,10 +32,10 @@ func number(v any) (float64, bool) {
 	return 0, false
 }
 
-// Variable is what Flux substitutes.
+// Variable matches a variable that Flux substitutes.
 var Variable = regexp.MustCompile(`\$\{[A-Za-z_]`)
 
-// IsNull says whether a value is null, and not just absent.
+// IsNull reports whether a value is null, and not just absent.
 func IsNull(v *Value) bool {
 	return v != nil && !v.IsMap && !v.IsList && v.Scalar == nil && v.Unknown == nil
 }
@@ -69,7 +69,7 @@ func ContainsVariable(v *Value) (found bool) {
 	return found
 }
 
-// Equal compares values as Helm sees them.
+// Equal reports whether values are equal for Helm.
 func Equal(a, b *Value) bool {
 	switch {
 	case a == nil || b == nil:
@@ -96,7 +96,7 @@ func Equal(a, b *Value) bool {
 	return sameScalar(a.Scalar, b.Scalar)
 }
 
-// AnyPart says whether some part of a value is so.
+// AnyPart reports whether is returns true for a value or one of its parts.
 func AnyPart(v *Value, is func(*Value) bool) (found bool) {
 	v.Each(func(part *Value) { found = found || is(part) })
 	return found

@@ -7,8 +7,8 @@ import (
 	"github.com/fleetwright/fleetwright/internal/count"
 )
 
-// merged lays over upon base as Helm merges values files: maps merge, anything
-// else replaces. Neither is changed.
+// merged merges over into base as Helm merges values files: maps are merged, all other values
+// are replaced. It changes neither argument.
 func merged(base, over *Value) *Value {
 	if base == nil || !base.IsMap || !over.IsMap {
 		return over
@@ -23,7 +23,7 @@ func merged(base, over *Value) *Value {
 	return out
 }
 
-// MergeMaps lays b over a. As in Helm's and Flux's own, a map that only one has is shared with
+// MergeMaps merges b into a. As in Helm's and Flux's own functions, a map that only one of them contains is shared with
 // the result.
 func MergeMaps(a, b *Value) *Value {
 	out := &Value{Place: b.Place, IsMap: true, Fields: maps.Clone(a.Fields)}
@@ -39,13 +39,13 @@ func MergeMaps(a, b *Value) *Value {
 	return out
 }
 
-// SetAt changes a map in place, as strvals does.
+// SetAt sets a value at a path in a map, as Helm's strvals does. It changes the map.
 func SetAt(in *Value, steps []any, v *Value) {
 	key, _ := steps[0].(string)
 	in.Fields[key] = placedAt(in.Fields[key], steps[1:], v)
 }
 
-// placedAt is what stands at a place once v is set below it.
+// placedAt returns a value after v was set at a path below it.
 func placedAt(before *Value, steps []any, v *Value) *Value {
 	if len(steps) == 0 {
 		return v
@@ -60,7 +60,7 @@ func placedAt(before *Value, steps []any, v *Value) *Value {
 	case int:
 		out := before
 		if !IsList(before) || len(before.Items) <= step {
-			// Only a list that grows is another one.
+			// A list is copied only if it grows.
 			out = &Value{Place: v.Place, IsList: true}
 			if IsList(before) {
 				out.Place, out.Items = before.Place, slices.Clone(before.Items)
@@ -75,8 +75,8 @@ func placedAt(before *Value, steps []any, v *Value) *Value {
 	return before
 }
 
-// Placed makes a value of plain Go values: what is as before keeps its place, the
-// rest gets the place at.
+// Placed returns the value for plain Go values: parts that are unchanged since before keep their place, all
+// others get the place at.
 func Placed(before *Value, plain any, at Place) *Value {
 	switch plain := plain.(type) {
 	case map[string]any:
@@ -106,21 +106,21 @@ func Placed(before *Value, plain any, at Place) *Value {
 	return &Value{Place: at, Scalar: plain}
 }
 
-// Layers is values in layers, some of which may be unknown.
+// Layers are values merged from layers, some of which may be unknown.
 type Layers struct {
-	// Value is all layers that are known, merged. sure is those above the last
-	// unknown one: what it holds, no unknown layer changes.
+	// Value contains all known layers, merged. Sure contains the layers above the last
+	// unknown one: no unknown layer changes its values.
 	Value, Sure *Value
-	// Files is value without what set gives Helm on its command line.
+	// Files is Value without the values of set, which helmfile passes to Helm on its command line.
 	Files   *Value
 	Unknown []Unknown
 	// Missing are the values files that don't exist.
 	Missing []Text
-	// Created are the elements of lists that the paths of set create.
+	// Created counts the list elements that the paths of set create.
 	Created count.Lists
 }
 
-// Add merges a layer over those before it.
+// Add merges a layer over the previous ones.
 func (l *Layers) Add(v *Value) {
 	l.Value, l.Sure = merged(l.Value, v), merged(l.Sure, v)
 }
@@ -131,7 +131,7 @@ func (l *Layers) AddUnknown(m Unknown) {
 	l.Sure = EmptyMap(Place{})
 }
 
-// WithoutEmpty copies the maps of a value without fields that are empty.
+// WithoutEmpty returns a copy of a value's maps without empty fields.
 func WithoutEmpty(v *Value) *Value {
 	if !IsMap(v) {
 		return v

@@ -19,7 +19,7 @@ func EachField(n *yaml.Node, field string, f func(name string, value *yaml.Node)
 	}
 }
 
-// Items of a list in a node, aliases resolved.
+// Items returns the items of the list at a path of a node, with aliases resolved.
 func Items(n *yaml.Node, at ...any) []*yaml.Node {
 	list := repository.Lookup(n, at...)
 	if list == nil || list.Kind != yaml.SequenceNode {
@@ -32,7 +32,7 @@ func Items(n *yaml.Node, at ...any) []*yaml.Node {
 	return out
 }
 
-// ScalarText is the scalar in a field, "" where there is none or it is null.
+// ScalarText returns the scalar in a field, "" if there is none or it is null.
 func ScalarText(file string, n *yaml.Node, field string) Text {
 	v := repository.Lookup(n, field)
 	line, _ := repository.Position(n, field)
@@ -52,7 +52,7 @@ func ReadTexts(into map[string]Text, file string, n *yaml.Node) {
 	}
 }
 
-// TextAt is the scalar in a field as text.
+// TextAt returns the scalar at a path as a string.
 func TextAt(v *Value, keys ...string) Text {
 	found := v.At(keys...)
 	if found == nil || found.IsMap || found.IsList || found.Scalar == nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// SyntaxError is a text that is no YAML, or beyond the repository's limits.
+// SyntaxError reports a string that is not YAML, or that exceeds the repository's limits.
 type SyntaxError struct {
 	file    string
 	Line    int
@@ -18,7 +18,7 @@ type SyntaxError struct {
 
 func (e *SyntaxError) Error() string { return e.file + ": " + e.Message }
 
-// Parse reads YAML within the repository's limits.
+// Parse parses YAML within the repository's limits.
 func Parse(file, data string) ([]*yaml.Node, error) {
 	const name = "text.yaml"
 	one, err := repository.FromFiles(func(yield func(string, []byte) bool) { yield(name, []byte(data)) }, repository.Options{})
@@ -42,7 +42,7 @@ func Parse(file, data string) ([]*yaml.Node, error) {
 	return nodes, nil
 }
 
-// ShiftLines replaces the line of each node by what f returns for it.
+// ShiftLines replaces the line of each node with the result of f.
 func ShiftLines(nodes []*yaml.Node, f func(int) int) {
 	for _, n := range nodes {
 		n.Line = f(n.Line)
@@ -50,7 +50,7 @@ func ShiftLines(nodes []*yaml.Node, f func(int) int) {
 	}
 }
 
-// Shorten keeps an error from repeating a whole document.
+// Shorten returns a string on one line and cut to 300 bytes, for an error message.
 func Shorten(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if len(s) > 300 {

@@ -1,34 +1,34 @@
 package located
 
-// Place is a line of a file; the line is 0 where it isn't known.
+// Place is a line of a file; the line is 0 if it is unknown.
 type Place struct {
 	File string
 	Line int
 }
 
-// Text is a scalar of a helmfile and where it stands.
+// Text is a scalar with its place.
 type Text struct {
 	Place
 	Value string
-	// Unknown says why the value could not be computed.
+	// Unknown is why the value could not be computed, nil if it is known.
 	Unknown *Unknown
 }
 
-// Unknown says why a value could not be computed.
+// Unknown is why a value could not be computed.
 type Unknown struct {
 	Reason string
-	// Missing is the file whose absence is the reason, "" for another reason.
+	// Missing is the file whose absence is the reason, "" for other reasons.
 	Missing string
-	// Stops says that a template certainly fails, so that the tool stops there.
+	// Stops is set if a template certainly fails, so that the tool stops there.
 	Stops bool
-	// Variable is the environment variable whose value this is, "" of anything else.
+	// Variable is the environment variable that is the value, "" for other values.
 	Variable string
-	// Expression tells apart what functions make of a mark, and negated a condition's contrary.
+	// Expression distinguishes the results of functions on the same unknown value, and Negated a condition from its opposite.
 	Expression string
 	Negated    bool
 }
 
-// Known is the value, "" where it is unknown.
+// Known returns the value, "" if it is unknown.
 func (t Text) Known() string {
 	if t.Unknown != nil {
 		return ""
@@ -36,5 +36,5 @@ func (t Text) Known() string {
 	return t.Value
 }
 
-// At is the place of a line of a file.
+// At returns the place of a line of a file.
 func At(file string, line int) Place { return Place{file, line} }

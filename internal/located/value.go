@@ -7,31 +7,31 @@ import (
 	"strings"
 )
 
-// Value is a Helm value that knows where it was written.
+// Value is a Helm value with the place where it is written.
 type Value struct {
 	Place
-	// One of the three: a map, a list, or a scalar (nil, bool, string, int64,
+	// A value is a map (Fields), a list (Items), or a scalar (nil, bool, string, int64,
 	// uint64, float64).
 	Fields map[string]*Value
 	Items  []*Value
 	Scalar any
-	// IsMap and isList say which, since an empty map is a value too.
+	// IsMap and IsList distinguish an empty map or list from a null scalar.
 	IsMap, IsList bool
-	// Substituted says that Flux computes the scalar from a text with
-	// variables; spelled is the result's text, and unknown says why it cannot
-	// be computed here, scalar being the text as written.
+	// Substituted is set if Flux computes the scalar from a string with variables. Spelled is the
+	// resulting string. Unknown is why it cannot be computed offline; then Scalar is the string as
+	// written.
 	Substituted bool
 	Spelled     string
 	Unknown     *Unknown
-	// Patched says that a kustomize patch sets it; referred that it comes from
-	// valuesFrom, and secret that it is out of a Secret.
+	// Patched is set if a kustomize patch sets the value, Referred if it comes from
+	// valuesFrom, and Secret if it comes from a Secret.
 	Patched, Referred, Secret bool
 }
 
-// EmptyMap is a value without fields.
+// EmptyMap returns an empty map.
 func EmptyMap(at Place) *Value { return &Value{Place: at, IsMap: true, Fields: map[string]*Value{}} }
 
-// Plain converts to Go values.
+// Plain converts the value to plain Go values.
 func (v *Value) Plain() any {
 	switch {
 	case v == nil:
@@ -52,10 +52,10 @@ func (v *Value) Plain() any {
 	return v.Scalar
 }
 
-// Keys of a map, sorted.
+// Keys returns the keys of a map, sorted.
 func (v *Value) Keys() []string { return slices.Sorted(maps.Keys(v.Fields)) }
 
-// At follows field names.
+// At returns the value at a path of field names, nil if there is none.
 func (v *Value) At(path ...string) *Value {
 	for _, key := range path {
 		if v == nil {
@@ -66,7 +66,7 @@ func (v *Value) At(path ...string) *Value {
 	return v
 }
 
-// Item is one of a list's, nil where it has none.
+// Item returns an item of a list, nil if there is none.
 func (v *Value) Item(i int) *Value {
 	if v == nil || i >= len(v.Items) {
 		return nil
@@ -90,7 +90,7 @@ func (v *Value) Walk(path string, f func(path string, v *Value)) {
 	}
 }
 
-// MapScalars returns a copy whose scalars f made.
+// MapScalars returns a copy in which f replaced each scalar.
 func (v *Value) MapScalars(f func(*Value) *Value) *Value {
 	switch {
 	case v.IsMap:
@@ -120,7 +120,7 @@ func JoinPath(path, key string) string {
 	return path + "." + key
 }
 
-// Clone copies a value, its maps and lists with it.
+// Clone returns a deep copy of a value.
 func (v *Value) Clone() *Value {
 	out := *v
 	if v.IsMap {
@@ -136,7 +136,7 @@ func (v *Value) Clone() *Value {
 	return &out
 }
 
-// Each calls f with all parts of a value.
+// Each calls f for a value and each of its parts.
 func (v *Value) Each(f func(*Value)) {
 	f(v)
 	for _, field := range v.Fields {

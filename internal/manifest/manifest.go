@@ -1,11 +1,8 @@
-// Package manifest turns Kubernetes objects into YAML that a person would have
-// written: apiVersion, kind and metadata first, fields in the order of the
-// API's own documentation, no `status: {}`, no null timestamps, short header
-// comments.
-//
-// Objects go in as typed Go API structs (or small structs with json tags, or
-// maps, whose keys are sorted); bytes come out. The same input always gives the
-// same bytes, and a kyaml round trip (as kpt makes it) leaves them as they are.
+// Package manifest converts Kubernetes objects to YAML as a person would write it: apiVersion, kind
+// and metadata first, fields in the order of the API's own documentation, no `status: {}`, no null
+// timestamps, short header comments. Objects are typed Go API structs (or small structs with json
+// tags, or maps, whose keys are sorted). The same input always results in the same bytes, and a
+// round trip through kyaml (such as kpt's) does not change them.
 package manifest
 
 import (
@@ -23,6 +20,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/fleetwright/fleetwright/internal/sorting"
 )
 
 // Header is the first line of each generated file.
@@ -52,10 +51,9 @@ func YAML(comment string, objects ...any) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// Node encodes one object as a YAML node. Struct fields keep their order,
-// omitempty and omitzero are honoured, and fields that encode to nothing
-// (`status: {}`, `creationTimestamp: null`) are dropped; map keys are sorted, those that
-// identify an object first.
+// Node encodes one object as a YAML node. Struct fields keep their order, omitempty and omitzero
+// are respected, and fields that are encoded as empty (`status: {}`, `creationTimestamp: null`) are
+// dropped. Map keys are sorted, those that identify an object first.
 func Node(object any) (*yaml.Node, error) {
 	n, err := encode(reflect.ValueOf(object))
 	if err != nil {
@@ -67,7 +65,7 @@ func Node(object any) (*yaml.Node, error) {
 	return n, nil
 }
 
-// encode returns nil for a nil pointer or interface.
+// encode encodes a value as a YAML node; it returns nil for a nil pointer or interface.
 func encode(v reflect.Value) (*yaml.Node, error) {
 	for v.IsValid() && (v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface) {
 		if v.IsNil() {
@@ -184,9 +182,9 @@ func fieldsOf(t reflect.Type) []field {
 			omitNil:   strings.Contains(options, "omitzero"),
 		})
 	}
-	// The API machinery declares kind before apiVersion and a role's verbs
-	// before what they apply to; nobody writes them so.
-	slices.SortStableFunc(fields, func(a, b field) int { return place(a.name) - place(b.name) })
+	// The API machinery declares kind before apiVersion, and a role's verbs before the resources
+	// that they apply to; people do not write them in that order.
+	sorting.StableFunc(fields, func(a, b field) int { return place(a.name) - place(b.name) })
 	structFields.Store(t, fields)
 	return fields
 }
@@ -205,11 +203,11 @@ func encodeStruct(v reflect.Value) (*yaml.Node, error) {
 	m := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
 	for _, f := range fieldsOf(v.Type()) {
 		fv, err := v.FieldByIndexErr(f.index)
-		if err != nil { // inside of a nil embedded pointer
+		if err != nil { // a field of a nil embedded pointer
 			continue
 		}
 		if fv.Type() == labelSelector {
-			// Empty, it selects everything: people write that down.
+			// An empty label selector selects everything: people write it explicitly.
 		} else if (f.omitEmpty && isEmpty(fv)) || (f.omitNil && fv.IsZero()) {
 			continue
 		}
@@ -217,8 +215,8 @@ func encodeStruct(v reflect.Value) (*yaml.Node, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", f.name, err)
 		}
-		// A struct without content says nothing (status, strategy), and the
-		// API machinery's optional times encode to null.
+		// A struct without content is redundant (status, strategy), and the API machinery's
+		// optional times are encoded as null.
 		if n == nil || fv.Kind() == reflect.Struct && fv.Type() != labelSelector && isNothing(n) {
 			continue
 		}
@@ -236,7 +234,7 @@ func encodeMap(v reflect.Value) (*yaml.Node, error) {
 	}
 	m := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
 	keys := v.MapKeys()
-	slices.SortFunc(keys, func(a, b reflect.Value) int { return compareKeys(a.String(), b.String()) })
+	sorting.Func(keys, func(a, b reflect.Value) int { return compareKeys(a.String(), b.String()) })
 	for _, key := range keys {
 		n, err := encode(v.MapIndex(key))
 		if err != nil {
@@ -253,7 +251,7 @@ func encodeMap(v reflect.Value) (*yaml.Node, error) {
 	return m, nil
 }
 
-// firstKeys stand before all others in a map, as in a Kubernetes object.
+// firstKeys come before all others in a map, as in a Kubernetes object.
 var firstKeys = []string{"apiVersion", "kind", "metadata", "name", "namespace"}
 
 func compareKeys(a, b string) int {
@@ -291,7 +289,7 @@ func isNothing(n *yaml.Node) bool {
 	return n.Tag == "!!null" || n.Kind == yaml.MappingNode && len(n.Content) == 0
 }
 
-// isEmpty is what encoding/json calls empty.
+// isEmpty reports whether a value is empty as in encoding/json.
 func isEmpty(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.Array, reflect.Map, reflect.Slice, reflect.String:
@@ -306,8 +304,8 @@ func scalar(tag, value string) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Value: value}
 }
 
-// text encodes a string; strings of several lines become literal blocks, as in
-// hand-written YAML, where YAML can express them so.
+// text encodes a string. Strings of several lines become literal blocks, as in
+// hand-written YAML, if YAML allows that.
 func text(s string) *yaml.Node {
 	n := scalar("!!str", s)
 	switch {
@@ -319,7 +317,7 @@ func text(s string) *yaml.Node {
 	return n
 }
 
-// line encodes a string that must stay on one line: a key.
+// line encodes a string that must stay on one line: a key of a map.
 func line(s string) *yaml.Node {
 	n := text(s)
 	if n.Style == yaml.LiteralStyle {
@@ -328,8 +326,8 @@ func line(s string) *yaml.Node {
 	return n
 }
 
-// literal tells whether a literal block can hold a string unchanged, without
-// indicators that nobody remembers.
+// literal reports whether a literal block can contain a string unchanged, without rarely used
+// indicators.
 func literal(s string) bool {
 	for line := range strings.SplitSeq(s, "\n") {
 		if strings.HasSuffix(line, " ") || strings.ContainsAny(line, "\t\r") {
@@ -348,11 +346,11 @@ func printable(s string) bool {
 	return true
 }
 
-// base60 matches what YAML 1.1 reads as a number in base 60 (times, ports).
+// base60 matches strings that YAML 1.1 reads as numbers in base 60 (times, ports).
 var base60 = regexp.MustCompile(`^[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?$`)
 
-// needsQuotes names the strings that a YAML 1.1 reader (kubectl, Helm) takes for
-// something else and that yaml.v3 would write plainly or in single quotes.
+// needsQuotes reports whether a YAML 1.1 reader (kubectl, Helm) would read an unquoted string as
+// something else although yaml.v3 would write it plain or in single quotes.
 func needsQuotes(s string) bool {
 	switch strings.ToLower(s) {
 	case "", "y", "n", "yes", "no", "on", "off", "true", "false", "null", "~":
@@ -368,7 +366,7 @@ func needsQuotes(s string) bool {
 	return n.ShortTag() != "!!str"
 }
 
-// jsonNumber keeps an integer's digits, whatever its size.
+// jsonNumber encodes a number; an integer keeps all its digits.
 func jsonNumber(number json.Number) (*yaml.Node, error) {
 	if !strings.ContainsAny(number.String(), ".eE") {
 		return scalar("!!int", number.String()), nil

@@ -9,8 +9,8 @@ import (
 	sigsyaml "sigs.k8s.io/yaml"
 )
 
-// Object encodes an object with the bytes of sigs.k8s.io/yaml, which writes JSON and reads that as YAML
-// before it writes YAML: that takes three times as long, and makes another value of few texts only.
+// Object encodes an object with the same bytes as sigs.k8s.io/yaml. That package writes JSON and reads it as YAML
+// before it writes YAML, which takes three times as long and matters only for a few strings.
 func Object(value map[string]any) ([]byte, error) {
 	if !sameInJSON(value) {
 		return sigsyaml.Marshal(value)
@@ -18,7 +18,7 @@ func Object(value map[string]any) ([]byte, error) {
 	return yaml.Marshal(value)
 }
 
-// sameInJSON says whether a value is sure to be the same when it is written as JSON and read as YAML.
+// sameInJSON reports whether a value certainly stays the same when it is written as JSON and read as YAML.
 func sameInJSON(value any) bool {
 	switch value := value.(type) {
 	case nil, bool, int64:

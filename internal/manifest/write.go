@@ -8,10 +8,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// write writes a node in block style, as yaml.v3 does with an indent of two and
-// compact sequences, and tests hold it to the same bytes. It is several times
-// faster, which counts with tens of thousands of files: only scalars that need
-// thought go through yaml.v3.
+// write writes a node in block style, with the same bytes as yaml.v3 with an indent of two and
+// compact sequences, which tests check. It is several times faster, which matters with tens of
+// thousands of files: only scalars with special characters go through yaml.v3.
 func write(out *bytes.Buffer, n *yaml.Node) error {
 	switch {
 	case n.Kind == yaml.MappingNode && len(n.Content) > 0:
@@ -24,8 +23,8 @@ func write(out *bytes.Buffer, n *yaml.Node) error {
 	return err
 }
 
-// writeMap writes the pairs of a map at an indent; begun says that the cursor
-// stands there already (behind a dash).
+// writeMap writes the pairs of a map at an indent; begun is set if the cursor is already at the
+// indent (after a dash).
 func writeMap(out *bytes.Buffer, n *yaml.Node, indent int, begun bool) error {
 	for i := 0; i < len(n.Content); i += 2 {
 		if i > 0 || !begun {
@@ -55,8 +54,8 @@ func writeMap(out *bytes.Buffer, n *yaml.Node, indent int, begun bool) error {
 	return nil
 }
 
-// maxKey is how long a key may be that needs no question mark: YAML's own limit
-// for one is 1,024 characters, and escapes make it longer.
+// maxKey is the maximum length of a key that is written without a question mark. YAML's own limit
+// is 1,024 characters, and escapes make keys longer.
 const maxKey = 100
 
 func writeKey(out *bytes.Buffer, n *yaml.Node, indent int) error {
@@ -98,7 +97,7 @@ func writeList(out *bytes.Buffer, n *yaml.Node, indent int, begun bool) error {
 	return nil
 }
 
-// writeValue writes what stands behind a key or a dash, without the end of line.
+// writeValue writes the value after a key or a dash, without the end of line.
 func writeValue(out *bytes.Buffer, n *yaml.Node, indent int) error {
 	switch n.Kind {
 	case yaml.MappingNode:
@@ -131,7 +130,7 @@ func writeScalar(out *bytes.Buffer, n *yaml.Node, indent int) error {
 	return nil
 }
 
-// writeLiteral writes text of several lines without its last line's end.
+// writeLiteral writes a literal block without the last end of line.
 func writeLiteral(out *bytes.Buffer, s string, indent int) {
 	body, whole := strings.CutSuffix(s, "\n")
 	out.WriteByte('|')
@@ -147,7 +146,7 @@ func writeLiteral(out *bytes.Buffer, s string, indent int) {
 	}
 }
 
-// simple says that nothing in a string needs escaping in double quotes.
+// simple reports whether no character of a string needs escaping in double quotes.
 func simple(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
@@ -157,8 +156,8 @@ func simple(s string) bool {
 	return true
 }
 
-// plain says that a string certainly needs no quotes as a value or key; what it
-// refuses yaml.v3 decides.
+// plain reports whether a string certainly needs no quotes as a value or key; yaml.v3
+// decides about all others.
 func plain(s string) bool {
 	if s == "" || !letter(s[0]) && s[0] != '/' {
 		return false

@@ -1,14 +1,14 @@
-// Package nearest finds the name that a misspelt one was meant to be.
+// Package nearest finds the name that was meant by a misspelt one.
 package nearest
 
 import "strings"
 
-// longest is how many bytes of a name are compared: it bounds the work on hostile names.
+// longest is the number of bytes of a name that are compared: it limits the work for hostile names.
 const longest = 64
 
-// To returns the name with the fewest edits from a misspelt one, the first of equals, and whether any is
-// near enough to be meant: up to a third of the misspelt name's letters may differ, and at least one. Case
-// does not count.
+// To returns the name with the fewest edits from a misspelt one (the first, if several have the same number), and whether
+// it is near enough to be meant: up to a third of the misspelt name's letters may differ, and at least one. It ignores
+// case.
 func To(misspelt string, names []string) (string, bool) {
 	wanted, furthest := cut(strings.ToLower(misspelt)), max(1, len(misspelt)/3)
 	best, edits := "", min(len(misspelt), furthest+1)
@@ -16,7 +16,7 @@ func To(misspelt string, names []string) (string, bool) {
 	for _, name := range names {
 		other := cut(strings.ToLower(name))
 		if apart := len(other) - len(wanted); max(apart, -apart) >= edits {
-			continue // so many letters are added or lost at least
+			continue // at least that many letters were inserted or removed
 		}
 		if n := d.between(wanted, other); n < edits {
 			best, edits = name, n
@@ -25,8 +25,8 @@ func To(misspelt string, names []string) (string, bool) {
 	return best, best != ""
 }
 
-// Distance counts the letters to insert, remove or replace to make one name of another; two neighbours that
-// changed places count as one (optimal string alignment). Of names, the first 64 bytes are compared.
+// Distance returns the number of letters to insert, remove or replace to turn one name into the other; a swap of two
+// neighbours counts as one edit (optimal string alignment). It compares the first 64 bytes.
 func Distance(a, b string) int {
 	var d distances
 	return d.between(cut(a), cut(b))
@@ -34,7 +34,7 @@ func Distance(a, b string) int {
 
 func cut(name string) string { return name[:min(len(name), longest)] }
 
-// distances are three rows of the table that between fills.
+// distances are three rows of the table that between computes.
 type distances [3][longest + 1]int
 
 func (d *distances) between(a, b string) int {

@@ -6,19 +6,19 @@ import (
 	"unicode/utf8"
 )
 
-// encoded writes what an encoder of a format for machines wrote, with the characters that must not
-// be printed in the format's own spelling. Such characters are only in the format's strings.
+// encoded writes the output of a JSON or XML encoder. It escapes characters that must not
+// be printed as the format does. Such characters occur only in strings.
 type encoded struct {
 	w       io.Writer
 	guard   guard
 	pending []byte
 	escape  func(dst []byte, r rune) []byte
-	// colons says that a line of a string may stand on a line of its own.
+	// colons is set if a line of a string may be a line of the output.
 	colons bool
 }
 
-// JSON returns a writer of JSON to w, below an encoder: \u… stands for each character that is not
-// printable, and for the bracket of a command.
+// JSON returns a writer to w for the output of a JSON encoder: it writes characters that are not
+// printable, and the bracket of a CI command, as \u….
 func JSON(w io.Writer) io.Writer {
 	return &encoded{w: Raw(w), escape: func(dst []byte, r rune) []byte {
 		if r >= 0x10000 {
@@ -29,8 +29,8 @@ func JSON(w io.Writer) io.Writer {
 	}}
 }
 
-// XML returns a writer of XML without comments and CDATA to w, below an encoder: &#x…; stands for
-// each character that is not printable, and for one that completes the beginning of a command.
+// XML returns a writer to w for the output of an XML encoder without comments and CDATA: it writes characters that are
+// not printable, and the character that completes the start of a CI command, as &#x…;.
 func XML(w io.Writer) io.Writer {
 	return &encoded{w: Raw(w), colons: true, escape: func(dst []byte, r rune) []byte {
 		return fmt.Appendf(dst, "&#x%X;", r)
@@ -39,7 +39,7 @@ func XML(w io.Writer) io.Writer {
 
 func (e *encoded) unwrap() io.Writer { return e.w }
 
-// Write writes what the encoder wrote.
+// Write writes the encoder's output, escaped.
 func (e *encoded) Write(p []byte) (int, error) {
 	rest := append(e.pending, p...) //nolint:gocritic // pending is replaced below
 	out := make([]byte, 0, len(rest)+len(rest)/8)

@@ -2,23 +2,23 @@ package output
 
 import "unicode"
 
-// guard follows a text and finds the characters that complete the beginning of a command to a CI
+// guard reads a text and finds the characters that complete the start of a command to a CI
 // system.
 type guard struct {
 	line lineState
 	hash hashState
 }
 
-// lineState is what a line holds so far.
+// lineState says what the current line contains so far.
 type lineState int
 
 const (
-	blank  lineState = iota // nothing but white space
-	colon                   // and one colon behind it
-	inside                  // other things
+	blank  lineState = iota // only white space
+	colon                   // white space and one colon
+	inside                  // other characters
 )
 
-// hashState is how far the text is in "##name[".
+// hashState says how much of "##name[" has been read.
 type hashState int
 
 const (
@@ -28,9 +28,9 @@ const (
 	hashesAndName
 )
 
-// completes says whether the next character is the second colon at the start of a line, or the
-// bracket of "##[" or "##name[". Marks that combine with the character before them count as
-// absent: the comparison of texts by which runners look for commands ignores some.
+// completes reports whether the next character is the second colon at the start of a line, or the
+// bracket of "##[" or "##name[". It ignores combining marks, because the string comparison of some CI runners
+// ignores them.
 func (g *guard) completes(r rune) bool {
 	if unicode.Is(unicode.Mn, r) {
 		return false

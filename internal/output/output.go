@@ -1,13 +1,10 @@
-// Package output writes what people and build logs read. Names, values and messages come from
-// repositories that nobody trusts: no byte of them may steer a terminal, reverse the reading order
-// of a line, forge a line, or be a command to the CI system whose log the output ends in.
-//
-// Text is the writer of all text. JSON and XML are writers behind the encoders of the formats for
-// machines, and YAML encodes what is YAML: they lose nothing, since the format itself can spell
-// what must not be printed.
-//
-// What a CI system takes for a command, by its source:
-//
+// Package output writes the text that people and build logs read. Names, values and messages come from
+// untrusted repositories: no byte of them may control a terminal, reverse the reading order
+// of a line, forge a line, or be a command to the CI system that shows the output.
+// Text is the writer of all text. JSON and XML are writers for the output of encoders,
+// and YAML re-encodes YAML: they lose no character, because the formats can escape
+// characters that must not be printed.
+// What a CI system reads as a command, according to its source code:
 //   - GitHub Actions (actions/runner, ActionCommand.cs and OutputManager.cs): "::name …::" at the
 //     start of a line, after any white space of Unicode, and "##[name …]" anywhere in a line. A line
 //     ends with LF, CR or both. Commands are read from both streams.
@@ -15,9 +12,9 @@
 //     in a line, and "##[group]" and the like as formats.
 //   - TeamCity: "##teamcity[…]" anywhere in a line.
 //   - GitLab (lib/gitlab/regex.rb, build_trace_section_regex): "section_start:TIME:NAME" and
-//     "section_end:TIME:NAME", only with CR and ESC [ 0 K behind them.
+//     "section_end:TIME:NAME", only followed by CR and ESC [ 0 K.
 //
-// So a line never begins with "::", "##" with letters behind it is never followed by "[", and
+// So a line never begins with "::", "##" and letters are never followed by "[", and
 // control characters are not printed.
 package output
 
@@ -29,22 +26,22 @@ import (
 	"unicode/utf8"
 )
 
-// hidden stands in a text for a character that is not printed.
+// hidden replaces a character that is not printed.
 const hidden = utf8.RuneError
 
-// printable says whether a character stands for itself on a line: it is no control character, no
-// format character (among them those that change the reading order), no separator of lines and
-// nothing that Unicode has not assigned.
+// printable reports whether a character can be printed on a line: it is not a control or
+// format character (such as those that change the reading order), not a line separator, and
+// assigned in Unicode.
 func printable(r rune) bool {
 	return r == '\t' || unicode.IsPrint(r) || unicode.Is(unicode.Zs, r)
 }
 
-// joins says whether a character joins its neighbours or keeps them apart, as the scripts of Persian
-// and Hindi and pictures of families need it. A name has none, and what files hold may have some.
+// joins reports whether a character is a zero-width joiner or non-joiner, which Persian, Hindi
+// and some emoji need. Names contain none, but the content of files may.
 func joins(r rune) bool { return r == '\u200c' || r == '\u200d' }
 
-// Line returns a text as one line of printable characters: a space stands for a line break, and
-// U+FFFD for each character that is not printed.
+// Line returns a string as one line of printable characters: a line break becomes a space, and
+// each character that is not printed becomes U+FFFD.
 func Line(s string) string {
 	if strings.IndexFunc(s, func(r rune) bool { return !printable(r) }) < 0 && utf8.ValidString(s) {
 		return s
@@ -60,7 +57,7 @@ func Line(s string) string {
 	}, strings.ReplaceAll(s, "\r\n", "\n"))
 }
 
-// Block returns a text of several lines, each as Line returns it.
+// Block returns a string of several lines, each as Line returns it.
 func Block(s string) string {
 	lines := strings.Split(s, "\n")
 	for i, line := range lines {
@@ -73,15 +70,15 @@ func Block(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Inert returns a text of several lines as Text prints it.
+// Inert returns a string of several lines as Text prints it.
 func Inert(s string) string {
 	var b strings.Builder
-	_ = NewText(&b, false).Printf("%s", Lines(s)) // a Builder does not fail
+	_ = NewText(&b, false).Printf("%s", Lines(s)) // a Builder never fails
 	return b.String()
 }
 
-// Check returns an error that says what a text holds that Text would not print as it is, but for
-// the joiners of characters. It is for what can only be printed byte for byte.
+// Check returns an error that names the first character or command in the data that Text would not print unchanged. It
+// allows joiners. It is for data that can only be printed byte for byte.
 func Check(data []byte) error {
 	var g guard
 	line := 1
@@ -104,10 +101,10 @@ func Check(data []byte) error {
 	return nil
 }
 
-// wrapped is a writer of this package on another one.
+// wrapped is a writer of this package that wraps another one.
 type wrapped interface{ unwrap() io.Writer }
 
-// Raw returns the writer below those of this package: for formats with an encoding of their own.
+// Raw returns the writer that writers of this package wrap, for formats with their own encoding.
 func Raw(w io.Writer) io.Writer {
 	for {
 		above, ok := w.(wrapped)

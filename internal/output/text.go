@@ -10,23 +10,23 @@ import (
 	"unicode/utf8"
 )
 
-// Text writes text to a terminal or a log. It is safe for several goroutines.
+// Text writes text to a terminal or a log. It is safe for concurrent use.
 type Text struct {
 	mu      sync.Mutex
 	w       io.Writer
 	colours bool
 	guard   guard
-	pending []byte // of Write: the beginning of a character, or a carriage return
+	pending []byte // of Write: the first bytes of a character, or a carriage return
 }
 
-// NewText returns a writer of text to w, with colours or without. A w of this package is replaced
-// by the one below it.
+// NewText returns a writer of text to w, with or without colours. If w is a writer of this package, its underlying
+// writer is used.
 func NewText(w io.Writer, colours bool) *Text {
 	return &Text{w: Raw(w), colours: colours}
 }
 
-// Buffered returns a writer of text to w that gathers what it writes until Flush. It has colours
-// where w has them.
+// Buffered returns a writer of text to w that buffers its output until Flush. It has colours
+// if w has them.
 func Buffered(w io.Writer) *Text {
 	t, ok := w.(*Text)
 	return NewText(bufio.NewWriter(Raw(w)), ok && t.colours)
@@ -34,7 +34,7 @@ func Buffered(w io.Writer) *Text {
 
 func (t *Text) unwrap() io.Writer { return t.w }
 
-// Flush writes what is held back.
+// Flush writes the buffered output.
 func (t *Text) Flush() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -49,7 +49,7 @@ func (t *Text) Flush() error {
 	return err
 }
 
-// Write writes lines in which nothing is trusted.
+// Write writes lines of untrusted text.
 func (t *Text) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -66,8 +66,8 @@ func (t *Text) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Printf formats as fmt.Printf does. What each argument comes to is made one line of printable
-// characters; a Lines may hold several lines, and a Painted has a colour.
+// Printf formats as fmt.Printf does. It prints each argument as one line of printable
+// characters; an argument of type Lines may have several lines, and a Painted one has a colour.
 func (t *Text) Printf(format string, args ...any) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -82,7 +82,7 @@ func (t *Text) Printf(format string, args ...any) error {
 	return t.put(fmt.Sprintf(format, shown...))
 }
 
-// Printf prints to a writer as Text does, be it one or not.
+// Printf prints to any writer as Text.Printf does.
 func Printf(w io.Writer, format string, args ...any) error {
 	if t, ok := w.(*Text); ok {
 		return t.Printf(format, args...)
@@ -90,7 +90,7 @@ func Printf(w io.Writer, format string, args ...any) error {
 	return NewText(w, false).Printf(format, args...)
 }
 
-// Status replaces the current line of a terminal by a text without a line break, "" clears it.
+// Status replaces the current line of a terminal with a text without a line break; "" clears it.
 func (t *Text) Status(text string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -101,10 +101,10 @@ func (t *Text) Status(text string) error {
 	return t.put(Line(text))
 }
 
-// ClearLine goes to the start of a terminal's line and clears it.
+// ClearLine moves to the start of a terminal's line and clears it.
 const ClearLine = "\r\x1b[K"
 
-// put writes text that is printable but for colours, and breaks up what begins a command.
+// put writes text whose only control characters are colours, and breaks up the start of a CI command.
 func (t *Text) put(s string) error {
 	out := make([]byte, 0, len(s)+8)
 	colour := false
@@ -126,7 +126,7 @@ func (t *Text) put(s string) error {
 // Lines is an argument of Printf that may hold several lines.
 type Lines string
 
-// Colour is one of a terminal.
+// Colour is an escape sequence for a terminal colour.
 type Colour string
 
 // The colours.
@@ -144,7 +144,7 @@ type Painted struct {
 	Text   any
 }
 
-// Paint returns an argument of Printf that is printed in a colour, where the writer has colours.
+// Paint returns an argument of Printf that is printed in a colour if the writer has colours.
 func Paint(c Colour, text any) Painted { return Painted{c, text} }
 
 // argument formats an argument of Printf.
@@ -153,10 +153,10 @@ type argument struct {
 	colours bool
 }
 
-// Format makes what the value comes to printable.
+// Format writes the formatted value in printable characters.
 func (a argument) Format(f fmt.State, verb rune) {
 	form := fmt.FormatString(f, verb)
-	_, _ = io.WriteString(f, a.text(form)) // a State does not fail
+	_, _ = io.WriteString(f, a.text(form)) // a State never fails
 }
 
 func (a argument) text(form string) string {

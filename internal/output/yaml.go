@@ -7,9 +7,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// YAML returns a YAML document so that it can be printed: where it holds what must not be, the
-// strings that hold it are in double quotes, where YAML spells such characters. It loads as the same
-// values. A document without such strings is returned as it is.
+// YAML returns a YAML document that can be printed. If a string contains characters that must not be printed,
+// it is double-quoted and the characters are escaped. The document has the same values. A document without
+// such strings is returned unchanged.
 func YAML(document []byte) ([]byte, error) {
 	if Check(document) == nil {
 		return document, nil
@@ -28,8 +28,8 @@ func YAML(document []byte) ([]byte, error) {
 	return spell(out.Bytes()), nil
 }
 
-// quote puts the strings of a node that must not be printed as they are in double quotes, and makes
-// its comments printable.
+// quote sets the style of strings that must not be printed unchanged to double-quoted, and makes
+// comments printable.
 func quote(n *yaml.Node) {
 	for _, comment := range []*string{&n.HeadComment, &n.LineComment, &n.FootComment} {
 		if Check([]byte(*comment)) != nil {
@@ -44,8 +44,8 @@ func quote(n *yaml.Node) {
 	}
 }
 
-// spell writes the characters that must not be printed as double quotes spell them: they are
-// nowhere else.
+// spell escapes the characters that must not be printed: after quote, they occur only in double-quoted
+// strings.
 func spell(document []byte) []byte {
 	var g guard
 	var out []byte

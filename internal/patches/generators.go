@@ -4,9 +4,9 @@ import "sigs.k8s.io/kustomize/api/types"
 
 // Generator is an entry of a kustomization that generates an object.
 type Generator struct {
-	// Kind of the object, and its name without a hash.
+	// Kind of the generated object, and its name without a hash.
 	Kind, Name string
-	// Field and Index are where the entry is in the kustomization.
+	// Field and Index are the place of the entry in the kustomization.
 	Field string
 	Index int
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// Inline returns the documents of a patch that is a text in a file. They have the
-// position of the text where its own lines are not those of the file.
+// Inline returns the documents of an inline patch: a string in a file. Their positions are those
+// of the string if the lines inside of the string do not match the lines of the file.
 func Inline(text Text, target *types.Selector) []Patch {
 	at := text.Node
 	if at == nil || at.Kind != yaml.ScalarNode {
@@ -39,7 +39,7 @@ func Inline(text Text, target *types.Selector) []Patch {
 	}
 }
 
-// indentOf is how far a literal text is indented in its file, -1 where that is not known.
+// indentOf returns the indent of a literal block in its file, -1 if it is unknown.
 func indentOf(repo *repository.Repository, file string, at *yaml.Node) int {
 	data, err := repo.ReadFile(file)
 	if err != nil {

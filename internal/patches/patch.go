@@ -13,23 +13,23 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// Text is a text as it is written in a file.
+// Text is a string in a file, with its node.
 type Text struct {
-	// File is how to name the file in messages; its path in Repo is Local.
+	// File is the file's name in messages; Local is its path in Repo.
 	File, Local string
 	Repo        *repository.Repository
 	Node        *yaml.Node
-	// Exact says that the position of the node is known, and not only that of a text around it.
+	// Exact is set if the position of the node is known, and not only the position of a string that contains it.
 	Exact bool
 }
 
-// Patch is one that a build may have applied: a partial object, or the operations of RFC 6902. Its node is
-// the root; an inline patch has the lines that it has in its file.
+// Patch is a patch that a build may have applied: a partial object, or the operations of RFC 6902. Its node is
+// the root; the lines of an inline patch are those in its file.
 type Patch struct {
 	Text
-	// first and last are its lines.
+	// first and last are the first and the last line of the patch.
 	first, last int
-	// target selects the objects that it changes, nil where it names its object itself.
+	// target selects the objects that the patch changes, nil if the patch names its object itself.
 	target *types.Selector
 }
 
@@ -39,11 +39,11 @@ type Place struct {
 	Line, Column int
 }
 
-// Named is what patches select an object by.
+// Named has the fields of an object by which patches select it.
 type Named struct{ Kind, Name string }
 
-// Of returns the patches of a kustomization, in the order in which kustomize applies them; origin names their
-// files.
+// Of returns the patches of a kustomization, in the order in which kustomize applies them. origin returns the name of a file
+// in messages.
 func Of(repo *repository.Repository, k *repository.Kustomize, origin func(file string) string) []Patch {
 	if k.Spec == nil || k.Document == nil {
 		return nil
@@ -77,7 +77,7 @@ func Of(repo *repository.Repository, k *repository.Kustomize, origin func(file s
 	return all
 }
 
-// bounded returns the patch that a text is, with its lines.
+// bounded returns the patch in a string, with its lines.
 func bounded(text Text, target *types.Selector) Patch {
 	p := Patch{Text: text, target: target, first: text.Node.Line, last: text.Node.Line}
 	move(p.Node, func(n *yaml.Node) {
@@ -91,7 +91,7 @@ func bounded(text Text, target *types.Selector) Patch {
 	return p
 }
 
-// move changes the position of a node and of all in it.
+// move calls change for a node and all nodes below it, to change their positions.
 func move(n *yaml.Node, change func(*yaml.Node)) {
 	change(n)
 	for _, c := range n.Content {
@@ -99,11 +99,11 @@ func move(n *yaml.Node, change func(*yaml.Node)) {
 	}
 }
 
-// Place returns the position of a path in the patch, or of the key there.
+// Place returns the position of the value at a path in the patch, or of its key.
 func (p Patch) Place(path []any, key bool) Place {
 	at := Place{File: p.File}
 	if n := len(path); key && p.Node.Kind == yaml.SequenceNode && n == 2 {
-		path, key = []any{path[0], "path"}, false // an operation names the field there
+		path, key = []any{path[0], "path"}, false // the path of an operation contains the field
 	}
 	if key {
 		at.Line, at.Column = repository.KeyPosition(p.Node, path...)
@@ -113,7 +113,7 @@ func (p Patch) Place(path []any, key bool) Place {
 	return at
 }
 
-// Sets returns the path in the patch of the value that it sets at a field of an object; ok is false where it
+// Sets returns the path in the patch of the value that it sets for a field of an object; ok is false if the patch
 // sets another value, or none.
 func (p Patch) Sets(of Named, field []any, value any) (at []any, ok bool) {
 	switch p.Node.Kind {
@@ -141,7 +141,7 @@ func (p Patch) Sets(of Named, field []any, value any) (at []any, ok bool) {
 	return nil, false
 }
 
-// selects says whether the patch may be for the object, whose name others may have prefixed.
+// selects reports whether the patch may select an object. Other kustomizations may have prefixed the object's name.
 func (p Patch) selects(of Named) bool {
 	kind, name := "", ""
 	switch {
@@ -167,8 +167,8 @@ func text(n *yaml.Node, path ...any) string {
 	return ""
 }
 
-// reaches follows a field from a place in a patch to a value. A list of a patch holds other
-// items than the object's: any of them may be the one.
+// reaches follows a field from a path in a patch to a value. The indexes of a patch's list differ from the
+// object's, so that any item may match.
 func reaches(root *yaml.Node, at, field []any, value any) ([]any, bool) {
 	n := repository.Lookup(root, at...)
 	if n == nil {
@@ -191,7 +191,7 @@ func reaches(root *yaml.Node, at, field []any, value any) ([]any, bool) {
 	return nil, false
 }
 
-// below returns what of a field is below a JSON pointer.
+// below returns the part of a field's path below a JSON pointer.
 func below(pointer string, field []any) (rest []any, ok bool) {
 	for step := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
 		if len(field) == 0 {
@@ -213,8 +213,8 @@ func below(pointer string, field []any) (rest []any, ok bool) {
 	return field, true
 }
 
-// Same reports whether a node holds a value, or a text that variables turn into it. Maps and lists
-// that are there count as the same: they are merged.
+// Same reports whether a node contains a value, or a string that becomes the value when variables are substituted. Maps and
+// lists always count as the same: they are merged.
 func Same(n *yaml.Node, value any) bool {
 	switch value.(type) {
 	case map[string]any:
@@ -232,8 +232,8 @@ func Same(n *yaml.Node, value any) bool {
 	return err == nil && normal(own) == normal(value)
 }
 
-// normal returns a scalar as it compares, whichever decoder has read it, and whether or not it had a
-// line end that kustomize trims off a patch.
+// normal returns a scalar in a form to compare: independent of the decoder that has read it, and without the
+// line end that kustomize trims from a patch.
 func normal(v any) any {
 	switch v := v.(type) {
 	case string:
@@ -248,8 +248,8 @@ func normal(v any) any {
 	return v
 }
 
-// Touches returns the path in the patch of what it changes at a field of an object or below it; ok is false
-// where it changes nothing there.
+// Touches returns the path in the patch that changes a field of an object or a value below it; ok is false
+// if the patch changes nothing there.
 func (p Patch) Touches(of Named, field []any) (at []any, ok bool) {
 	if !p.selects(of) {
 		return nil, false
@@ -270,12 +270,12 @@ func (p Patch) Touches(of Named, field []any) (at []any, ok bool) {
 	return nil, false
 }
 
-// Covers reports whether a line of a file is one of the patch's.
+// Covers reports whether a line of a file belongs to the patch.
 func (p Patch) Covers(file string, line int) bool {
 	return p.File == file && p.first <= line && line <= p.last
 }
 
-// At returns the text at a path of the patch.
+// At returns the string at a path of the patch.
 func (p Patch) At(path []any) Text {
 	text := p.Text
 	text.Node = repository.Lookup(p.Node, path...)

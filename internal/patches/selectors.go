@@ -16,18 +16,18 @@ import (
 )
 
 var (
-	// repeats is a repetition of a regular expression.
+	// repeats matches the start of a repetition in a regular expression.
 	repeats = regexp.MustCompile(`\{[0-9]`)
-	// selectors are the fields of kustomize's files that hold regular expressions: the targets of patches
-	// and what replacements select and reject.
+	// selectors are the fields of kustomize's files that contain regular expressions: the targets of patches, and
+	// the objects that replacements select and reject.
 	selectors = []string{"target", "targets", "select", "reject"}
 )
 
-// longText is the length of a file that may hold a large regular expression without a repetition.
+// longText is the length from which a file may contain a large regular expression without a repetition.
 const longText = 16 << 10
 
-// CountSelectors returns an error where a file of kustomize's selects objects by a regular expression that
-// is too large to be compared with each object. What is no YAML is left to kustomize to refuse.
+// CountSelectors returns an error if a file of kustomize selects objects with a regular expression that
+// is too large to match each object. It ignores files that are not YAML: kustomize refuses them.
 func CountSelectors(data []byte) error {
 	if !mayHoldLarge(data) {
 		return nil
@@ -38,7 +38,7 @@ func CountSelectors(data []byte) error {
 		if err := decoder.Decode(&doc); errors.Is(err, io.EOF) {
 			return nil
 		} else if err != nil {
-			return nil //nolint:nilerr // kustomize says why
+			return nil //nolint:nilerr // kustomize reports the error
 		}
 		if err := countIn(&doc, true); err != nil {
 			return err
@@ -51,7 +51,7 @@ func mayHoldLarge(data []byte) bool {
 	return named && (len(data) > longText || repeats.Match(data))
 }
 
-// countIn looks into a node; inline says that its texts may be files of kustomize's.
+// countIn checks the selectors below a node; if inline is set, strings may be files of kustomize.
 func countIn(n *yaml.Node, inline bool) error {
 	switch n.Kind {
 	case yaml.MappingNode:
@@ -83,12 +83,12 @@ func countIn(n *yaml.Node, inline bool) error {
 	return nil
 }
 
-// mostSelectors is how deep lists of selectors and aliases of them nest at most: an alias may lead to
-// the list that it stands in.
+// mostSelectors is the maximum depth of nested lists of selectors and of aliases: an alias may refer to
+// the list that contains it.
 const mostSelectors = 4
 
-// countSelected counts the regular expressions of a selector, or of a list of them. Other fields are none:
-// panels of Grafana's have targets, too, with queries.
+// countSelected checks the regular expressions of a selector, or of a list of selectors. It ignores other fields:
+// Grafana panels also have targets, which contain queries.
 func countSelected(n *yaml.Node, depth int) error {
 	if depth == 0 {
 		return nil
@@ -122,20 +122,20 @@ func countSelected(n *yaml.Node, depth int) error {
 	return nil
 }
 
-// selectorFields are those that kustomize takes for regular expressions.
+// selectorFields are the fields that kustomize reads as regular expressions.
 // Source: types.NewSelectorRegex of kustomize's api.
 var selectorFields = []string{"group", "version", "kind", "name", "namespace"}
 
-// CountSelector returns an error where a field of a selector, as kustomize anchors it, is too large a regular
+// CountSelector returns an error if a field of a selector, anchored as kustomize does, is too large as a regular
 // expression.
 func CountSelector(text string) error {
 	if err := count.Short("^(?:" + text + ")$"); err != nil {
-		return fmt.Errorf("what a patch or replacement selects is not evaluated: %w", err)
+		return fmt.Errorf("what a patch or replacement selects was not evaluated: %w", err)
 	}
 	return nil
 }
 
-// CountTarget returns an error where a field of a selector is too large a regular expression.
+// CountTarget returns an error if a field of a selector is too large a regular expression.
 func CountTarget(t *types.Selector) error {
 	if t == nil {
 		return nil
@@ -148,7 +148,7 @@ func CountTarget(t *types.Selector) error {
 	return nil
 }
 
-// NewSelectorRegex is kustomize's, for a selector of a repository: it fails where a regular expression is
+// NewSelectorRegex is kustomize's function for a selector of a repository: it returns an error if a regular expression is
 // too large.
 func NewSelectorRegex(target *types.Selector) (*types.SelectorRegex, error) {
 	if err := CountTarget(target); err != nil {

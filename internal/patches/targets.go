@@ -11,51 +11,51 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// Targeted is a patch with a target, and whether it changes anything: kustomize says
-// nothing of one whose target selects no object.
+// Targeted is a patch with a target, and whether it changes anything: kustomize reports
+// no error if the target selects no object.
 type Targeted struct {
-	// File, Line and Column of its target's name, else of its kind, or of the target.
+	// File, Line and Column are the place of the target's name, or else of its kind, or else of the target.
 	File         string
 	Line, Column int
-	// Index tells the patches of a place apart that have no lines, such as those of items.
+	// Index distinguishes patches at the same place that have no lines, such as those of ResourceList items.
 	Index  int
 	Target types.Selector
-	// Shared says that it stands in a component or in a Flux Kustomization, whose patches are
-	// often the same for many.
+	// Shared is set if the patch is in a component or in a Flux Kustomization, whose patches are
+	// often the same for many builds.
 	Shared bool
-	// Selects says that the target selects an object, or may: not all is known of what it
-	// selects from.
+	// Selects is set if the target selects an object, or may select one because not all objects
+	// are known.
 	Selects bool
-	// Names are those of the objects that it selects from and that have its kind, and Kinds
-	// the kinds of those that have its name; both sorted. Versions are the API versions of the
-	// former that the target's group or version leaves out.
+	// Names are the names of the candidates with the target's kind, Kinds the kinds of the candidates with the target's
+	// name; both are sorted. Versions are the API versions of the candidates in Names that the target's group or version
+	// excludes.
 	Names, Kinds, Versions []string
 }
 
-// Build is what a build was made of.
+// Build describes the files and objects of a build.
 type Build struct {
 	Repo *repository.Repository
-	// Kustomizes are the kustomizations that the build read, and Read all of its files.
+	// Kustomizes are the kustomizations that the build read, and Read all files that it read.
 	Kustomizes []*repository.Kustomize
 	Read       []string
-	// Complete says that all objects of the build are known.
+	// Complete is set if all objects of the build are known.
 	Complete bool
-	// Built are the objects of the build by the documents that they come from.
+	// Built are the objects of the build by the documents from which they were built.
 	Built map[*repository.Object][]map[string]any
-	// Origin is how to name a file in messages.
+	// Origin returns the name of a file in messages.
 	Origin func(file string) string
 
 	byDir map[string]*selectable
 	all   *selectable
 }
 
-// selectable is what patches select from.
+// selectable are the objects from which patches select.
 type selectable struct {
 	documents []*repository.Object
 	generated []Generator
-	// namespaces are those that kustomizations put objects into before the patches see them.
+	// namespaces are the namespaces that kustomizations set before the patches are applied.
 	namespaces []string
-	// renamed says that names may have changed before; unknown that not all objects are known.
+	// renamed is set if names may have changed before; unknown if not all objects are known.
 	renamed, unknown bool
 }
 
@@ -68,8 +68,8 @@ func (b *Build) Targeted() []Targeted {
 	return all
 }
 
-// Select returns what a target selects among all objects of the build, as that of a patch of a component or of
-// the Flux Kustomization does.
+// Select returns what a target selects among all objects of the build, as for a patch in a
+// component or in the Flux Kustomization.
 func (b *Build) Select(target types.Selector) Targeted { return b.look(target, b.whole()) }
 
 // of returns the patches with targets of one kustomization.
@@ -99,8 +99,8 @@ func (b *Build) of(kustomize *repository.Kustomize) []Targeted {
 	return all
 }
 
-// whole is all that a build is made of, which the patches of components and of the Flux
-// Kustomization select from.
+// whole returns all objects of the build, from which the patches of components and of the Flux
+// Kustomization select.
 func (b *Build) whole() *selectable {
 	if b.all != nil {
 		return b.all
@@ -108,7 +108,7 @@ func (b *Build) whole() *selectable {
 	s := &selectable{}
 	for _, file := range b.Read {
 		if !b.Repo.Exists(file) {
-			continue // the kustomization that Flux makes of a folder without one
+			continue // the kustomization that Flux generates for a folder without one
 		}
 		if use := b.Repo.Use(file); use == repository.Plain || use == repository.Resource {
 			s.addFile(b.Repo, file)
@@ -124,7 +124,7 @@ func (b *Build) whole() *selectable {
 	return s
 }
 
-// below is what a kustomization's resources and components hold, with what it generates.
+// below returns the objects in the resources and components of a kustomization, and those that it generates.
 func (b *Build) below(kustomize *repository.Kustomize) *selectable {
 	if s := b.byDir[kustomize.Dir]; s != nil {
 		return s
@@ -178,8 +178,8 @@ func (w *gatherer) references(kustomize *repository.Kustomize) {
 	}
 }
 
-// addFile adds the objects of a file. One without any waits to be filled, as what flux bootstrap
-// writes does in a template.
+// addFile adds the objects of a file. A file without objects makes the objects unknown: it may be a template that is filled
+// later, such as the files that flux bootstrap writes.
 func (s *selectable) addFile(repo *repository.Repository, file string) {
 	before := len(s.documents)
 	if f, ok := repo.File(file); ok && f.Err == nil {
@@ -190,7 +190,7 @@ func (s *selectable) addFile(repo *repository.Repository, file string) {
 	s.unknown = s.unknown || len(s.documents) == before
 }
 
-// pass notes what a kustomization does to the names and namespaces of what it passes on.
+// pass records how a kustomization changes the names and namespaces of its objects.
 func (s *selectable) pass(k *repository.Kustomize) {
 	if k.Spec == nil {
 		s.unknown = true
@@ -203,7 +203,7 @@ func (s *selectable) pass(k *repository.Kustomize) {
 	s.unknown = s.unknown || UsesPlugins(k.Spec)
 }
 
-// generate adds what a kustomization generates.
+// generate adds the objects that the generators of a kustomization create.
 func (s *selectable) generate(k *repository.Kustomize) {
 	if k.Spec == nil {
 		return
@@ -211,12 +211,12 @@ func (s *selectable) generate(k *repository.Kustomize) {
 	s.generated = append(s.generated, Generators(k.Spec)...)
 }
 
-// UsesPlugins reports whether a kustomization makes or changes objects by configurations in files.
+// UsesPlugins reports whether a kustomization creates or changes objects by configurations in files.
 func UsesPlugins(k *types.Kustomization) bool {
 	return len(k.Generators)+len(k.Transformers)+len(k.HelmCharts)+len(k.HelmChartInflationGenerator) > 0
 }
 
-// ChangesIdentities reports whether a patch of a kustomization may change what targets select by.
+// ChangesIdentities reports whether a patch of a kustomization may change the names or kinds by which targets select.
 func ChangesIdentities(repo *repository.Repository, k *repository.Kustomize) bool {
 	if k.Spec == nil {
 		return true
@@ -238,7 +238,7 @@ func ChangesIdentities(repo *repository.Repository, k *repository.Kustomize) boo
 	})
 }
 
-// look says what a target selects.
+// look returns what a target selects.
 func (b *Build) look(target types.Selector, from *selectable) Targeted {
 	p := Targeted{Target: target}
 	regex, err := NewSelectorRegex(&target)
@@ -260,7 +260,7 @@ func (b *Build) look(target types.Selector, from *selectable) Targeted {
 	return p
 }
 
-// weigh holds an object against a target; its document is nil where it is generated.
+// weigh compares an object with a target; d is nil if the object is generated.
 func (b *Build) weigh(p *Targeted, regex *types.SelectorRegex, gvk resid.Gvk, name, namespace string, from *selectable, d *repository.Object) {
 	sameKind, sameName := regex.MatchGvk(gvk), regex.MatchName(name)
 	if p.Target.Kind != "" && gvk.Kind == p.Target.Kind {
@@ -284,8 +284,8 @@ func (b *Build) weigh(p *Targeted, regex *types.SelectorRegex, gvk resid.Gvk, na
 	p.Selects = p.Selects || d == nil || b.labelled(p.Target, d)
 }
 
-// labelled says whether a target's selectors of labels and annotations select an object, by what
-// its document says or by what the build makes of it.
+// labelled reports whether a target's label and annotation selectors select an object, by its
+// document or by the built object.
 func (b *Build) labelled(target types.Selector, d *repository.Object) bool {
 	if target.LabelSelector+target.AnnotationSelector == "" || len(b.Built[d]) == 0 {
 		return true

@@ -142,7 +142,7 @@ func (w *walker) copyAll(key roots.Source, o *Object, g artifactGenerator, opera
 	if err != nil {
 		return nil, gap(err.Error())
 	}
-	made := &builds.Files{Repo: repo, Base: ".", Real: c.real, Budget: w.own.Budget}
+	made := &builds.Files{Repo: repo, Base: ".", Real: c.real, Budget: w.own.Budget, Remotes: w.own.Remotes}
 	w.artifacts[key] = made
 	return made, nil
 }

@@ -110,10 +110,10 @@ func (e *UnknownSource) Error() string {
 	return fmt.Sprintf("--source %s: GitRepository, OCIRepository or Bucket %q does not exist, and no object references it", e.Name, e.Name)
 }
 
-// Hint is the way out.
+// Hint says how to fix it.
 func (e *UnknownSource) Hint() string {
 	if e.helm {
-		return "it is a HelmRepository: pass --charts DIR with a folder of charts"
+		return "it is a HelmRepository: run fleetwright fetch, or pass --charts DIR with a folder of charts"
 	}
 	if near, ok := nearest.To(e.Name, e.Known); ok {
 		return fmt.Sprintf("did you mean %q?", near)

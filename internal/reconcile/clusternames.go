@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/nearest"
+	"github.com/fleetwright/fleetwright/internal/sorting"
 )
 
 // parts are names of folders that hold a part of any cluster.
@@ -44,7 +45,7 @@ func (f *Fleet) name() {
 			c.Name = c.Root.Path
 		}
 	}
-	slices.SortFunc(f.Clusters, func(a, b *Cluster) int { return cmp.Compare(a.Name, b.Name) })
+	sorting.Func(f.Clusters, func(a, b *Cluster) int { return cmp.Compare(a.Name, b.Name) })
 }
 
 // Cluster returns the cluster of a name or of a root's path; "" is the only one. The error is
@@ -102,7 +103,7 @@ func (e *UnknownCluster) Error() string {
 	return fmt.Sprintf("cluster %q does not exist", e.Name)
 }
 
-// Hint is the way out.
+// Hint says how to fix it.
 func (e *UnknownCluster) Hint() string {
 	names := strings.Join(e.Known, ", ")
 	near, ok := nearest.To(e.Name, e.Known)
@@ -124,5 +125,5 @@ func (e *UnknownRoot) Error() string {
 	return fmt.Sprintf("the root %q is not a folder of the repository", e.Path)
 }
 
-// Hint is the way out.
+// Hint says how to fix it.
 func (*UnknownRoot) Hint() string { return "pass a folder of the repository, relative to its root" }

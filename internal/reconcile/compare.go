@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -10,10 +11,11 @@ import (
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/secrets/credential"
+	"github.com/fleetwright/fleetwright/internal/sorting"
 )
 
 // ClusterDiff is what differs between two states of a cluster. A cluster that is in one state
-// only has all its objects added or removed.
+// only has all its objects added or removed, or kept where its folder is gone.
 type ClusterDiff struct {
 	Name    string
 	Added   []*Object
@@ -76,14 +78,34 @@ func Compare(from, to *Fleet) []ClusterDiff {
 	}
 	var all []ClusterDiff
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		if d := compareClusters(name, names[name][0], names[name][1]); !d.Empty() || len(d.Unbuilt) > 0 {
+		if d := compareClusters(name, names[name][0], names[name][1], from.lacking(names[name][0], to)); !d.Empty() || len(d.Unbuilt) > 0 {
 			all = append(all, d)
 		}
 	}
 	return all
 }
 
-func compareClusters(name string, from, to *Cluster) ClusterDiff {
+// lacking says why Flux deletes nothing on a cluster of the fleet whose folder a later state of the repository no
+// longer has, "" where it has it: kustomize-controller v1.9 fails before it prunes ("kustomization path not found").
+func (f *Fleet) lacking(c *Cluster, later *Fleet) string {
+	if c == nil || len(c.Kustomizations) == 0 || later.repo == nil || later.repo.Partial() {
+		return ""
+	}
+	root := c.Kustomizations[0]
+	if root.Repo == nil || root.Repo != f.repo || later.has(root.Dir) {
+		return ""
+	}
+	return fmt.Sprintf("the path ./%s of Kustomization %s no longer exists, so that Flux fails there and deletes nothing", root.Dir, root)
+}
+
+// has says whether the repository has a folder with files.
+func (f *Fleet) has(dir string) bool {
+	_, there := f.repo.ReadDir(dir)
+	return there
+}
+
+// compareClusters compares two states of a cluster; keeps is why all stays that the second one lacks.
+func compareClusters(name string, from, to *Cluster, keeps string) ClusterDiff {
 	d := ClusterDiff{Name: name}
 	before, after := byIdentity(from), byIdentity(to)
 	h := newHiding(from, to)
@@ -102,38 +124,38 @@ func compareClusters(name string, from, to *Cluster) ClusterDiff {
 			d.Changed = append(d.Changed, ObjectDiff{From: old, To: o, Fields: fields})
 		}
 	}
-	d.Removed, d.Kept = h.gone(before, after, to)
+	d.Removed, d.Kept = h.gone(before, after, to, keeps)
 	for _, c := range []*Cluster{from, to} {
 		d.Incomplete = d.Incomplete || c != nil && (!c.Complete() || slices.ContainsFunc(c.Releases, (*Release).failed))
 	}
 	d.Unbuilt = h.unbuilt()
-	slices.SortFunc(d.Added, compareObjects)
-	slices.SortFunc(d.Changed, func(a, b ObjectDiff) int { return compareObjects(a.To, b.To) })
+	sorting.Func(d.Added, compareObjects)
+	sorting.Func(d.Changed, func(a, b ObjectDiff) int { return compareObjects(a.To, b.To) })
 	return d
 }
 
 // gone are the objects of the first state that the second lacks, sorted: those that Flux deletes, and
-// those that it keeps.
-func (h *hiding) gone(before, after map[Identity]*Object, to *Cluster) (removed []*Object, kept []KeptObject) {
+// those that it keeps. keeps is why it keeps all of them.
+func (h *hiding) gone(before, after map[Identity]*Object, to *Cluster, keeps string) (removed []*Object, kept []KeptObject) {
 	for id, o := range before {
 		if _, applied := after[id]; applied || h.hides(o, h.from, h.to) {
 			continue
 		}
-		if why := o.Kept(to); why != "" {
+		if why := cmp.Or(keeps, o.Kept(to)); why != "" {
 			kept = append(kept, KeptObject{o, why})
 		} else {
 			removed = append(removed, o)
 		}
 	}
-	slices.SortFunc(removed, compareObjects)
-	slices.SortFunc(kept, func(a, b KeptObject) int { return compareObjects(a.Object, b.Object) })
+	sorting.Func(removed, compareObjects)
+	sorting.Func(kept, func(a, b KeptObject) int { return compareObjects(a.Object, b.Object) })
 	return removed, kept
 }
 
 // Deleted are the objects of a cluster that Flux deletes where the later state of it no longer applies
 // them, in the order of [Compare]. Those of what isn't known in one of the states are left out.
 func Deleted(from, to *Cluster) []*Object {
-	removed, _ := newHiding(from, to).gone(byIdentity(from), byIdentity(to), to)
+	removed, _ := newHiding(from, to).gone(byIdentity(from), byIdentity(to), to, "")
 	return removed
 }
 

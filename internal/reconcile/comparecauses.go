@@ -2,7 +2,8 @@ package reconcile
 
 import (
 	"cmp"
-	"slices"
+
+	"github.com/fleetwright/fleetwright/internal/sorting"
 )
 
 // Unbuilt is a Kustomization or HelmRelease whose objects are not known in one of two states of
@@ -52,7 +53,7 @@ func causes(c *Cluster) map[maker]*Cause {
 		}
 	}
 	for _, r := range c.Releases {
-		if cause := r.cause(); cause != nil {
+		if cause := r.Cause(); cause != nil {
 			all[makerOf(r.Object)] = cause
 		}
 	}
@@ -71,8 +72,8 @@ func (k *Kustomization) cause() *Cause {
 	return nil
 }
 
-// cause is why nothing of a release is known, nil where its objects are.
-func (release *Release) cause() *Cause {
+// Cause returns why nothing of a release is known, nil where its objects are.
+func (release *Release) Cause() *Cause {
 	o := release.Object
 	cause := &Cause{File: o.File, Line: o.Line, Column: o.Column}
 	switch {
@@ -123,6 +124,13 @@ func (h *hiding) hides(o *Object, states ...map[maker]*Cause) bool {
 	return hidden
 }
 
+// KnownInBoth says of an object of one of two states of a cluster whether the other state, too, tells whether it is
+// there: nothing that applies it is unknown in one of them. A state may be nil.
+func KnownInBoth(from, to *Cluster) func(o *Object) bool {
+	h := newHiding(from, to)
+	return func(o *Object) bool { return !h.hides(o, h.from, h.to) }
+}
+
 // unbuilt are what Flux cannot build in one of the states, and what hides objects.
 func (h *hiding) unbuilt() []Unbuilt {
 	var all []Unbuilt
@@ -140,7 +148,7 @@ func (h *hiding) unbuilt() []Unbuilt {
 			add(m)
 		}
 	}
-	slices.SortFunc(all, func(a, b Unbuilt) int {
+	sorting.Func(all, func(a, b Unbuilt) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
 	return all

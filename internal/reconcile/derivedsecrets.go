@@ -27,6 +27,8 @@ func (o *Object) Makes() []Identity {
 		return name(o.Text("spec", "destination", "name"))
 	case "InfisicalSecret":
 		return name(o.Text("spec", "managedSecretReference", "secretName"))
+	case "ObjectBucketClaim":
+		return append(name(o.Name), Identity{Kind: "ConfigMap", Namespace: o.Namespace, Name: o.Name})
 	case "OnePasswordItem":
 		return name(o.Name)
 	case "SopsSecret":

@@ -66,6 +66,10 @@ func TestFailureIsAtTheLineToMend(t *testing.T) {
 			`base/kustomization.yaml:4:12: patches: a patch that begins with [ is read as JSON, but this is not valid JSON; write one operation per line`},
 		{"an object twice in a file", "-- base/kustomization.yaml --\nresources: [a.yaml]\n" + aMap + "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n",
 			"base/a.yaml:5:1: ConfigMap a is also at base/a.yaml:1"},
+		{"a file that is listed twice", "-- base/kustomization.yaml --\nresources:\n  - a.yaml\n  - ./a.yaml\n" + aMap,
+			`base/kustomization.yaml:3:5: resources: "./a.yaml" is listed twice, first on line 2`},
+		{"a folder that is listed twice", "-- base/kustomization.yaml --\nresources: [x, x/]\n-- base/x/kustomization.yaml --\nresources: [a.yaml]\n" + strings.Replace(aMap, "base", "base/x", 1),
+			`base/kustomization.yaml:1:16: resources: "x/" is listed twice, first on line 1`},
 		{"an object in two files", "-- base/kustomization.yaml --\nresources: [a.yaml, b.yaml]\n" + aMap + strings.Replace(aMap, "a.yaml", "b.yaml", 1),
 			`base/kustomization.yaml:1:21: resources: "b.yaml" holds ConfigMap a, and so does "a.yaml"`},
 		{"an object in two folders", "-- base/kustomization.yaml --\nresources: [x, z]\n-- base/x/kustomization.yaml --\nresources: [a.yaml]\n-- base/z/kustomization.yaml --\nresources: [a.yaml]\n" +

@@ -12,15 +12,22 @@ func Plain(repo *repository.Repository) []*Object {
 		if use := repo.Use(source.File()); use != repository.Resource && use != repository.Plain {
 			continue
 		}
-		value, err := source.Value()
-		fields, isMap := value.(map[string]any)
-		if err != nil || !isMap {
-			continue
+		if o := PlainObject(source); o != nil {
+			objects = append(objects, o)
 		}
-		o := &Object{Value: fields, Source: source, File: source.File(), Encrypted: source.Document.Encrypted}
-		o.Line, o.Column = source.Position()
-		o.identify()
-		objects = append(objects, o)
 	}
 	return objects
+}
+
+// PlainObject returns an object of a file as it stands, nil if it cannot be read.
+func PlainObject(source *repository.Object) *Object {
+	value, err := source.Value()
+	fields, isMap := value.(map[string]any)
+	if err != nil || !isMap {
+		return nil
+	}
+	o := &Object{Value: fields, Source: source, File: source.File(), Encrypted: source.Document.Encrypted}
+	o.Line, o.Column = source.Position()
+	o.identify()
+	return o
 }

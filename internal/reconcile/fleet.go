@@ -8,23 +8,38 @@ import (
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 
 	"github.com/fleetwright/fleetwright/internal/builds"
+	"github.com/fleetwright/fleetwright/internal/chartref"
 	"github.com/fleetwright/fleetwright/internal/charts"
+	"github.com/fleetwright/fleetwright/internal/located"
 	"github.com/fleetwright/fleetwright/internal/patches"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/roots"
 )
 
-// Fleet is what a repository makes of its clusters.
+// Fleet is the result of reconciling a repository: its clusters and their objects.
 type Fleet struct {
 	// Clusters in the order of their names.
 	Clusters []*Cluster
 	// Unreached are the Flux Kustomizations in the repository's files that no root leads to.
 	Unreached []*repository.Object
 
-	// repo is the repository, and given are the sources at hand.
-	repo  *repository.Repository
-	given map[string]*repository.Repository
+	// Branches are the other branches and tags of the repository that clusters apply, and that were read from its clone.
+	Branches []*repository.Repository
+
+	// Remotes are the addresses of the repository itself, as far as they are known.
+	Remotes []string
+
+	// repo is the repository, given are the sources of --source, and fetched those that were fetched.
+	repo    *repository.Repository
+	given   map[string]*repository.Repository
+	fetched []*repository.Repository
+	// library contains the charts in the folders of charts, and locked those that the lock names.
+	library *charts.Library
+	locked  locked
 }
+
+// Fetched are the repositories of the sources that were fetched and used, in the order of their names.
+func (f *Fleet) Fetched() []*repository.Repository { return f.fetched }
 
 // Cluster is all that follows from one root.
 type Cluster struct {
@@ -37,21 +52,47 @@ type Cluster struct {
 	Kustomizations []*Kustomization
 	// Releases are the HelmReleases among the objects, in their order.
 	Releases []*Release
+	// Sources are the sources of files that the cluster uses beside the repository itself, in the order of their names.
+	Sources []*WantedSource
+	// OpenSets are the ResourceSets of which not all that they create is known.
+	OpenSets []OpenSet
 	// CopyFailures are the copies of ArtifactGenerators that source-watcher refuses.
 	CopyFailures []CopyFailure
 
 	byIdentity map[Identity][]*Object
 	byName     map[[2]string]*Kustomization
 	objects    []*Object
+	// wide are the groups and kinds of CustomResourceDefinitions for the whole cluster.
+	wide map[[2]string]bool
+	// created are the objects that ResourceSets create.
+	created []*Object
+	// named are those of which the name alone is known.
+	named []*Object
 	// secrets are texts that no message shows.
 	secrets []string
 }
 
-// Identity is what the API server tells objects apart by, the version left out.
+// WantedSource is a source of files that a cluster uses beside the repository itself.
+type WantedSource struct {
+	// Object is the GitRepository, OCIRepository or Bucket.
+	Object *Object
+	// Ask is what it asks for, nil where Unfetchable says why it cannot be fetched.
+	Ask         *chartref.Source
+	Unfetchable string
+	// Given says that --source names a folder for it.
+	Given bool
+	// Verify is the signature that it asks for, nil for none.
+	Verify *Verification
+
+	// uncached says why the files that the lock names are not available, "" where they are, or it names none.
+	uncached string
+}
+
+// Identity identifies an object for the API server, without the version.
 type Identity struct{ Group, Kind, Namespace, Name string }
 
-// Objects are those of all Kustomizations, in their order, and then those that charts at
-// hand render, in the order of their HelmReleases.
+// Objects are those of all Kustomizations, in their order, then those that ResourceSets create, and then those that
+// charts at hand render, in the order of their HelmReleases.
 func (c *Cluster) Objects() []*Object { return c.objects }
 
 // Find returns the objects of an identity: more than one where several Kustomizations apply
@@ -70,7 +111,7 @@ func (c *Cluster) Complete() bool {
 	return !slices.ContainsFunc(c.Kustomizations, func(k *Kustomization) bool { return !k.Complete() })
 }
 
-// Kustomization is a Flux Kustomization and what it applies.
+// Kustomization is a Flux Kustomization and the objects that it applies.
 type Kustomization struct {
 	Cluster *Cluster
 	// Parent brought it; nil for a root.
@@ -87,8 +128,12 @@ type Kustomization struct {
 	Objects []*Object
 	// Failure says why Flux could not build it.
 	Failure *builds.Failure
+	// More are further reasons: then what is missed was left out, and Objects are the rest.
+	More []builds.Failure
 	// Gaps are the parts that cannot be known offline.
 	Gaps []builds.Gap
+	// Remotes are the entries of its kustomizations that kustomize would fetch, whether or not they were fetched.
+	Remotes []builds.Remote
 	// Unbuilt says that nothing of it could be built for want of files that are not given.
 	Unbuilt bool
 	// References and Variables of postBuild.
@@ -98,6 +143,13 @@ type Kustomization struct {
 	Skipped bool
 	// Files are those that the build read, sorted.
 	Files []string
+	// Loose says that a patch or component which fails or is missing may change the Kustomization, or one that leads to
+	// it: it may define more variables.
+	Loose bool
+
+	// Assumed is the definition of the source in a file that no build applies, from which the source is known to be the
+	// repository itself; nil elsewhere.
+	Assumed *repository.Object
 
 	from                     *builds.Files
 	built                    *builds.Built
@@ -154,6 +206,8 @@ type Object struct {
 	// "podinfo/templates/service.yaml"; nil and "" of an object that a Kustomization applies.
 	HelmRelease *Object
 	Template    string
+	// Looks says that the template asks the cluster for objects, so that another object may result there.
+	Looks bool
 	// Value is the whole object, as JSON has it. It must not be changed.
 	Value map[string]any
 	Identity
@@ -172,6 +226,13 @@ type Object struct {
 	// Unknown are the variables in it whose values cannot be known offline; they stand as
 	// ${NAME} in Value.
 	Unknown []string
+
+	// set is the ResourceSet that creates the object, nil of others.
+	set *Object
+	// places are those of the object's parts in the template of the ResourceSet.
+	places *located.Value
+	// loose says that a patch or component which fails or is missing may change it.
+	loose bool
 }
 
 // String gives kind namespace/name, as messages name an object.
@@ -217,8 +278,8 @@ type CopyFailure struct {
 	// Path is that of the field "from" in the generator.
 	Path    []any
 	Message string
-	// Alias is what is copied from where the generator has no source of that alias, else "";
-	// Aliases are those that it has.
+	// Alias is the alias that is copied from, if the generator has no source with it, else ""; Aliases
+	// are the generator's aliases.
 	Alias   string
 	Aliases []string
 }
@@ -249,16 +310,23 @@ type reached struct {
 	is   Reach
 }
 
-// Release is a HelmRelease and what its chart renders.
+// Release is a HelmRelease and its rendered objects.
 type Release struct {
 	// Object is the HelmRelease.
 	Object *Object
 	// Chart is the name and version of its chart, "" where that is not at hand.
 	Chart string
-	// Objects of the release, without hooks; Definitions are the CustomResourceDefinitions in
-	// the chart's crds folders, which are not part of it. A release to another cluster has
-	// none.
-	Objects, Definitions []*Object
+	// Wanted is what it asks of a source on the network, nil where it asks nothing of one, or where Unfetchable says
+	// why that cannot be fetched. Uncached says that the lock names the chart, and the cache lacks it.
+	Wanted      *chartref.Ask
+	Unfetchable string
+	Uncached    bool
+	// Verify is the signature that its chart must have, nil for none.
+	Verify *Verification
+	// Objects of the release, without Hooks, which only run at some points; Definitions are the
+	// CustomResourceDefinitions in the chart's crds folders, which are not part of it. A release to another
+	// cluster has none.
+	Objects, Hooks, Definitions []*Object
 	// Problems are values that the chart's schema refuses.
 	Problems []charts.Problem
 	// Failure is why helm-controller could not install it.
@@ -283,6 +351,14 @@ type Release struct {
 	rendering *rendering
 }
 
+// OpenSet is a ResourceSet of which not all that it creates is known.
+type OpenSet struct {
+	Object *Object
+	// Because says why, and Refused that the Flux Operator refuses it for that.
+	Because string
+	Refused bool
+}
+
 // ReleaseFailure is why helm-controller could not install a release.
 type ReleaseFailure struct {
 	// Template of the chart that fails, such as "podinfo/templates/service.yaml", and its
@@ -300,4 +376,10 @@ type rendering struct {
 	of     *Release
 	result *charts.Result
 	err    error
+	// capabilities that it was rendered for.
+	capabilities charts.Capabilities
+
+	unusedOnce sync.Once
+	unused     []charts.Unused
+	unusedErr  error
 }

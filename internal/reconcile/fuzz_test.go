@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -245,7 +246,12 @@ func told(t *testing.T, files map[string]string) string {
 	var out strings.Builder
 	for _, c := range fleet.Clusters {
 		for _, k := range c.Kustomizations {
-			fmt.Fprintln(&out, c.Name, k, k.Failure, k.Gaps, k.Files)
+			for _, f := range append(slices.Clone(k.More), deref(k.Failure)) {
+				fmt.Fprintln(&out, c.Name, k, deref(f.Added))
+				f.Added = nil
+				fmt.Fprintln(&out, f)
+			}
+			fmt.Fprintln(&out, c.Name, k, k.Gaps, k.Files)
 			for _, o := range k.Objects {
 				value, err := json.Marshal(o.Value)
 				if err != nil {
@@ -256,4 +262,12 @@ func told(t *testing.T, files map[string]string) string {
 		}
 	}
 	return out.String()
+}
+
+// deref is what a pointer points to, the zero value for nil.
+func deref[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
 }

@@ -59,6 +59,9 @@ func (c *Cluster) scrub() {
 		if f := k.Failure; f != nil {
 			f.Message = scrubbed(k.Repo, f.File, f.Message)
 		}
+		for i := range k.More {
+			k.More[i].Message = scrubbed(k.Repo, k.More[i].File, k.More[i].Message)
+		}
 		for i := range k.Gaps {
 			k.Gaps[i].Message = scrub(k.Repo, k.Gaps[i].File, k.Gaps[i].Message)
 		}

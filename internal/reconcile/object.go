@@ -18,7 +18,7 @@ const kindKs = "Kustomization"
 
 // newObject takes an object from kustomize's result.
 func newObject(k *Kustomization, r builds.Result) *Object {
-	o := &Object{Kustomization: k, Value: r.Value}
+	o := &Object{Kustomization: k, Value: r.Value, loose: r.Loose}
 	o.identify()
 	sops, encrypted := r.Value["sops"].(map[string]any)
 	if o.Encrypted = encrypted && sops["mac"] != nil; o.Encrypted {

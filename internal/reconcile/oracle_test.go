@@ -162,6 +162,9 @@ func tell(out *strings.Builder, cluster *reconcile.Cluster, v oracle.Verdict) {
 
 // TestExamplesEqualToFlux compares each target of the rendered examples.
 func TestExamplesEqualToFlux(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long: one build after the other")
+	}
 	for _, name := range []string{"acme", "classic", "homelab"} {
 		t.Run(name, func(t *testing.T) {
 			out := t.TempDir()

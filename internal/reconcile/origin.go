@@ -3,6 +3,7 @@ package reconcile
 import (
 	"strings"
 
+	"github.com/fleetwright/fleetwright/internal/builds"
 	"github.com/fleetwright/fleetwright/internal/patches"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
@@ -14,6 +15,7 @@ type origins struct {
 	named     map[[2]string][]*repository.Object // by kind and name
 	exact     map[Identity][]*repository.Object
 	taken     map[*repository.Object]bool
+	paths     map[*repository.File]string // at which the build saw the files
 	generated []generated
 	fallback  patches.Place
 }
@@ -26,21 +28,23 @@ type generated struct {
 
 // originsOf indexes what the files that a build read hold. What is found nowhere else comes
 // from the fallback.
-func originsOf(repo *repository.Repository, read []string, fallback patches.Place) *origins {
+func originsOf(from *builds.Files, read []string, fallback patches.Place) *origins {
 	o := &origins{
 		documents: map[string][]*repository.Object{}, named: map[[2]string][]*repository.Object{}, exact: map[Identity][]*repository.Object{},
-		taken: map[*repository.Object]bool{}, fallback: fallback,
+		taken: map[*repository.Object]bool{}, paths: map[*repository.File]string{}, fallback: fallback,
 	}
 	for _, name := range read {
-		file, ok := repo.File(name)
+		repo, at := from.Holder(name)
+		file, ok := repo.File(at)
 		if !ok {
 			continue
 		}
+		o.paths[file] = name
 		if k, isKustomize := repo.KustomizeOf(file); isKustomize {
 			o.addGenerators(k)
 			continue
 		}
-		if use := repo.Use(name); use == repository.Patch || use == repository.Input {
+		if use := repo.Use(at); !builds.OfResources(name) || use == repository.Patch || use == repository.Input {
 			continue
 		}
 		for _, d := range file.Documents {
@@ -61,7 +65,7 @@ func (o *origins) addGenerators(k *repository.Kustomize) {
 		return
 	}
 	for _, g := range patches.Generators(k.Spec) {
-		at := patches.Place{File: k.File.Path}
+		at := patches.Place{File: o.paths[k.File]}
 		at.Line, at.Column = k.Document.Position(g.Field, g.Index)
 		o.generated = append(o.generated, generated{g, at})
 	}
@@ -71,7 +75,7 @@ func (o *origins) addGenerators(k *repository.Kustomize) {
 func (o *origins) locate(object *Object) {
 	if source := o.document(object); source != nil {
 		o.taken[source] = true
-		object.Source, object.File = source, source.File()
+		object.Source, object.File = source, o.paths[source.Document.File]
 		object.Line, object.Column = source.Position()
 		return
 	}
@@ -86,7 +90,8 @@ func (o *origins) locate(object *Object) {
 }
 
 // document is the one that an object most likely comes from: of the same kind and name, or
-// of a name that prefixes and suffixes were added to.
+// of a name that prefixes and suffixes were added to. kustomize gives a Namespace the name of the target namespace,
+// whatever its own is.
 func (o *origins) document(object *Object) *repository.Object {
 	for _, d := range o.exact[object.Identity] {
 		if !o.taken[d] {
@@ -96,7 +101,11 @@ func (o *origins) document(object *Object) *repository.Object {
 	if best := o.best(object, o.named[[2]string{object.Kind, object.Name}]); best != nil {
 		return best
 	}
-	return o.best(object, o.documents[object.Kind])
+	documents := o.documents[object.Kind]
+	if best := o.best(object, documents); best != nil || object.Kind != "Namespace" || len(documents) != 1 {
+		return best
+	}
+	return documents[0]
 }
 
 func (o *origins) best(object *Object, documents []*repository.Object) *repository.Object {

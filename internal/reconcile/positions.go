@@ -114,8 +114,10 @@ func (k *Kustomization) ownPatch(i int) (patches.Text, bool) {
 	by := k.Object.Kustomization
 	if n := k.Object.Source.Lookup(field...); n != nil && patches.Same(n, value) {
 		text := patches.Text{File: k.Object.File, Local: k.Object.Source.File(), Node: n, Exact: true}
-		if by != nil {
-			text.Repo = by.Repo
+		if by != nil && by.Repo != nil {
+			if file, ok := by.Repo.File(text.Local); ok && file == k.Object.Source.Document.File {
+				text.Repo = by.Repo
+			}
 		}
 		return text, true
 	}
@@ -156,7 +158,9 @@ func (k *Kustomization) TargetedPatches() []patches.Targeted {
 	if k.Repo == nil {
 		return nil
 	}
-	b := &patches.Build{Repo: k.Repo, Kustomizes: k.kustomizes(), Read: k.read, Complete: k.Complete(), Origin: k.origin,
+	// What was fetched for remote entries is not among the files of the repository.
+	complete := k.Complete() && len(k.Remotes) == 0
+	b := &patches.Build{Repo: k.Repo, Kustomizes: k.kustomizes(), Read: k.read, Complete: complete, Origin: k.origin,
 		Built: map[*repository.Object][]map[string]any{}}
 	for _, o := range k.Objects {
 		if o.Source != nil {
@@ -187,6 +191,9 @@ func (k *Kustomization) TargetedPatches() []patches.Targeted {
 // indexes) of the object: in the patch that has set it, else in the document that the object
 // was built from, or of the nearest parent that is there.
 func (o *Object) Position(path ...any) (file string, line, column int) {
+	if o.set != nil {
+		return o.placeIn(path)
+	}
 	if at, ok := o.patchOf(path, false); ok {
 		return at.File, at.Line, at.Column
 	}
@@ -200,6 +207,9 @@ func (o *Object) Position(path ...any) (file string, line, column int) {
 // KeyPosition is Position of the key, or list item; of what an operation of a JSON patch sets, that
 // of the path that the operation names.
 func (o *Object) KeyPosition(path ...any) (file string, line, column int) {
+	if o.set != nil {
+		return o.placeIn(path)
+	}
 	if at, ok := o.patchOf(path, true); ok {
 		return at.File, at.Line, at.Column
 	}

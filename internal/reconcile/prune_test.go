@@ -82,8 +82,8 @@ func TestWanted(t *testing.T) {
 					names = append(names, o.Name)
 				}
 			}
-			slices.Sort(names)
-			if got := strings.Join(names, " "); got != test.want {
+			slices.Sort(names) // those of the second sync, whose source has the same address, are the same
+			if got := strings.Join(slices.Compact(names), " "); got != test.want {
 				t.Errorf("got %s, want %s", got, test.want)
 			}
 		})

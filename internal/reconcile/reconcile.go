@@ -7,12 +7,13 @@ import (
 	"path"
 	"runtime"
 	"slices"
-	"sync"
 
 	"github.com/fleetwright/fleetwright/internal/builds"
 	"github.com/fleetwright/fleetwright/internal/charts"
+	"github.com/fleetwright/fleetwright/internal/lock"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/roots"
+	"github.com/fleetwright/fleetwright/internal/sorting"
 )
 
 // Options of a reconciliation.
@@ -22,15 +23,30 @@ type Options struct {
 	// Sources are repositories at hand, by the NAMESPACE/NAME of the source object that
 	// stands for them.
 	Sources map[string]*repository.Repository
-	// Remotes are the addresses that the repository itself has, where they are known: they tell
-	// its own source where nothing in it says what a cluster syncs.
+	// Clone reads other branches and tags of the repository, which sources of clusters may name; nil reads none.
+	Clone Clone
+	// Remotes are the URLs of the repository's own remotes, if they are known. They identify the
+	// repository's own source if nothing in it declares what a cluster syncs.
 	Remotes []string
-	// Charts are those at hand beside the repository's and the sources' own; it may be nil.
+	// Charts are additional charts that are available locally, besides those in the repository and the
+	// sources; it may be nil.
 	Charts *charts.Library
+	// Fetched are the charts that were fetched, of which the repository's lock names some; it may be nil.
+	Fetched *charts.Shelf
+	// FetchedSources are the sources of files that were fetched; it may be nil.
+	FetchedSources *SourceShelf
+	// Results returns what keeps renderings of fetched charts, nil for nothing; it is asked when the first such chart is
+	// rendered. A nil function keeps none.
+	Results func() Results
+	// Bringing says that charts are only rendered which may bring objects of Flux, as a fetch needs it: no objects of others
+	// are known.
+	Bringing bool
 	// Only says which Kustomizations of the repository's own source are built, and leaves the
 	// charts of HelmReleases alone; nil builds and renders all. What is left out stays unknown.
 	// It is asked by several goroutines.
 	Only func(k *Kustomization) bool
+	// Lock is what the lock names, if the repository has none.
+	Lock *lock.Lock
 	// Wanted says of a file or folder among the resources of kustomizations whether what it holds
 	// is asked for: what isn't is left out, as long as the rest builds without it. Nil asks for
 	// all. It is asked by several goroutines.
@@ -49,34 +65,32 @@ func Reconcile(ctx context.Context, repo *repository.Repository, opts Options) (
 		}
 	}
 	total := builds.NewBudget(append(slices.Collect(maps.Values(opts.Sources)), repo)...)
-	own := &builds.Files{Repo: repo, Base: ".", Budget: total, Wanted: opts.Wanted}
+	names := readLock(repo, opts.Lock, opts.Fetched, newFetchedSources(opts.FetchedSources, total))
+	own := &builds.Files{Repo: repo, Base: ".", Budget: total, Wanted: opts.Wanted, Remotes: names.sources.remotes}
 	mapped := map[string]*builds.Files{}
 	for name, source := range opts.Sources {
-		mapped[name] = &builds.Files{Repo: source, Base: ".", Budget: total}
+		mapped[name] = &builds.Files{Repo: source, Base: ".", Budget: total, Remotes: own.Remotes}
 	}
-	fleet := &Fleet{Clusters: make([]*Cluster, len(starts)), repo: repo, given: opts.Sources}
-	walkers := make([]*walker, len(starts))
+	fleet := &Fleet{Remotes: opts.Remotes, repo: repo, given: opts.Sources, library: opts.Charts, locked: names}
+	others := &branches{clone: opts.Clone, budget: total, remotes: own.Remotes, read: map[string]*branch{}}
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
-	var wg sync.WaitGroup
-	for i := range starts {
-		wg.Go(func() {
-			walkers[i] = &walker{ctx: ctx, own: own, mapped: mapped, slots: slots, only: opts.Only}
-			walkers[i].start(starts[i])
-			walkers[i].walk()
-			walkers[i].checkCopies()
-		})
-	}
-	wg.Wait()
+	walkers := walkAll(ctx, starts, len(opts.Roots) == 0, func() *walker {
+		return &walker{ctx: ctx, own: own, mapped: mapped, slots: slots, only: opts.Only, locked: names, branches: others, remotes: opts.Remotes}
+	})
 	if opts.Only == nil {
-		newReleases(ctx, opts.Charts).render(walkers)
+		newReleases(ctx, opts).render(walkers)
 	}
-	for i, w := range walkers {
+	for _, w := range walkers {
+		w.cluster.wide = w.clusterScoped
+		w.findVerifications()
 		w.cluster.finish()
-		fleet.Clusters[i] = w.cluster
+		fleet.Clusters = append(fleet.Clusters, w.cluster)
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	fleet.Branches = others.repositories()
+	fleet.fetched = names.sources.repositories()
 	fleet.name()
 	fleet.Unreached = unreached(repo, fleet)
 	return fleet, nil
@@ -114,16 +128,22 @@ func unreached(repo *repository.Repository, fleet *Fleet) []*repository.Object {
 
 // finish sorts and indexes a cluster whose Kustomizations are all built.
 func (c *Cluster) finish() {
+	c.sortSources()
 	c.scrub()
 	c.byIdentity = map[Identity][]*Object{}
 	for _, k := range c.Kustomizations {
 		c.objects = append(c.objects, k.Objects...)
-		slices.SortStableFunc(k.Gaps, func(a, b builds.Gap) int {
+		sorting.StableFunc(k.Gaps, func(a, b builds.Gap) int {
 			return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Message, b.Message))
 		})
 		k.Gaps = slices.Compact(k.Gaps)
+		sorting.StableFunc(k.Remotes, func(a, b builds.Remote) int {
+			return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Ref, b.Ref), cmp.Compare(a.Field, b.Field))
+		})
+		k.Remotes = slices.Compact(k.Remotes)
 		k.from = nil
 	}
+	c.objects = append(c.objects, c.created...)
 	for _, r := range c.Releases {
 		c.objects = append(c.objects, r.All()...)
 	}

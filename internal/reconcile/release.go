@@ -48,14 +48,18 @@ type releases struct {
 	bytes   int64
 	counted map[*charts.Chart]bool
 	grown   map[string]bool // the documents that bounds grew with
+	results func() Results
+	// bringing says that charts are only rendered which may bring objects of Flux, unless one of them asks for kinds, which all
+	// others may define.
+	bringing bool
 
 	mu     sync.Mutex
 	loaded map[chartKey]*loading
 	done   map[[sha256.Size]byte]*rendering
 }
 
-func newReleases(ctx context.Context, library *charts.Library) *releases {
-	return &releases{ctx: ctx, library: library, counted: map[*charts.Chart]bool{}, grown: map[string]bool{}, loaded: map[chartKey]*loading{}, done: map[[sha256.Size]byte]*rendering{}}
+func newReleases(ctx context.Context, opts Options) *releases {
+	return &releases{ctx: ctx, library: opts.Charts, results: opts.Results, bringing: opts.Bringing, counted: map[*charts.Chart]bool{}, grown: map[string]bool{}, loaded: map[chartKey]*loading{}, done: map[[sha256.Size]byte]*rendering{}}
 }
 
 // render renders what the clusters' objects hold, and walks on where that brings
@@ -73,6 +77,7 @@ func (r *releases) render(walkers []*walker) {
 			return
 		}
 		r.loadAll(all, of)
+		r.chooseBringing(all)
 		for wave := range slices.Chunk(all, waveSize) {
 			r.renderWave(wave, of)
 		}
@@ -104,6 +109,7 @@ func (w *walker) newReleases() []*Release {
 			objects = append(objects, k.Objects...)
 		}
 	}
+	objects = append(objects, w.cluster.created...)
 	var found []*Release
 	for _, o := range objects {
 		if o.Group == fluxapi.HelmGroup && o.Kind == "HelmRelease" && !known[o.Identity] {
@@ -146,6 +152,29 @@ func (r *releases) loadAll(all []*Release, of map[*Release]*walker) {
 	}
 }
 
+// fluxWord is in the API groups of Flux and its operator.
+const fluxWord = "fluxcd"
+
+// chooseBringing renders all charts where one that may bring objects of Flux asks for kinds.
+func (r *releases) chooseBringing(all []*Release) {
+	r.bringing = r.bringing && !slices.ContainsFunc(all, func(release *Release) bool {
+		return release.chart != nil && release.chart.AsksForKinds() && release.chart.Mentions(fluxWord)
+	})
+}
+
+// wanted says whether a release is rendered whose values are composed. Those of one that isn't are dropped.
+func (release *Release) wanted(r *releases) bool {
+	if !r.bringing || release.chart.Mentions(fluxWord) {
+		return true
+	}
+	text, err := json.Marshal(release.values.All)
+	if err != nil || strings.Contains(string(text), fluxWord) {
+		return true
+	}
+	release.values = nil
+	return false
+}
+
 // grow adds a HelmRelease to what the run's bounds grow with.
 func (r *releases) grow(o *Object) {
 	text, err := json.Marshal(o.Value)
@@ -184,6 +213,8 @@ func (release *Release) load(r *releases, w *walker) {
 		release.Unknown, release.Limit = "its chart is not loaded: "+limit.Error(), limit
 	} else if other := (*charts.OtherVersionError)(nil); errors.As(err, &other) {
 		release.Unknown = "it is not rendered and not checked: " + other.Error()
+	} else if missing := (*missingError)(nil); errors.As(err, &missing) {
+		release.Unknown, release.Uncached = "it is not rendered and not checked: "+missing.Error(), true
 	} else if err != nil {
 		release.Failure = &ReleaseFailure{Message: err.Error()}
 	}
@@ -219,11 +250,14 @@ func (r *releases) renderWave(wave []*Release, of map[*Release]*walker) {
 	}
 	for _, release := range wave {
 		of[release].listKinds()
+		if r.results != nil {
+			of[release].knowSecrets()
+		}
 	}
 	defer builds.HoldSchema()()
 	keys := make([][sha256.Size]byte, len(wave))
 	parallel(len(wave), func(i int) {
-		if wave[i].chart != nil && wave[i].compose(r, of[wave[i]]) {
+		if wave[i].chart != nil && wave[i].compose(r, of[wave[i]]) && wave[i].wanted(r) {
 			keys[i] = wave[i].key(of[wave[i]])
 		}
 	})
@@ -269,8 +303,9 @@ func (release *Release) compose(r *releases, w *walker) bool {
 func (release *Release) render(r *releases, w *walker) {
 	one := release.rendering
 	one.once.Do(func() {
-		one.result, one.err = charts.Render(r.ctx, charts.Request{Release: release.spec, Chart: release.chart, Values: release.values,
-			Capabilities: charts.Capabilities{Kubernetes: charts.DefaultKubernetes, APIVersions: w.apiVersions}, Decode: builds.ValueOf, Unit: one.of.unit("")})
+		one.capabilities = charts.Capabilities{Kubernetes: charts.DefaultKubernetes, APIVersions: w.apiVersions}
+		one.result, one.err = r.rendered(charts.Request{Release: release.spec, Chart: release.chart, Values: release.values,
+			Capabilities: one.capabilities, Decode: builds.ValueOf, Unit: one.of.unit("")}, w.cluster.secrets)
 	})
 	release.Problems, release.Unchecked, release.ValuesLimit = one.result.Problems, one.result.Undecided, one.result.Limit
 	if one.err == nil {
@@ -329,13 +364,13 @@ func (release *Release) addObjects(w *walker, result *charts.Result) {
 		}
 		return all
 	}
-	release.Definitions, release.Objects = objects(result.Definitions), objects(result.Manifests)
+	release.Definitions, release.Objects, release.Hooks = objects(result.Definitions), objects(result.Manifests), objects(result.Hooks)
 }
 
 // object is one that the chart of a release makes; of wide kinds are in no namespace.
 func (release *Release) object(w *walker, m charts.Manifest, wide map[[2]string]bool) *Object {
 	o := &Object{
-		Kustomization: release.Object.Kustomization, Value: m.Value, HelmRelease: release.Object, Template: m.Template,
+		Kustomization: release.Object.Kustomization, Value: m.Value, HelmRelease: release.Object, Template: m.Template, Looks: m.Looks,
 		File: release.Object.File, Line: release.Object.Line, Column: release.Object.Column,
 	}
 	o.identify()

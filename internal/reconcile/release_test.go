@@ -142,7 +142,7 @@ func TestCharts(t *testing.T) {
 		{"a range", repository("1.1.x"), "greeter 1.1.5"},
 		{"the newest", repository("*"), "greeter 1.2.0"},
 		{"any pre-release", repository(">=1.2.1-0"), "greeter 1.3.0-rc.1"},
-		{"another version", repository("1.2.1"), "the chart greeter is at hand in version 1.3.0-rc.1, 1.2.0, 1.1.5 and 1 more, and not in version 1.2.1"},
+		{"another version", repository("1.2.1"), "chart greeter is available locally in version 1.3.0-rc.1, 1.2.0, 1.1.5 and 1 more, but not in version 1.2.1"},
 		{"an ignored folder", strings.ReplaceAll(ownChart, "/greeter", "/hidden"), "no chart for Flux at \"./charts/hidden\": charts/.sourceignore excludes it from the source"},
 		{"a file that is no pattern's", strings.ReplaceAll(ownChart, "/greeter", "/seen"), "seen 0.5.0"},
 		{"a chart that is not there", strings.ReplaceAll(repository("1.1.0"), "greeter", "other"), ""},
@@ -208,7 +208,7 @@ sops: {mac: "ENC[x]"}
 		{"optional ones", "  valuesFrom: [{kind: ConfigMap, name: none, optional: true}, {kind: ConfigMap, name: values, valuesKey: none, optional: true}]\n", "chart chart  true", ""},
 		{"one that is missing", "  valuesFrom: [{kind: ConfigMap, name: none}]\n", "values come from ConfigMap flux-system/none, which is not among the cluster's objects", ""},
 		{"a key that is missing", "  valuesFrom: [{kind: ConfigMap, name: values, valuesKey: none}]\n", "failed", ""},
-		{"an encrypted one", "  valuesFrom: [{kind: Secret, name: encrypted}]\n", "values come from Secret flux-system/encrypted, whose key \"values.yaml\" is encrypted or not known", ""},
+		{"an encrypted one", "  valuesFrom: [{kind: Secret, name: encrypted}]\n", "values come from Secret flux-system/encrypted, whose key \"values.yaml\" is encrypted or unknown", ""},
 		{"without definitions", "  install: {crds: Skip}\n", "chart chart  true", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/fleetwright/fleetwright/internal/bounds"
+	"github.com/fleetwright/fleetwright/internal/chartref"
 	"github.com/fleetwright/fleetwright/internal/charts"
 	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/repository"
@@ -67,16 +68,17 @@ func (r *releases) referred(w *walker, release *Release, kind, namespace, name s
 		return r.fromSource(w, release, from, text("chart"), text("version"), charts.Options{ValuesFiles: textsIn(object.Field("spec", "valuesFiles"))})
 	case "OCIRepository":
 		if _, mapped := w.mapped[namespace+"/"+name]; mapped || object == nil {
-			return r.fromFiles(w, key, ".", charts.Options{})
+			return r.fromFiles(w, release, key, ".", charts.Options{})
 		}
+		release.asks(chartref.FromOCIRepository(object.Value))
 		// A range wins over a tag; what neither says, or a filter, only the registry knows.
 		version := cmp.Or(text("ref", "semver"), text("ref", "tag"))
 		if version == "" || version == "latest" || text("ref", "semverFilter") != "" || strings.Contains(version+text("url"), "${") {
-			return nil, nil
+			return r.fetched(w, release)
 		}
-		return r.library.Find(path.Base(text("url")), version)
+		return r.named(w, release, path.Base(text("url")), version)
 	}
-	return r.fromFiles(w, key, ".", charts.Options{})
+	return r.fromFiles(w, release, key, ".", charts.Options{})
 }
 
 func textsIn(list any) []string {
@@ -96,9 +98,14 @@ func (r *releases) fromSource(w *walker, release *Release, key roots.Source, cha
 		return nil, nil
 	}
 	if key.Kind != "HelmRepository" {
-		return r.fromFiles(w, key, chart, o)
+		return r.fromFiles(w, release, key, chart, o)
 	}
-	found, err := r.library.Find(path.Base(chart), version)
+	if repository := w.find(Identity{fluxapi.SourceGroup, key.Kind, key.Namespace, key.Name}); repository != nil {
+		release.asks(chartref.FromHelmRepository(repository.Value, chart, version))
+	} else {
+		release.Unfetchable = fmt.Sprintf("%s %s/%s is not among the cluster's objects", key.Kind, key.Namespace, key.Name)
+	}
+	found, err := r.named(w, release, path.Base(chart), version)
 	if found == nil || err != nil || len(o.ValuesFiles) == 0 {
 		return found, err
 	}
@@ -111,10 +118,52 @@ func (r *releases) fromSource(w *walker, release *Release, key roots.Source, cha
 	return found, err
 }
 
+// named is a chart of the library, or else the one that the lock names for what a release asks.
+func (r *releases) named(w *walker, release *Release, name, version string) (*charts.Chart, error) {
+	found, err := r.library.Find(name, version)
+	if other := (*charts.OtherVersionError)(nil); found != nil || err != nil && !errors.As(err, &other) {
+		return found, err
+	}
+	if fetched, failed := r.fetched(w, release); fetched != nil || failed != nil {
+		return fetched, failed
+	}
+	return nil, err
+}
+
+// asks notes what a release asks of a source on the network, or why that cannot be fetched.
+func (release *Release) asks(ask chartref.Ask, err error) {
+	if err != nil {
+		release.Unfetchable = err.Error()
+		return
+	}
+	release.Wanted = &ask
+}
+
+// fetched returns the chart that the lock names for what a release asks, nil where it names nothing.
+func (r *releases) fetched(w *walker, release *Release) (*charts.Chart, error) {
+	if release.Wanted == nil {
+		return nil, nil
+	}
+	return w.locked.chart(*release.Wanted)
+}
+
 // fromFiles is the chart at a path of a source whose files are at hand.
-func (r *releases) fromFiles(w *walker, key roots.Source, at string, o charts.Options) (*charts.Chart, error) {
+func (r *releases) fromFiles(w *walker, release *Release, key roots.Source, at string, o charts.Options) (*charts.Chart, error) {
+	w.resolving.Lock()
 	from, gap := w.resolve(key)
-	if from == nil || gap != nil {
+	source := w.wanted[key]
+	w.resolving.Unlock()
+	switch {
+	case gap != nil:
+		if source != nil && source.uncached != "" {
+			return nil, &missingError{source.uncached}
+		}
+		if source == nil || source.Unfetchable != "" { // else the source is fetched, and the chart with it
+			release.Unfetchable = fmt.Sprintf("it is in %s %s/%s, which is not fetched; check it out and pass --source %[2]s/%[3]s=DIR", key.Kind, key.Namespace, key.Name)
+		}
+		return nil, nil
+	case from == nil:
+		release.Unfetchable = fmt.Sprintf("%s %s/%s is not among the cluster's objects", key.Kind, key.Namespace, key.Name)
 		return nil, nil
 	}
 	r.mu.Lock()

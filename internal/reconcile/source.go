@@ -26,9 +26,10 @@ func (w *walker) sourceOf(k *Kustomization) (*builds.Files, *builds.Gap) {
 
 func (w *walker) resolve(key roots.Source) (*builds.Files, *builds.Gap) {
 	if mapped, ok := w.mapped[key.Namespace+"/"+key.Name]; ok {
+		w.want(key, true)
 		return mapped, nil
 	}
-	if key == w.cluster.Root.Source {
+	if key == w.cluster.Root.Source || slices.Contains(w.cluster.Root.Synced, key) {
 		return w.own, nil
 	}
 	if key.Kind == "ExternalArtifact" {
@@ -39,11 +40,70 @@ func (w *walker) resolve(key roots.Source) (*builds.Files, *builds.Gap) {
 		return nil, nil
 	}
 	root := w.cluster.Root.Source
-	if own := w.find(Identity{fluxapi.SourceGroup, root.Kind, root.Namespace, root.Name}); own != nil && sameSource(found, own) {
+	own := w.find(Identity{fluxapi.SourceGroup, root.Kind, root.Namespace, root.Name})
+	if own == nil {
+		own = syncedBy(w.cluster.Root)
+	}
+	if own == nil {
+		own = w.ownInFiles()
+	}
+	if own != nil && sameSource(found, own) {
 		return w.own, nil
 	}
-	return nil, &builds.Gap{Kind: builds.OtherSource, Message: fmt.Sprintf("its source %s %s/%s is another repository, branch or artifact; check it out and pass --source %s/%s=DIR",
-		key.Kind, key.Namespace, key.Name, key.Namespace, key.Name)}
+	branch, gap := w.branchOf(key, found, own)
+	if branch != nil {
+		return branch, nil
+	}
+	files, other := w.fromCache(key)
+	if files == nil && gap != nil {
+		return nil, gap
+	}
+	return files, other
+}
+
+// ownInFiles is the source of the repository itself as the file beside the one that syncs the cluster defines it, where no
+// build applies that file, as one that a kustomization does not list; nil elsewhere.
+func (w *walker) ownInFiles() *Object {
+	root := w.cluster.Root
+	found := slices.DeleteFunc(slices.Clone(w.own.Repo.Find(fluxapi.SourceGroup, root.Source.Kind, root.Source.Namespace, root.Source.Name)),
+		func(o *repository.Object) bool { return path.Dir(o.File()) != path.Dir(root.File) })
+	if len(found) != 1 {
+		return nil
+	}
+	value, err := found[0].Value()
+	fields, isMap := value.(map[string]any)
+	if err != nil || !isMap {
+		return nil
+	}
+	o := &Object{Value: fields}
+	o.Kind = root.Source.Kind
+	return o
+}
+
+// secondName returns the definition of a Kustomization's source where that is the repository itself under a second
+// name: a file that no build applies defines it, with the address that the cluster's root has. Nil where it is not.
+func (w *walker) secondName(k *Kustomization) *repository.Object {
+	ref, root := k.Spec.SourceRef, w.cluster.Root
+	if ref.Kind != kindGit || root.Source.Kind != ref.Kind || !roots.Has(w.own.Repo, path.Join(w.own.Base, repository.Clean(k.Spec.Path))) {
+		return nil
+	}
+	url := func(o *repository.Object) string {
+		at, _ := o.Text("spec", "url")
+		return at
+	}
+	var own []string
+	if root.URL != "" {
+		own = append(own, roots.RepositoryAddress(root.URL))
+	}
+	for _, o := range w.own.Repo.Find(fluxapi.SourceGroup, root.Source.Kind, root.Source.Namespace, root.Source.Name) {
+		own = append(own, roots.RepositoryAddress(url(o)))
+	}
+	for _, o := range w.own.Repo.Find(fluxapi.SourceGroup, ref.Kind, cmp.Or(ref.Namespace, k.Namespace), ref.Name) {
+		if !repository.IsExample(o.File()) && !repository.IsArchived(o.File()) && url(o) != "" && slices.Contains(own, roots.RepositoryAddress(url(o))) {
+			return o
+		}
+	}
+	return nil
 }
 
 // sourceMissing is the gap of a Kustomization whose source is nowhere in Git. A misspelt one may
@@ -64,9 +124,27 @@ func (w *walker) sourceMissing(k *Kustomization) *builds.Gap {
 		ref.Kind, namespace, ref.Name, namespace, ref.Name)}
 }
 
+// syncedBy is the source that the Flux Operator creates for a FluxInstance, nil where nothing is known of it.
+func syncedBy(root roots.Root) *Object {
+	if root.URL == "" || strings.Contains(root.URL+root.Ref, "${") {
+		return nil
+	}
+	spec := map[string]any{"url": root.URL}
+	if branch, ok := strings.CutPrefix(root.Ref, "refs/heads/"); ok {
+		spec["ref"] = map[string]any{"branch": branch}
+	} else if tag, ok := strings.CutPrefix(root.Ref, "refs/tags/"); ok {
+		spec["ref"] = map[string]any{"tag": tag}
+	} else if root.Ref != "" {
+		spec["ref"] = map[string]any{"name": root.Ref}
+	}
+	o := &Object{Value: map[string]any{"spec": spec}}
+	o.Kind = root.Source.Kind
+	return o
+}
+
 // sameSource says whether two GitRepositories are of one repository at one reference.
 func sameSource(a, b *Object) bool {
-	if a.Kind != b.Kind || a.Kind != "GitRepository" {
+	if a.Kind != b.Kind || a.Kind != kindGit {
 		return false
 	}
 	text := func(o *Object, path ...string) string {

@@ -25,7 +25,7 @@ func TestVariablesThatAreNotKnown(t *testing.T) {
 		{"defined", of("clusters/prod/apps.yaml", "apps", "{substitute: {CLUSTER: prod}}") + object, "a-prod"},
 		{"without substitution", of("clusters/prod/apps.yaml", "apps", "{substitute: {}}") + object, "a-${CLUSTER}"},
 		{"of a Secret that isn't in Git", of("clusters/prod/apps.yaml", "apps", "{substituteFrom: [{kind: Secret, name: vars}]}") + object, "a-${CLUSTER} unknown"},
-		{"of one that needn't be there", of("clusters/prod/apps.yaml", "apps", "{substituteFrom: [{kind: Secret, name: vars, optional: true}]}") + object, "a-${CLUSTER}"},
+		{"of one that needn't be there", of("clusters/prod/apps.yaml", "apps", "{substituteFrom: [{kind: Secret, name: vars, optional: true}]}") + object, "a-${CLUSTER} unknown"},
 		{"of a parent that defines none", of("clusters/prod/more.yaml", "more", "{substitute: {OTHER: x}}") + of("more/apps.yaml", "apps", "{substitute: {CLUSTER: '${CLUSTER}'}}") + object, "a-${CLUSTER} unknown"},
 		{"of a parent that defines it", of("clusters/prod/more.yaml", "more", "{substitute: {NAME: prod}}") + of("more/apps.yaml", "apps", "{substitute: {CLUSTER: '${NAME}'}}") + object, "a-prod"},
 		{"of a folder that nothing says to sync", of("clusters/prod/apps.yaml", "apps", "{}") + strings.ReplaceAll(object, "apps/a.yaml", "clusters/prod/a.yaml") + object, "a-${CLUSTER} unknown a-${CLUSTER}"},

@@ -23,8 +23,9 @@ func (w *walker) start(root roots.Root) {
 	w.cluster = &Cluster{Root: root, byName: map[[2]string]*Kustomization{}}
 	w.index = map[Identity][]*Object{}
 	w.artifacts = map[roots.Source]*builds.Files{}
+	w.wanted, w.included = map[roots.Source]*WantedSource{}, map[roots.Source]bool{}
 	if root.Base != "." {
-		w.own = &builds.Files{Repo: w.own.Repo, Base: root.Base, Budget: w.own.Budget, Wanted: w.own.Wanted}
+		w.own = &builds.Files{Repo: w.own.Repo, Base: root.Base, Budget: w.own.Budget, Wanted: w.own.Wanted, Remotes: w.own.Remotes}
 	}
 	first := &Kustomization{Cluster: w.cluster, Namespace: root.Namespace, Name: root.Name, Spec: root.Spec}
 	if root.Object != nil && root.Object.Kind == kindKs {
@@ -35,7 +36,7 @@ func (w *walker) start(root roots.Root) {
 
 // walk goes on until nothing new comes.
 func (w *walker) walk() {
-	for w.ctx.Err() == nil && (w.buildFound(false) || w.settleReady() || w.settleNext() || w.buildFound(true)) {
+	for w.ctx.Err() == nil && (w.buildFound(false) || w.settleReady() || w.settleNext() || w.followSets() || w.buildFound(true)) {
 	}
 }
 
@@ -65,6 +66,11 @@ func (w *walker) buildFound(atLast bool) bool {
 		from, gap := w.own, (*builds.Gap)(nil)
 		if k.Parent != nil {
 			from, gap = w.sourceOf(k)
+		}
+		if from == nil && gap == nil && atLast && !k.Unbuilt {
+			if k.Assumed = w.secondName(k); k.Assumed != nil {
+				from = w.own
+			}
 		}
 		switch {
 		case from == nil && gap == nil && !atLast:
@@ -118,13 +124,25 @@ func (k *Kustomization) build(ctx context.Context, from *builds.Files) {
 		}
 		k.Gaps = append(k.Gaps, gap)
 	}
-	if k.built.Failure == nil {
-		k.Failure = nil
-		return
+	for _, remote := range k.built.Remotes {
+		if remote.File = from.Origin(remote.File); remote.File == "" {
+			remote.File, remote.Line, remote.Column = k.position("spec", "path")
+		}
+		k.Remotes = append(k.Remotes, remote)
 	}
-	failure := *k.built.Failure // the build may be shared
-	k.Failure = &failure
-	f := k.Failure
+	k.Failure, k.More = nil, slices.Clone(k.built.More)
+	for i := range k.More {
+		k.placeFailure(&k.More[i], from)
+	}
+	if k.built.Failure != nil {
+		failure := *k.built.Failure // the build may be shared
+		k.Failure = &failure
+		k.placeFailure(k.Failure, from)
+	}
+}
+
+// placeFailure says where a build fails as the reader knows the files.
+func (k *Kustomization) placeFailure(f *builds.Failure, from *builds.Files) {
 	switch i := slices.Index(k.Spec.Components, f.Component); {
 	case i >= 0 && f.Component != "":
 		f.File, f.Line, f.Column = k.position("spec", "components", i)
@@ -246,6 +264,7 @@ func (w *walker) takeUp(k *Kustomization) {
 		if o.isKustomization() {
 			w.found(k, o)
 		}
+		w.takeResourceSet(k, o)
 	}
 }
 
@@ -261,7 +280,7 @@ func (k *Kustomization) objects() []*Object {
 		k.built.Results = nil
 		return nil
 	}
-	from := originsOf(k.Repo, k.built.Files, fallback)
+	from := originsOf(k.from, k.built.Files, fallback)
 	objects := make([]*Object, 0, len(k.built.Results))
 	for _, r := range k.built.Results {
 		o := newObject(k, r)
@@ -300,6 +319,9 @@ func (k *Kustomization) replaceVariables() {
 	// What is not in Git defines variables; where it isn't on the cluster either, Flux stops.
 	always := k.Spec.PostBuild.SubstituteStrategy == kustomizev1.SubstituteStrategyAlways ||
 		slices.ContainsFunc(k.References, func(r Reference) bool { return r.Found == nil && !r.Optional })
+	if len(k.Variables) == 0 && !always && slices.ContainsFunc(k.References, func(r Reference) bool { return r.Found == nil }) {
+		k.leaveOpen() // an optional ConfigMap or Secret that is not in Git may define them
+	}
 	grown := 0
 	var unknown []*Object
 	for i, o := range k.Objects {
@@ -309,7 +331,9 @@ func (k *Kustomization) replaceVariables() {
 			err = k.from.Budget.Grow(growth)
 		}
 		if err != nil {
-			k.fail(builds.SubstitutionFailed, o, err)
+			if k.Failure == nil || !errors.Is(err, misnamed) {
+				k.fail(builds.SubstitutionFailed, o, err)
+			}
 			if limit := (*builds.LimitError)(nil); errors.As(err, &limit) {
 				unknown = append(unknown, o)
 			}
@@ -379,20 +403,28 @@ func (k *Kustomization) fail(reason builds.Reason, o *Object, err error) {
 		k.Gaps = append(k.Gaps, g)
 		return
 	}
-	if k.Failure != nil {
+	if k.Failure != nil && o == nil || len(k.More) >= mostFailures {
 		return
 	}
-	k.Failure = &builds.Failure{Reason: reason, Message: err.Error()}
+	f := builds.Failure{Reason: reason, Message: err.Error()}
 	if o != nil {
-		k.Failure.File, k.Failure.Line, k.Failure.Column = o.Position()
+		f.File, f.Line, f.Column = o.Position()
 		if line, column, ok := unreadable(o); ok {
-			k.Failure.Line, k.Failure.Column = line, column
-			k.Failure.Message = "the variables here cannot be read: " + err.Error() + "; write $${ if it is not a Flux variable"
+			f.Line, f.Column = line, column
+			f.Message = "the variables here cannot be read: " + err.Error() + "; write $${ if it is not a Flux variable"
 		}
+	} else {
+		f.File, f.Line, f.Column = k.position("spec", "path")
+	}
+	if k.Failure == nil {
+		k.Failure = &f
 		return
 	}
-	k.Failure.File, k.Failure.Line, k.Failure.Column = k.position("spec", "path")
+	k.More = append(k.More, f)
 }
+
+// mostFailures is how many further failures of a Kustomization are told.
+const mostFailures = 100
 
 // What bounds the graph: no real one has a Kustomization that leads to itself by another name.
 const (
@@ -408,7 +440,7 @@ func (w *walker) endless(k *Kustomization) error {
 	}
 	same := 0
 	for p := k; p != nil; p = p.Parent {
-		if p.Object != nil && p.Object.Source == k.Object.Source && p.Object.Source != nil {
+		if p.Object != nil && p.Object.document() == k.Object.document() && p.Object.document() != nil {
 			same++
 		}
 	}
@@ -424,7 +456,7 @@ func (w *walker) found(parent *Kustomization, o *Object) {
 	if _, known := w.cluster.byName[[2]string{o.Namespace, o.Name}]; known {
 		return
 	}
-	k := &Kustomization{Cluster: w.cluster, Parent: parent, Object: o, Namespace: o.Namespace, Name: o.Name}
+	k := &Kustomization{Cluster: w.cluster, Parent: parent, Object: o, Namespace: o.Namespace, Name: o.Name, Loose: o.loose || parent.Loose}
 	if err := w.endless(k); err != nil {
 		parent.fail(builds.BuildFailed, o, err)
 		return

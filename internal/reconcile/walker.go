@@ -2,8 +2,10 @@ package reconcile
 
 import (
 	"context"
+	"sync"
 
 	"github.com/fleetwright/fleetwright/internal/builds"
+	"github.com/fleetwright/fleetwright/internal/resourceset"
 	"github.com/fleetwright/fleetwright/internal/roots"
 )
 
@@ -12,25 +14,40 @@ import (
 // more; and so on until nothing new comes. Each round handles them in the order in which they
 // were found, so that the result depends on nothing else.
 type walker struct {
-	ctx     context.Context
-	own     *builds.Files
-	mapped  map[string]*builds.Files
-	slots   chan struct{}
-	only    func(*Kustomization) bool
-	cluster *Cluster
-	index   map[Identity][]*Object
-	// artifacts that ArtifactGenerators make.
-	artifacts  map[roots.Source]*builds.Files
+	ctx    context.Context
+	own    *builds.Files
+	mapped map[string]*builds.Files
+	slots  chan struct{}
+	// branches of the repository itself, and the addresses of its remotes.
+	branches *branches
+	remotes  []string
+	only     func(*Kustomization) bool
+	locked   locked
+	cluster  *Cluster
+	index    map[Identity][]*Object
+	// artifacts that ArtifactGenerators make, and GitRepositories that include others.
+	artifacts map[roots.Source]*builds.Files
+	// wanted are the sources beside the repository itself, and included those whose files are being put together.
+	wanted   map[roots.Source]*WantedSource
+	included map[roots.Source]bool
+	// resolving is held by charts that are looked for side by side.
+	resolving  sync.Mutex
 	generators []generator
-	unbuilt    []*Kustomization // found, and not built yet
-	waiting    []*Kustomization // built, and not substituted yet
-	rebuilt    bool             // the root, once
+	evaluator  *resourceset.Evaluator // nil until there is a ResourceSet
+	// sets wait for their input providers; providers are those that are found.
+	sets      []waitingSet
+	providers []resourceset.Provider
+	unbuilt   []*Kustomization // found, and not built yet
+	waiting   []*Kustomization // built, and not substituted yet
+	rebuilt   bool             // the root, once
 	// kinds that the cluster serves, as far as the objects tell, and those of them that are
 	// not in namespaces; apiVersions are the kinds sorted, and listed how many those are of.
 	kinds         []string
 	clusterScoped map[[2]string]bool
-	apiVersions   []string
-	listed        int
+	// known is how many Kustomizations there were when the cluster's secrets were gathered.
+	known       int
+	apiVersions []string
+	listed      int
 }
 
 // find returns an object of what is substituted so far.
@@ -39,6 +56,12 @@ func (w *walker) find(id Identity) *Object {
 		return found[0]
 	}
 	return nil
+}
+
+// waitingSet is a ResourceSet that a Kustomization applies.
+type waitingSet struct {
+	by     *Kustomization
+	object *Object
 }
 
 // artifactGenerator is what is read of an ArtifactGenerator.

@@ -1,4 +1,4 @@
-// Package regular opens regular files, and nothing else: opening a named pipe waits for its other end,
+// Package regular opens only regular files: opening a named pipe waits for its other end,
 // and a device or a socket has no end.
 package regular
 
@@ -11,15 +11,15 @@ import (
 	"syscall"
 )
 
-// ErrNotRegular is the error for a path at which something else than a regular file is.
+// ErrNotRegular is returned for a path that is not a regular file.
 var ErrNotRegular = errors.New("is not a regular file")
 
-// Open opens a regular file to read it, following symlinks.
+// Open opens a regular file for reading. It follows symlinks.
 func Open(path string) (*os.File, error) {
 	return check(os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0))
 }
 
-// OpenIn opens a regular file below a folder, which no symlink leads out of.
+// OpenIn opens a regular file below a folder. It follows no symlink out of the folder.
 func OpenIn(root *os.Root, path string) (*os.File, error) {
 	return check(root.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0))
 }

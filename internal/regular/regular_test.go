@@ -15,7 +15,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/regular"
 )
 
-// TestRead: what is no regular file is refused at once, whichever way it is named.
+// TestRead: what is not a regular file is refused at once, whichever way it is named.
 func TestRead(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }

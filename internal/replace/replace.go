@@ -1,5 +1,5 @@
-// Package replace writes files anew, wherever they are: all of them or none, by the
-// journal and under the lock of package tree.
+// Package replace replaces the content of files, all of them or none, with the journal and under
+// the lock of package tree.
 package replace
 
 import (
@@ -15,25 +15,26 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fleetwright/fleetwright/internal/sorting"
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
-// Change is what one file shall hold.
+// Change is the new content of one file.
 type Change struct {
 	File string
-	// Old is what the file held when it was read: one that holds something else by now is not
-	// replaced. Nil takes the file as it is.
+	// Old is the content of the file when it was read: if the content has changed since then, the file is not
+	// replaced. Nil accepts any content.
 	Old []byte
 	New []byte
 }
 
-// Files replaces files in a folder, as [All] does. The paths are from the folder, with forward
-// slashes, and never lead out of it. Each file must still hold what was read of it.
+// Files replaces files in a folder, as [All] does. The paths are relative to the folder, with forward
+// slashes, and must not lead out of it. The content of each file must still be the one in was.
 func Files(ctx context.Context, dir string, was, files map[string][]byte) error {
 	var changes []Change
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		if !filepath.IsLocal(filepath.FromSlash(name)) {
-			return fmt.Errorf("%s: leads out of %s", name, dir)
+			return fmt.Errorf("%s: is outside of %s", name, dir)
 		}
 		changes = append(changes, Change{File: filepath.Join(dir, filepath.FromSlash(name)), Old: append([]byte{}, was[name]...), New: files[name]})
 	}
@@ -43,13 +44,11 @@ func Files(ctx context.Context, dir string, was, files map[string][]byte) error 
 	return All(ctx, changes)
 }
 
-// All replaces files, each with its mode: a reader sees the old or the new one. A link in a file's
-// place is not followed. Where one can't be written, or the context ends before all can be, none
-// is. After a kill, [Recover] finishes what was begun. A file that somebody saves in the last
-// moment stays as it was saved, and the error is a *tree.ChangedError with Written.
-//
-// Files of one root, as [Root] finds it, are one write. Those of several are written when it is
-// sure that all can be.
+// All replaces the content of files and keeps their modes: a reader sees the old or the new content. It does not follow
+// a link at a file's path. If one file can't be written, or the context ends first, no file is replaced. After a kill,
+// [Recover] finishes the write. A file that another program saves at the last moment is not replaced, and the error is
+// a *tree.ChangedError with Written. Files below one root, as [Root] finds it, are written together. If there are
+// several roots, nothing is written until all files can be.
 func All(ctx context.Context, changes []Change) error {
 	plans := map[string]*tree.Plan{}
 	called := map[string]string{} // by root and path
@@ -66,20 +65,20 @@ func All(ctx context.Context, changes []Change) error {
 			plans[root] = &tree.Plan{}
 		}
 		step.Path = below
-		if called[root+"\x00"+below] == "" { // a file may be named twice
+		if called[root+"\x00"+below] == "" { // a file may be in changes twice
 			plans[root].Steps = append(plans[root].Steps, step)
 		}
 		called[root+"\x00"+below] = c.File
 	}
 	var writes []tree.Write
 	for _, root := range slices.Sorted(maps.Keys(plans)) {
-		slices.SortFunc(plans[root].Steps, func(a, b tree.Step) int { return strings.Compare(a.Path, b.Path) })
+		sorting.Func(plans[root].Steps, func(a, b tree.Step) int { return strings.Compare(a.Path, b.Path) })
 		writes = append(writes, tree.Write{Dir: root, Plan: plans[root]})
 	}
 	return waiting(ctx, func() error { return tree.ApplyTogether(ctx, writes) })
 }
 
-// step is the change of a file that exists.
+// step returns the change of an existing file.
 func (c Change) step(file string) (tree.Step, error) {
 	info, err := os.Lstat(file)
 	if err != nil {
@@ -93,12 +92,12 @@ func (c Change) step(file string) (tree.Step, error) {
 		return tree.Step{}, err
 	}
 	if c.Old != nil && !bytes.Equal(now, c.Old) {
-		return tree.Step{}, errors.New("was changed since it was read: run the command again")
+		return tree.Step{}, errors.New("changed after it was read: run the command again")
 	}
 	return tree.Step{Action: tree.Update, Old: now, New: append([]byte{}, c.New...)}, nil
 }
 
-// mostBytes is more than any file that is replaced.
+// mostBytes is the maximum size of a file that is replaced.
 const mostBytes = 16 << 20
 
 func read(file string) (data []byte, err error) {
@@ -114,13 +113,13 @@ func read(file string) (data []byte, err error) {
 	return append([]byte{}, data...), err
 }
 
-// place finds the root of a file, and the way from there to it.
+// place returns the root of a file, and the file's path relative to it.
 func place(file string) (root, below string, err error) {
 	dir, err := filepath.Abs(filepath.Dir(file))
 	if err != nil {
 		return "", "", err
 	}
-	// A folder may be named by a link to it.
+	// The folder may be a link.
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return "", "", err
 	}
@@ -129,9 +128,9 @@ func place(file string) (root, below string, err error) {
 	return root, filepath.ToSlash(rel), err
 }
 
-// Root is the folder whose journal the files in a folder are written by: that of the Git repository
-// around it, or else of the nearest .sops.yaml, or else itself. The next command finds it from
-// wherever in it it is started.
+// Root returns the folder that contains the journal for the files of a folder: the root of its Git repository,
+// or else the folder of the nearest .sops.yaml, or else the folder itself. The next command finds it from
+// any folder below it.
 func Root(dir string) (string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -157,20 +156,20 @@ func rootOf(dir string) string {
 	return dir
 }
 
-// Recovered is what a write that was cut off left in a folder.
+// Recovered describes the remains of an interrupted write in a folder.
 type Recovered struct {
 	Root string
 	tree.Recovery
 }
 
-// Recover finishes what was cut off in the roots of folders, or takes it back. Folders that don't
+// Recover completes or reverts interrupted writes in the roots of folders. Folders that don't
 // exist have nothing to recover.
 func Recover(ctx context.Context, dirs ...string) ([]Recovered, error) {
 	var all []Recovered
 	for _, dir := range dirs {
 		root, err := Root(dir)
 		if err != nil || slices.ContainsFunc(all, func(r Recovered) bool { return r.Root == root }) {
-			continue // who reads files of the folder says what is wrong with it
+			continue // reading the files of the folder reports the error
 		}
 		var found tree.Recovery
 		if err := waiting(ctx, func() (err error) { found, err = tree.Recover(root); return err }); err != nil {
@@ -181,7 +180,7 @@ func Recover(ctx context.Context, dirs ...string) ([]Recovered, error) {
 	return all, nil
 }
 
-// Another run is waited for: several may encrypt files of one repository at once.
+// All waits for other runs: several may encrypt files of one repository at the same time.
 const (
 	turns = 500
 	turn  = 20 * time.Millisecond

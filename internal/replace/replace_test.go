@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 )
 
@@ -51,7 +52,7 @@ func TestNone(t *testing.T) {
 		"gone":    {func(_, b string) error { return os.Remove(b) }, "no such file"},
 		"link":    {func(_, b string) error { _ = os.Remove(b); return os.Symlink("a", b) }, "is not a regular file"},
 		"folder":  {func(_, b string) error { _ = os.Remove(b); return os.Mkdir(b, 0o700) }, "is not a regular file"},
-		"changed": {func(_, b string) error { return os.WriteFile(b, []byte("theirs"), 0o600) }, "was changed since it was read"},
+		"changed": {func(_, b string) error { return os.WriteFile(b, []byte("theirs"), 0o600) }, "changed after it was read"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := folder(t, "a", "b")
@@ -92,7 +93,7 @@ func TestFilesComparesWithWhatWasRead(t *testing.T) {
 	} {
 		dir := folder(t, "a", "b")
 		err := Files(t.Context(), dir, was, map[string][]byte{"a": []byte("new a"), "b": []byte("new b")})
-		if err == nil || !strings.Contains(err.Error(), "was changed since it was read") {
+		if err == nil || !strings.Contains(err.Error(), "changed after it was read") {
 			t.Errorf("%s: %v", name, err)
 		}
 		if a, b := content(t, filepath.Join(dir, "a")), content(t, filepath.Join(dir, "b")); a != "old a" || b != "old b" {
@@ -105,14 +106,14 @@ func TestFilesComparesWithWhatWasRead(t *testing.T) {
 	}
 }
 
-// ending is a context that ends after a number of questions.
+// ending is a context that ends after a number of questions, which several goroutines may ask.
 type ending struct {
 	context.Context
-	left int
+	left atomic.Int64
 }
 
 func (e *ending) Err() error {
-	if e.left--; e.left < 0 {
+	if e.left.Add(-1) < 0 {
 		return context.Canceled
 	}
 	return nil
@@ -120,13 +121,15 @@ func (e *ending) Err() error {
 
 // TestInterrupted: an interrupted run replaces nothing and leaves nothing behind.
 func TestInterrupted(t *testing.T) {
-	for left := range 3 {
+	for left := range int64(3) {
 		dir := folder(t, "a", "b", "c")
 		var changes []Change
 		for _, name := range []string{"a", "b", "c"} {
 			changes = append(changes, Change{filepath.Join(dir, name), nil, []byte("new")})
 		}
-		if err := All(&ending{t.Context(), left}, changes); !errors.Is(err, context.Canceled) {
+		ends := &ending{Context: t.Context()}
+		ends.left.Store(left)
+		if err := All(ends, changes); !errors.Is(err, context.Canceled) {
 			t.Fatalf("after %d files: %v", left, err)
 		}
 		entries, err := os.ReadDir(dir)

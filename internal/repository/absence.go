@@ -6,12 +6,11 @@ import (
 	"strings"
 )
 
-// mostIgnoreBytes bounds the .gitignore files of a repository that are read, and each .sourceignore.
+// mostIgnoreBytes is the maximum size, in bytes, of each .sourceignore, and of all .gitignore files together.
 const mostIgnoreBytes = 1 << 20
 
-// Lacks says that there is neither a file nor a folder at a path, Flux sees it or not, and that
-// nothing tells that there is one elsewhere: no symlink leads there, no .gitignore leaves it out, no
-// submodule brings it, and the repository is whole.
+// Lacks reports whether there is certainly neither a file nor a folder at a path, whether Flux sees it or not:
+// no symlink leads there, no .gitignore excludes it, no submodule contains it, and the repository is complete.
 func (r *Repository) Lacks(at string) bool {
 	if r.partial || at == "." || r.Exists(at) || r.Exists(".gitmodules") {
 		return false

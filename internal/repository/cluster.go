@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// BootstrapCluster names the cluster that a bootstrap file belongs to:
-// clusters/NAME/…, NAME/bootstrap/…, or bootstrap/NAME/… where clusters/NAME
-// exists. It is "" when the path names none.
+// BootstrapCluster returns the name of the cluster that a bootstrap file belongs to:
+// clusters/NAME/…, NAME/bootstrap/…, or bootstrap/NAME/… if clusters/NAME exists. It is "" if the
+// path contains no name.
 func BootstrapCluster(paths []string, file string) string {
 	if name := ClusterOf(file); name != "" {
 		return name
@@ -29,8 +29,8 @@ func BootstrapCluster(paths []string, file string) string {
 	return ""
 }
 
-// ClusterOf names the cluster that a path belongs to by the conventions of
-// Flux's repositories: clusters/NAME/…; "" when it names none.
+// ClusterOf returns the name of the cluster that a path belongs to by the conventions of
+// Flux repositories: clusters/NAME/…; "" if the path contains none.
 func ClusterOf(file string) string {
 	parts := strings.Split(file, "/")
 	for i, part := range parts[:len(parts)-1] {
@@ -41,7 +41,7 @@ func ClusterOf(file string) string {
 	return ""
 }
 
-// SharedFolders is how many folders two paths share, from the first one.
+// SharedFolders returns the number of leading folders that two paths share.
 func SharedFolders(a, b string) int {
 	x, y := strings.Split(a, "/"), strings.Split(b, "/")
 	n := 0

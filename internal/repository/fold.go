@@ -8,15 +8,15 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A parsed text takes six times its bytes, and most of what stands in the folders of a project's
-// examples and tests is never looked at again: only the text of such a file is kept, once it is
-// known to be whole and to hold no objects, and it is parsed anew for the one who asks.
+// A parsed file takes six times its size, and most files in the folders of examples and
+// tests are never read again. For such a file, only its bytes are kept once they are known
+// to be valid and to contain no objects. They are parsed again when they are needed.
 
-// nodeBytes is the memory that a node takes.
+// nodeBytes is the memory that a node takes, in bytes.
 const nodeBytes = 160
 
-// fold gives up the nodes of a file of so many, where few will ask for them and they take
-// more than its text. What they are was judged before.
+// fold drops the nodes of a file if they are rarely needed and take more memory than the file's
+// bytes. The file has already been checked.
 func (f *File) fold(text []byte, nodes int64, limits Limits) {
 	if f.Err != nil || !IsExample(f.Path) || IsKustomization(f.Path) || nodes*nodeBytes <= int64(len(text)) {
 		return
@@ -37,7 +37,7 @@ func (f *File) fold(text []byte, nodes int64, limits Limits) {
 	f.folded = &folded{text: text, limits: limits}
 }
 
-// keysOf are the keys of a mapping, none of another node.
+// keysOf returns the keys of a mapping, none for other nodes.
 func keysOf(n *yaml.Node) []*yaml.Node {
 	var keys []*yaml.Node
 	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
@@ -46,7 +46,7 @@ func keysOf(n *yaml.Node) []*yaml.Node {
 	return keys
 }
 
-// unfold parses the text as it was parsed before.
+// unfold parses the bytes again, as they were parsed before.
 func (f *File) unfold() {
 	f.folded.once.Do(func() {
 		nodes, _ := decode(f.folded.text, 0, f.folded.limits)
@@ -57,7 +57,7 @@ func (f *File) unfold() {
 	})
 }
 
-// Root is the document's root, never a document or alias node.
+// Root returns the document's root, never a document or alias node.
 func (d *Document) Root() *yaml.Node {
 	if d.File.folded != nil {
 		d.File.unfold()
@@ -65,7 +65,7 @@ func (d *Document) Root() *yaml.Node {
 	return d.node
 }
 
-// lacks says that the document has nothing at a path, as far as that is known without its nodes.
+// lacks reports whether the document certainly has no value at a path, as far as that is known without its nodes.
 func (d *Document) lacks(path []any) bool {
 	if d.File.folded == nil || len(path) == 0 {
 		return false
@@ -74,7 +74,7 @@ func (d *Document) lacks(path []any) bool {
 	return isField && !slices.Contains(d.keys, name)
 }
 
-// Mentions says whether a word stands in a key or value of the document, or may stand there.
+// Mentions reports whether a key or value of the document contains a word, or may contain it.
 func (d *Document) Mentions(word string) bool {
 	if f := d.File.folded; f != nil {
 		return bytes.Contains(f.text, []byte(word))

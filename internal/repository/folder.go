@@ -6,29 +6,28 @@ import (
 	"strings"
 )
 
-// Visible says whether there is a regular file at a path that Flux sees: a
-// .sourceignore, or a default of source-controller's, may leave it out.
+// Visible reports whether there is a regular file at a path that Flux sees: a
+// .sourceignore, or source-controller's default patterns, may exclude it.
 func (r *Repository) Visible(path string) bool {
 	_, ok := r.paths[path]
 	return ok && !r.hidden[path]
 }
 
-// Size is that of a file that Flux sees, in bytes, and says whether there is one.
+// Size returns the size in bytes of a file that Flux sees, and whether there is one.
 func (r *Repository) Size(path string) (size int64, ok bool) {
 	size, ok = r.paths[path]
 	return size, ok && !r.hidden[path]
 }
 
-// ReadDir lists the names of the files and folders in a folder ("." for the
-// root) that Flux sees, sorted, and says whether there is such a folder. A
-// folder whose files are all left out is an empty one.
+// ReadDir returns the sorted names of the files and folders in a folder ("." for the root) that
+// Flux sees, and whether there is such a folder. A folder whose files are all excluded is empty.
 func (r *Repository) ReadDir(dir string) (names []string, ok bool) {
 	r.listOnce.Do(r.list)
 	names, ok = r.folders[dir]
 	return names, ok
 }
 
-// list makes the folders of the visible files.
+// list creates the folders of the visible files.
 func (r *Repository) list() {
 	r.folders = map[string][]string{".": nil}
 	seen := map[string]bool{}
@@ -55,23 +54,22 @@ func (r *Repository) list() {
 	}
 }
 
-// Check parses a text as YAML and says why it goes beyond the limits of the
-// repository: too large, nested too deep, or aliases that expand too far. It is
-// for texts within documents, such as inline patches. A text that is no YAML is
-// no error: who reads it will say so.
+// Check parses a string as YAML and returns an error if it exceeds the limits of the repository:
+// its size, its depth, or the expansion of its aliases. It is for strings in documents, such as
+// inline patches. A string that is not YAML is no error: its reader reports that.
 func (r *Repository) Check(text string) error {
 	_, err := r.Expanded(text)
 	return err
 }
 
-// Expanded is Check, and returns the number of values that the aliases in the text
-// stand for.
+// Expanded is Check, but it also returns the number of values that the aliases in the string
+// expand to.
 func (r *Repository) Expanded(text string) (values int64, err error) {
 	if int64(len(text)) > r.limits.FileBytes || nodeEstimate([]byte(text)) > r.limits.FileNodes {
 		return 0, &Error{Reason: TooLarge, Message: "the text is too large"}
 	}
 	if !strings.Contains(text, "*") && len(text) < 10_000 {
-		return 0, nil // without aliases, and too short to be deep
+		return 0, nil // without aliases, and too short to be deeply nested
 	}
 	nodes, failed := decode([]byte(text), 0, r.limits)
 	if failed != nil && failed.Reason != NotYAML {

@@ -1,6 +1,8 @@
 package repository
 
 import (
+	"math/rand/v2"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -36,5 +38,27 @@ func TestLeading(t *testing.T) {
 	l.Know([]string{`"hunter"`})
 	if got := l.Without(`hunter is "hunter", a1_B`); got != `hunter is <hidden>, <hidden>` {
 		t.Error(got)
+	}
+}
+
+func TestPlainNames(t *testing.T) {
+	want := regexp.MustCompile(`^(?:[a-z]+(?:-[a-z]+)*|[{\[|>&][-+]?|[A-Z][a-z]+(?:[A-Z][a-z]+)*|[A-Z]+(?:_[A-Z]+)+)$`)
+	random := rand.New(rand.NewPCG(1, 1))
+	found := 0
+	for range 300_000 {
+		var b strings.Builder
+		for range random.IntN(7) {
+			b.WriteByte("abABzZ-_{[|>&+1 \n"[random.IntN(17)])
+		}
+		value := b.String()
+		if isPlainName(value) {
+			found++
+		}
+		if isPlainName(value) != want.MatchString(value) {
+			t.Fatalf("%q: got %v", value, isPlainName(value))
+		}
+	}
+	if found < 1000 {
+		t.Errorf("only %d plain names", found)
 	}
 }

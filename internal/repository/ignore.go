@@ -11,9 +11,9 @@ import (
 	"github.com/fluxcd/pkg/sourceignore"
 )
 
-// The files come from a repository that nobody trusts, and each pattern is tried on each file. Where they
-// go beyond these, only the defaults count, so that more is validated, not less: a pattern that is left out
-// may take a file back that another one leaves out.
+// Limits of the .sourceignore files of an untrusted repository: each pattern is matched against each file. If a repository
+// exceeds them, only Flux's default patterns apply, so that more is validated, not less: a pattern that was dropped could
+// include a file again that another pattern excludes.
 const (
 	mostPatterns = 500
 	mostPattern  = 1000
@@ -28,7 +28,7 @@ func newIgnore() *ignore {
 	return i
 }
 
-// add adds the patterns of a .sourceignore in a folder. Folders come in the order of their
+// add adds the patterns of a .sourceignore in a folder. The caller adds folders in the order of their
 // paths, a parent before its children.
 func (i *ignore) add(dir string, data []byte) {
 	var domain []string
@@ -53,14 +53,14 @@ func (i *ignore) add(dir string, data []byte) {
 	i.cost += len(kept) + 10*len(added)
 }
 
-// exceed notes that the file in a folder goes beyond a limit, and why.
+// exceed records that the .sourceignore in a folder exceeds a limit, and why.
 func (i *ignore) exceed(dir, why string) {
 	if i.beyond == "" {
 		i.beyond, i.where = why, dir
 	}
 }
 
-// exceeded is the limit that the files go beyond, nil where they go beyond none.
+// exceeded returns the limit that was exceeded, nil if none was.
 func (i *ignore) exceeded() *Error {
 	if i.beyond == "" {
 		return nil
@@ -68,10 +68,10 @@ func (i *ignore) exceeded() *Error {
 	return &Error{Reason: TooLarge, Path: path.Join(i.where, sourceIgnore), Message: "it " + i.beyond + ": only Flux's own patterns count"}
 }
 
-// matches says whether source-controller leaves out a file.
+// matches reports whether source-controller excludes a file.
 func (i *ignore) matches(file string) bool { return i.match(file, false) }
 
-// matchesFolder says whether source-controller leaves out a folder, but for the files in it.
+// matchesFolder reports whether source-controller excludes a folder as such, apart from the files in it.
 func (i *ignore) matchesFolder(dir string) bool { return i.match(dir, true) }
 
 func (i *ignore) match(name string, isDir bool) bool {
@@ -85,8 +85,8 @@ func (i *ignore) match(name string, isDir bool) bool {
 	return sourceignore.NewMatcher(i.patterns).Match(elements, isDir)
 }
 
-// within says whether one of the patterns that were added leaves out a path, or whether that would
-// take too long to say.
+// within reports whether one of the added patterns excludes a path. It also returns true if matching would
+// take too long.
 func (i *ignore) within(elements []string, isDir bool) bool {
 	if i.spent += i.cost * len(elements); i.spent > mostSpent {
 		return true
@@ -94,8 +94,8 @@ func (i *ignore) within(elements []string, isDir bool) bool {
 	return sourceignore.NewMatcher(i.patterns).Match(elements, isDir)
 }
 
-// allPlain says whether no default pattern can match a path: each is about a single name,
-// be it a file's or a folder's.
+// allPlain reports whether no default pattern can match a path: each default pattern is for a single name
+// of a file or folder.
 func (i *ignore) allPlain(elements []string) bool {
 	for _, name := range elements {
 		plain, known := i.plain[name]
@@ -111,8 +111,8 @@ func (i *ignore) allPlain(elements []string) bool {
 	return true
 }
 
-// bare returns the folders of some files that source-controller leaves out, and that
-// themselves it doesn't.
+// bare returns the folders of the files that source-controller excludes, if it does not exclude the
+// folders themselves.
 func (i *ignore) bare(hidden map[string]bool) map[string]bool {
 	bare, seen := map[string]bool{}, map[string]bool{}
 	for file := range hidden {
@@ -126,11 +126,11 @@ func (i *ignore) bare(hidden map[string]bool) map[string]bool {
 	return bare
 }
 
-// sourceIgnore is the name of the files that say what an artifact leaves out.
+// sourceIgnore is the name of the files that list what an artifact excludes.
 const sourceIgnore = ".sourceignore"
 
-// LeftOutBy returns the path of the .sourceignore that leaves a file out of what Flux sees, the
-// nearest one that does; "" where none does by itself.
+// LeftOutBy returns the path of the nearest .sourceignore that excludes a file from the artifact;
+// "" if none alone does.
 func (r *Repository) LeftOutBy(file string) string {
 	if !r.hidden[file] {
 		return ""

@@ -13,104 +13,150 @@ import (
 	"go.yaml.in/yaml/v3"
 	"sigs.k8s.io/kustomize/kyaml/kio/kioutil"
 	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
+
+	"github.com/fleetwright/fleetwright/internal/sorting"
 )
 
-// packagePathAnnotation is the folder of an item's package, as kpt names it: an
-// absolute path on its machine. The item's path is relative to it.
+// packagePathAnnotation is the annotation in which kpt stores the folder of an item's package: an
+// absolute path on the machine. The item's path is relative to it.
 const packagePathAnnotation = "internal.config.kubernetes.io/package-path"
 
-// FromItems loads the items of a KRM ResourceList. Their files are those that
-// the path annotations name (both prefixes), those of a nested package in that
-// package's folder; items without one each stand in a file named by kind and
-// name. A ResourceList
-// carries no lines of the files, so that every position is 0. The items are not
-// changed.
+// FromItems loads the items of a KRM ResourceList. The path annotations (with both prefixes) name their
+// files; items of a nested package are in that package's folder; an item without the annotation gets a
+// file of its own, named by kind and name. A ResourceList contains no line numbers, so that every
+// position is 0. FromItems does not change the items.
 func FromItems(items []*kyaml.RNode, opts Options) (*Repository, error) {
+	all := make([]Item, len(items))
+	for i, item := range items {
+		all[i].Node = item
+	}
+	return FromPlaced(all, opts)
+}
+
+// Item is an item of a ResourceList.
+type Item struct {
+	Node *kyaml.RNode
+	// Path is the file of the item, if it differs from the annotation.
+	Path string
+}
+
+// FromPlaced is FromItems for items of which some are in other files than their annotations say.
+func FromPlaced(items []Item, opts Options) (*Repository, error) {
 	limits := opts.Limits.withDefaults()
 	type placed struct {
 		path  string
 		index int
 		node  *yaml.Node
 	}
-	all := make([]placed, 0, len(items))
-	var total expanded
+	nodes := make([]*kyaml.RNode, len(items))
 	for i, item := range items {
-		if item.IsNilOrEmpty() {
-			continue
-		}
-		added, e := checkNode(item.YNode(), limits)
-		if e != nil {
-			return nil, fmt.Errorf("item %d: %s", i, e.Message)
-		}
-		total.add(added)
-		if e := total.exceeds(limits); e != nil {
-			return nil, fmt.Errorf("item %d: %s", i, e.Message)
-		}
+		nodes[i] = item.Node
 	}
+	if i, err := checkItems(nodes, limits); err != nil {
+		return nil, fmt.Errorf("item %d: %s", i, err.Message)
+	}
+	all := make([]placed, 0, len(items))
 	root := rootPackage(items)
 	for i, item := range items {
-		if item.IsNilOrEmpty() {
+		if item.Node.IsNilOrEmpty() {
 			continue
 		}
 		p, index, err := itemPath(item, root)
 		if err != nil {
 			return nil, fmt.Errorf("item %d: %w", i, err)
 		}
-		all = append(all, placed{p, index, item.YNode()})
+		all = append(all, placed{p, index, item.Node.YNode()})
 	}
-	slices.SortStableFunc(all, func(a, b placed) int {
+	sorting.StableFunc(all, func(a, b placed) int {
 		return cmp.Or(cmp.Compare(a.path, b.path), cmp.Compare(a.index, b.index))
 	})
 	r := &Repository{partial: true, limits: limits, paths: map[string]int64{}, charts: map[string]bool{}}
-	var f *File
-	for _, item := range all {
-		if f == nil || f.Path != item.path {
-			f = &File{Path: item.path, FromItems: true}
-			r.files = append(r.files, f)
-			r.paths[item.path] = 0
+	texts := memory{}
+	for len(all) > 0 {
+		f := &File{Path: all[0].path, FromItems: true}
+		var text bytes.Buffer
+		encoder := yaml.NewEncoder(&text)
+		for ; len(all) > 0 && all[0].path == f.Path; all = all[1:] {
+			item := all[0]
+			node := unplaced(withoutLines(resolve(item.node), map[*yaml.Node]*yaml.Node{}))
+			if err := encoder.Encode(node); err != nil {
+				return nil, fmt.Errorf("%s: %w", f.Path, err)
+			}
+			f.Documents = append(f.Documents, newDocument(f, item.index, node))
 		}
-		addItem(f, item.node, item.index)
+		if err := encoder.Close(); err != nil {
+			return nil, fmt.Errorf("%s: %w", f.Path, err)
+		}
+		// A build reads this string. It differs from the user's file, and has no comments.
+		texts[f.Path], f.Size, f.Apart = text.Bytes(), int64(text.Len()), apart(text.Bytes())
+		r.files, r.paths[f.Path] = append(r.files, f), f.Size
 	}
-	if err := r.render(); err != nil {
-		return nil, err
-	}
+	r.src = texts
 	r.index()
 	return r, nil
 }
 
-// render makes the texts of the files that the items stand in, for ReadFile: what
-// a build reads. It is not what stands in the user's files, and has no comments.
-func (r *Repository) render() error {
-	texts := memory{}
-	for _, f := range r.files {
-		var text bytes.Buffer
-		encoder := yaml.NewEncoder(&text)
-		for _, d := range f.Documents {
-			if err := encoder.Encode(d.node); err != nil {
-				return fmt.Errorf("%s: %w", f.Path, err)
-			}
+// CheckItems returns the index of the first item whose aliases contain themselves, or that exceeds a limit of a repository's
+// documents, alone or together with those before it, and the error. No code may read such an item.
+func CheckItems(items []*kyaml.RNode) (int, *Error) { return checkItems(items, defaultLimits()) }
+
+func checkItems(items []*kyaml.RNode, limits Limits) (int, *Error) {
+	var total expanded
+	for i, item := range items {
+		if item == nil || item.YNode() == nil {
+			continue
 		}
-		if err := encoder.Close(); err != nil {
-			return fmt.Errorf("%s: %w", f.Path, err)
+		added, err := checkNode(item.YNode(), limits)
+		if total.add(added); err == nil {
+			err = total.exceeds(limits)
 		}
-		texts[f.Path] = text.Bytes()
-		f.Size = int64(text.Len())
-		r.paths[f.Path] = f.Size
+		if err != nil {
+			return i, err
+		}
 	}
-	r.src = texts
-	return nil
+	return 0, nil
 }
 
-// Partial says that the repository came as items of a ResourceList: files that
-// hold no objects are not among them.
+// placing are the annotations for the place of an item; they are not in its file.
+var placing = map[string]bool{
+	kioutil.PathAnnotation: true, kioutil.LegacyPathAnnotation: true, //nolint:staticcheck // kpt writes both
+	kioutil.IndexAnnotation: true, kioutil.LegacyIndexAnnotation: true, //nolint:staticcheck // as the path
+	packagePathAnnotation: true, kioutil.SeqIndentAnnotation: true,
+}
+
+// unplaced returns a copy of an item without the annotations for its place. It also removes a map that is then empty.
+func unplaced(root *yaml.Node) *yaml.Node {
+	metadata := Lookup(root, "metadata")
+	annotations := Lookup(root, "metadata", "annotations")
+	if metadata == nil || metadata.Kind != yaml.MappingNode || annotations == nil || annotations.Kind != yaml.MappingNode || annotations.Anchor != "" {
+		return root
+	}
+	kept := make([]*yaml.Node, 0, len(annotations.Content))
+	for i := 0; i+1 < len(annotations.Content); i += 2 {
+		if !placing[annotations.Content[i].Value] {
+			kept = append(kept, annotations.Content[i:i+2]...)
+		}
+	}
+	if changed := len(kept) < len(annotations.Content); !changed {
+		return root
+	}
+	if annotations.Content = kept; len(kept) > 0 {
+		return root
+	}
+	for i := 0; i+1 < len(metadata.Content); i += 2 {
+		if metadata.Content[i+1] == annotations {
+			metadata.Content = slices.Delete(metadata.Content, i, i+2)
+			break
+		}
+	}
+	return root
+}
+
+// Partial reports whether the repository was loaded from items of a ResourceList: files without
+// objects are not among them.
 func (r *Repository) Partial() bool { return r.partial }
 
-func addItem(f *File, n *yaml.Node, index int) {
-	root := withoutLines(resolve(n), map[*yaml.Node]*yaml.Node{})
-	f.Documents = append(f.Documents, newDocument(f, index, root))
-}
-
-// withoutLines copies a node without positions, aliases kept as aliases.
+// withoutLines returns a copy of a node without positions; aliases stay aliases.
 func withoutLines(n *yaml.Node, copied map[*yaml.Node]*yaml.Node) *yaml.Node {
 	if n == nil {
 		return nil
@@ -129,13 +175,13 @@ func withoutLines(n *yaml.Node, copied map[*yaml.Node]*yaml.Node) *yaml.Node {
 	return &c
 }
 
-// rootPackage is the folder that all packages of the items are in.
-func rootPackage(items []*kyaml.RNode) string {
+// rootPackage returns the folder that contains all packages of the items.
+func rootPackage(items []Item) string {
 	var root []string
 	first := true
 	for _, item := range items {
-		pkg := annotationsOf(item)[packagePathAnnotation]
-		if pkg == "" {
+		pkg := annotationsOf(item.Node)[packagePathAnnotation]
+		if item.Path != "" || pkg == "" {
 			continue
 		}
 		elements := strings.Split(pkg, "/")
@@ -165,14 +211,14 @@ func annotationsOf(item *kyaml.RNode) map[string]string {
 	return annotations
 }
 
-// itemPath is the file that an item stands in, and its place there. Root is the
-// folder of the outermost package.
-func itemPath(item *kyaml.RNode, root string) (string, int, error) {
-	annotations := annotationsOf(item)
-	p := cmp.Or(annotations[kioutil.PathAnnotation], annotations[kioutil.LegacyPathAnnotation]) //nolint:staticcheck // kpt writes both
+// itemPath returns the file of an item, and its index there. root is the folder of the outermost
+// package.
+func itemPath(item Item, root string) (string, int, error) {
+	annotations := annotationsOf(item.Node)
+	p := cmp.Or(item.Path, annotations[kioutil.PathAnnotation], annotations[kioutil.LegacyPathAnnotation]) //nolint:staticcheck // kpt writes both
 	if p == "" {
-		p = defaultItemPath(item.YNode())
-	} else if pkg := annotations[packagePathAnnotation]; pkg != "" {
+		p = defaultItemPath(item.Node.YNode())
+	} else if pkg := annotations[packagePathAnnotation]; item.Path == "" && pkg != "" {
 		p = strings.TrimPrefix(strings.TrimPrefix(pkg, root)+"/"+p, "/")
 	}
 	clean := path.Clean(p)
@@ -187,7 +233,7 @@ func itemPath(item *kyaml.RNode, root string) (string, int, error) {
 	return clean, n, nil
 }
 
-// defaultItemPath is where kpt would write an item without a path.
+// defaultItemPath returns the path at which kpt would write an item without a path.
 func defaultItemPath(n *yaml.Node) string {
 	text := func(path ...any) string {
 		if v := Lookup(n, path...); v != nil && v.Kind == yaml.ScalarNode {

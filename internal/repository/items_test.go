@@ -79,6 +79,28 @@ func TestFromItemsRefusesPathsThatLeadOut(t *testing.T) {
 	}
 }
 
+// TestItemsAreFiles: the text of an item's file is the one that kpt writes, and it falls into the same documents, so
+// that a build takes them as they are; kustomize takes a time for it that grows with the square of their number.
+func TestItemsAreFiles(t *testing.T) {
+	r, err := FromItems(items(t,
+		item("ConfigMap", "a", "config.kubernetes.io/path: a.yaml, internal.config.kubernetes.io/path: a.yaml, config.kubernetes.io/index: '0', internal.config.kubernetes.io/index: '0'"),
+		item("ConfigMap", "b", "config.kubernetes.io/path: a.yaml, config.kubernetes.io/index: '1', own: x"),
+		item("ConfigMap", "c", "own: &x y, other: *x, config.kubernetes.io/path: a.yaml, config.kubernetes.io/index: '2'"),
+	), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := r.ReadFile("a.yaml")
+	want := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: b, annotations: {own: x}}\n" +
+		"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, annotations: {own: &x y, other: *x}}\n"
+	if err != nil || string(data) != want {
+		t.Errorf("%v\n%s\nwant:\n%s", err, data, want)
+	}
+	if f, ok := r.File("a.yaml"); !ok || !f.Apart || len(f.Documents) != 3 {
+		t.Errorf("%+v", f)
+	}
+}
+
 // TestFromItemsOfTheRealTools loads what kpt and kustomize passed to a function.
 func TestFromItemsOfTheRealTools(t *testing.T) {
 	lists, err := filepath.Glob(filepath.Join("..", "..", "functions", "testdata", "k*-*.yaml"))

@@ -10,19 +10,19 @@ import (
 	"sigs.k8s.io/kustomize/api/types"
 )
 
-// Use says what the kustomizations make of a file.
+// Use is how kustomizations use a file.
 type Use int
 
-// The uses, a stronger one counting more: a file listed both as a patch and as
-// a resource is a resource.
+// The uses in ascending precedence: a file that is listed both as a patch and as a resource is a
+// resource.
 const (
 	// Unlisted is a file that no kustomization names, in a folder with a
 	// kustomization: kustomize never reads it.
 	Unlisted Use = iota
-	// Chart is a file of a Helm chart's.
+	// Chart is a file of a Helm chart.
 	Chart
-	// Input is a file that a kustomization reads as something else than an
-	// object: a generator's file, a configuration, Helm values, a CRD's schema.
+	// Input is a file that a kustomization reads, but not as an object: a generator's file, a
+	// configuration, Helm values, a CRD's schema.
 	Input
 	// Patch is a partial object, merged into others.
 	Patch
@@ -35,17 +35,16 @@ const (
 	Resource
 )
 
-// Kustomizes are the kustomization files of the repository, in the order of
-// their paths.
+// Kustomizes returns the kustomization files of the repository, in the order of their paths.
 func (r *Repository) Kustomizes() []*Kustomize { return r.kustomizes }
 
-// KustomizeAt is the kustomization of a folder ("." for the root).
+// KustomizeAt returns the kustomization of a folder ("." for the root).
 func (r *Repository) KustomizeAt(dir string) (*Kustomize, bool) {
 	k, ok := r.byDir[dir]
 	return k, ok
 }
 
-// KustomizeOf is the kustomization that a file is. A folder may have several, of which KustomizeAt returns one.
+// KustomizeOf returns the kustomization in a file. A folder may have several, of which KustomizeAt returns one.
 func (r *Repository) KustomizeOf(file *File) (*Kustomize, bool) {
 	if !IsKustomization(file.Path) {
 		return nil, false
@@ -60,7 +59,7 @@ func (r *Repository) KustomizeOf(file *File) (*Kustomize, bool) {
 	return r.kustomizes[i], true
 }
 
-// Use says what the kustomizations make of a file.
+// Use returns how kustomizations use a file.
 func (r *Repository) Use(file string) Use {
 	if use, listed := r.uses[file]; listed {
 		return use
@@ -74,8 +73,8 @@ func (r *Repository) Use(file string) Use {
 	return Plain
 }
 
-// inChart says whether a file belongs to a Helm chart, whose files are
-// templates, values and metadata.
+// inChart reports whether a file belongs to a Helm chart, whose files are templates, values and
+// metadata.
 func (r *Repository) inChart(file string) bool {
 	if len(r.charts) == 0 {
 		return false
@@ -90,8 +89,7 @@ func (r *Repository) inChart(file string) bool {
 	}
 }
 
-// IsKustomization says whether a file has one of the names that kustomize
-// recognises.
+// IsKustomization reports whether a file has one of the names that kustomize recognizes.
 func IsKustomization(file string) bool {
 	return slices.Contains(konfig.RecognizedKustomizationFileNames(), path.Base(file))
 }
@@ -99,8 +97,8 @@ func IsKustomization(file string) bool {
 // Within reports whether a file or folder is in a folder, or in one below it.
 func Within(dir, at string) bool { return dir == "." || strings.HasPrefix(at, dir+"/") }
 
-// Join resolves a path in a kustomization of a folder. It says false for an
-// absolute path, a URL, and one that leads out of the repository.
+// Join resolves a path in the kustomization of a folder. It returns false for an absolute path, a
+// URL, and a path that leads out of the repository.
 func Join(dir, ref string) (string, bool) {
 	if ref == "" || path.IsAbs(ref) || strings.Contains(ref, "://") || strings.Contains(ref, "\n") {
 		return "", false
@@ -112,8 +110,8 @@ func Join(dir, ref string) (string, bool) {
 	return joined, true
 }
 
-// Clean is a path that Flux reads from the root of a source, such as a spec.path, as one of the
-// repository: however it is written, it can't lead out of it. The root is ".".
+// Clean converts a path that Flux reads relative to the root of a source, such as spec.path, to a path
+// in the repository. Whatever its notation, the result is inside the repository. The root is ".".
 func Clean(at string) string {
 	if clean := path.Clean("/" + at)[1:]; clean != "" {
 		return clean
@@ -151,15 +149,14 @@ func newKustomize(f *File) *Kustomize {
 	if kind := k.Document.Lookup("kind"); kind != nil {
 		k.Component = kind.Value == types.ComponentKind
 	}
-	// Of a key given twice kustomize takes the last.
+	// Of a duplicate key, kustomize uses the last one.
 	value, err := decoder{file: f.Path, lastWins: true}.value(k.Document.Root())
 	if err != nil {
 		k.Err = err
 		return k
 	}
 	k.Value = value
-	// Through JSON, as kustomize decodes: encoding/json matches the names of
-	// fields in any case.
+	// As kustomize does, decode from JSON: encoding/json matches the names of fields in any case.
 	text, err := json.Marshal(value)
 	if err != nil {
 		k.Err = err
@@ -181,7 +178,7 @@ func (r *Repository) use(file string, use Use) {
 	}
 }
 
-// listUses records what a kustomization makes of the files that it names.
+// listUses records how a kustomization uses the files that it names.
 func (r *Repository) listUses(k *Kustomize) {
 	list := func(use Use, refs ...string) {
 		for _, ref := range refs {
@@ -224,7 +221,7 @@ func (r *Repository) listUses(k *Kustomize) {
 	}
 }
 
-// generatorFiles are the files that a generator reads, their key= cut off.
+// generatorFiles returns the files that a generator reads, without KEY=.
 func generatorFiles(s types.KvPairSources) []string {
 	files := slices.Concat(s.EnvSources, []string{s.EnvSource})
 	for _, f := range s.FileSources {

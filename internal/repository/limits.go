@@ -5,13 +5,13 @@ import (
 	"path"
 )
 
-// mostNodes are what a large repository may have, where most are no single letters.
+// mostNodes is the maximum number of nodes in a repository, and bytesPerNode the number of bytes that allow one node.
 const (
 	mostNodes    = 4_000_000
 	bytesPerNode = 8
 )
 
-// totalNodes is how many nodes files of some size may have.
+// totalNodes returns the number of nodes that the files may have, depending on their sizes.
 func (l Limits) totalNodes(found []entry) int64 {
 	bytes := int64(0)
 	for _, e := range found {
@@ -22,15 +22,14 @@ func (l Limits) totalNodes(found []entry) int64 {
 	return max(l.TotalNodes, min(bytes/bytesPerNode, mostNodes))
 }
 
-// defaultLimits leave an order of magnitude above what real repositories hold:
-// the largest known YAML files are CRD bundles of 4 MB and 120,000 nodes, and the
-// largest known repositories of Flux's have 100,000 nodes, of others 1,400,000. A fleet of
-// 1,000 tenants on 10 clusters has 3,300,000.
+// defaultLimits returns limits of ten times what real repositories contain: the largest known YAML
+// files are CRD bundles of 4 MB and 120,000 nodes, and the largest known Flux repositories have
+// 100,000 nodes, others 1,400,000. A fleet of 1,000 tenants on 10 clusters has 3,300,000.
 func defaultLimits() Limits {
 	return Limits{
 		FileBytes:  10 << 20,
 		ReadBytes:  10 << 20,
-		TotalBytes: 64 << 20,
+		TotalBytes: MostStream,
 		FileNodes:  1_000_000,
 		TotalNodes: 1_500_000,
 		Files:      200_000,
@@ -39,7 +38,7 @@ func defaultLimits() Limits {
 		Depth:      200,
 
 		Levels:        3_000_000,
-		TotalLevels:   8_000_000,  // three times the largest repository known
+		TotalLevels:   8_000_000,  // three times the largest known repository
 		KeyPairs:      10_000_000, // a map of 4,500 keys
 		TotalKeyPairs: 30_000_000,
 
@@ -82,8 +81,25 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// nodeEstimate is an upper bound (but for a constant) of the YAML nodes in a
-// text: each byte that can start, end or separate one counts.
+// MostStream is the maximum number of bytes that CheckStream allows.
+const MostStream = 64 << 20
+
+// CheckStream returns an error if a YAML stream, which contains the documents of many files, has more bytes or values than
+// the files of a repository may have. It does not parse the stream.
+func CheckStream(data []byte) *Error {
+	limits := defaultLimits()
+	if len(data) > MostStream {
+		return &Error{Reason: TooLarge, Message: "it is larger than " + megabytes(MostStream)}
+	}
+	most := limits.totalNodes([]entry{{path: "stream.yaml", size: int64(len(data))}})
+	if estimate := nodeEstimate(data); estimate > most {
+		return &Error{Reason: TooLarge, Message: fmt.Sprintf("it holds up to %d values; up to %d are read", estimate, most)}
+	}
+	return nil
+}
+
+// nodeEstimate returns an upper bound (except for a constant) of the number of YAML nodes in
+// data: it counts each byte that can start, end or separate a node.
 func nodeEstimate(data []byte) int64 {
 	var n int64
 	for _, b := range data {
@@ -95,20 +111,20 @@ func nodeEstimate(data []byte) int64 {
 	return n
 }
 
-// entry is a regular file that was found.
+// entry is a regular file in the repository's folder.
 type entry struct {
 	path string
 	size int64
 	err  error
 }
 
-// entryBytes is how many bytes of input a file counts as where the run's bounds grow.
+// entryBytes is the number of bytes of input that a file counts as, with which the run's bounds grow.
 const entryBytes = 20
 
 func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/(1<<20)) }
 
-// holdsDocuments says whether a file is YAML by its name. JSON files are looked
-// into for an object.
+// holdsDocuments reports whether a file may contain documents according to its name: it is a YAML or JSON file, or is
+// called Kustomization.
 func holdsDocuments(p string) bool {
 	switch path.Ext(p) {
 	case ".yaml", ".yml", ".json":

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Lines returns the reader of the repository's source lines, which reads each file once.
+// Lines returns the reader of the repository's source lines. It reads each file once.
 func (r *Repository) Lines() *Lines {
 	r.linesOnce.Do(func() {
 		r.lines = &Lines{repo: r, files: map[string]*masked{}}
@@ -15,14 +15,14 @@ func (r *Repository) Lines() *Lines {
 	return r.lines
 }
 
-// longestLine is how much of a line is given, in bytes.
+// longestLine is the maximum length of a line that is returned, in bytes.
 const longestLine = 16 << 10
 
-// Line returns a line of a file, counted from 1, without its end, and whether there is one. Of a line
-// above 16 KB it is the beginning. What can be a secret is hidden: values of Secrets wherever they
-// stand, literals of a secretGenerator, values of patches that lead to them, private keys, and what
-// looks like a credential. Of a file that cannot be parsed, and of one of settings, only evident
-// values are shown, and where it speaks of a Secret there is no line.
+// Line returns a line of a file, counted from 1, without its end, and whether it exists. If the line is longer than
+// 16 KB, it returns the first part. Possible secrets are hidden: values of Secrets
+// everywhere, literals of a secretGenerator, values of patches for such fields, private keys, and strings that
+// look like credentials. In a file that cannot be parsed, and in one with settings, only evidently public
+// values are shown; if it contains the word secret, it has no lines.
 func (l *Lines) Line(file string, line int) (string, bool) {
 	lines := l.of(file).lines
 	if line < 1 || line > len(lines) {
@@ -43,7 +43,7 @@ func (l *Lines) of(file string) *masked {
 	return m
 }
 
-// beginning is the part of a line that is given.
+// beginning returns the part of a line that is returned.
 func beginning(line string) string {
 	if len(line) <= longestLine {
 		return line

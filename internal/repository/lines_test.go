@@ -213,6 +213,21 @@ spec:
 	}
 }
 
+// A variable that a file of settings names is no secret: a message may name it.
+func TestLinesShowVariables(t *testing.T) {
+	repo, err := FromFiles(func(yield func(string, []byte) bool) {
+		yield("dashboard.json", []byte("{\n  \"name\": \"DS_PROMETHEUS\",\n  \"token\": \"kX9vbQ2mZpLtR\"\n}\n"))
+	}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line, want := range map[int]string{2: `  "name": "DS_PROMETHEUS",`, 3: `  "token": "<hidden>`} {
+		if got, _ := repo.Lines().Line("dashboard.json", line); got != want {
+			t.Errorf("line %d is shown as %q, want %q", line, got, want)
+		}
+	}
+}
+
 // TestLinesHideOnce: of a line with several values, all from the first one on is hidden, once.
 func TestLinesHideOnce(t *testing.T) {
 	const flow = "stringData: {a: tr0ub4dor-and-3, b: tr0ub4dor-and-4, c: x}"

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"iter"
 	"maps"
@@ -15,27 +14,33 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 
 	"github.com/fluxcd/pkg/sourceignore"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/sorting"
 )
 
-// Options of a load.
+// Options configure how a repository is loaded.
 type Options struct {
-	// Name is what messages put before the paths of the files: a relative folder, or "" for
-	// the repository that they are about.
+	// Name is the prefix of the paths of files in messages: a relative folder, or "" for
+	// the validated repository.
 	Name string
-	// Limits of what loading may cost; the zero value is the defaults.
+	// Branch is the branch or tag of the files. Messages prefix paths with it as git does, BRANCH:PATH;
+	// "" for a folder.
+	Branch string
+	// Limits of the cost of loading; zero values are replaced by the defaults.
 	Limits Limits
+	// Replace maps paths to content that Load uses instead of the files.
+	Replace  map[string][]byte
+	Artifact bool // the files are those of an artifact: files that Flux does not see are already excluded
 }
 
-// Load reads the folder at root. Files that cannot be read, are no YAML or go
-// beyond a limit are recorded in File.Err. It fails when the folder itself
-// cannot be read or holds more files than the limit.
+// Load reads the folder at root. Files that cannot be read, are not YAML or exceed a limit are
+// recorded in File.Err. Load returns an error if the folder itself cannot be read or contains more
+// files than the limit.
 func Load(root string, opts Options) (*Repository, error) {
 	info, err := os.Stat(root)
 	if err != nil {
@@ -58,13 +63,18 @@ func Load(root string, opts Options) (*Repository, error) {
 	if err := boundParsed(found, limits); err != nil {
 		return nil, fmt.Errorf("%s: %w", dir.Name(), err)
 	}
-	r := load(found, folder{root}, folderAt{dir}, limits)
+	for i, e := range found {
+		if data, ok := opts.Replace[e.path]; ok {
+			found[i].size = int64(len(data))
+		}
+	}
+	r := load(found, overlay{folder{root}, opts.Replace}, overlay{folderAt{dir}, opts.Replace}, limits, opts.Artifact)
 	r.name, r.odd = opts.Name, odd
 	return r, nil
 }
 
-// FromFiles loads files that are in memory: path (relative, with forward
-// slashes) and content. The content is kept and must not be changed.
+// FromFiles loads files in memory: paths (relative, with forward slashes) and content. It keeps the
+// content, which must not be changed.
 func FromFiles(files iter.Seq2[string, []byte], opts Options) (*Repository, error) {
 	m := memory{}
 	sizes := func(yield func(string, int64) bool) {
@@ -80,9 +90,9 @@ func FromFiles(files iter.Seq2[string, []byte], opts Options) (*Repository, erro
 	return from(sizes, m, opts)
 }
 
-// FromReader loads files that are elsewhere: path (relative, with forward slashes) and size. Read
-// reads one of them, at any time, also from several goroutines, and none above the limits. It fails when
-// a file that may hold documents cannot be read, but for those that exceed a bound.
+// FromReader loads files from elsewhere: paths (relative, with forward slashes) and sizes. read
+// returns the content of a file; it may be called at any time, concurrently, and is not called for files above the limits.
+// FromReader returns an error if a file that may contain documents cannot be read, unless it exceeds a bound.
 func FromReader(sizes iter.Seq2[string, int64], read func(path string) ([]byte, error), opts Options) (*Repository, error) {
 	r := reader{sizes: maps.Collect(sizes), one: read, failed: &failure{}}
 	repo, err := from(sizes, r, opts)
@@ -94,7 +104,7 @@ func FromReader(sizes iter.Seq2[string, int64], read func(path string) ([]byte, 
 	return repo, nil
 }
 
-// from loads files of a source that is no folder.
+// from loads the files of a source that is not a folder.
 func from(sizes iter.Seq2[string, int64], src source, opts Options) (*Repository, error) {
 	limits := opts.Limits.withDefaults()
 	seen := map[string]bool{}
@@ -104,25 +114,25 @@ func from(sizes iter.Seq2[string, int64], src source, opts Options) (*Repository
 			return nil, fmt.Errorf("%q is not a path inside of a repository: it must be relative, without \"..\"", p)
 		}
 		if seen[p] {
-			return nil, fmt.Errorf("%q is given twice", p)
+			return nil, fmt.Errorf("%q is set twice", p)
 		}
 		seen[p] = true
 		found = append(found, entry{path: p, size: size})
 	}
-	slices.SortFunc(found, func(a, b entry) int { return cmp.Compare(a.path, b.path) })
+	sorting.Func(found, func(a, b entry) int { return cmp.Compare(a.path, b.path) })
 	if len(found) > limits.Files {
 		return nil, fmt.Errorf("more than %d files", limits.Files)
 	}
 	if err := boundParsed(found, limits); err != nil {
 		return nil, err
 	}
-	r := load(found, src, src, limits)
-	r.name = opts.Name
+	r := load(found, src, src, limits, opts.Artifact)
+	r.name, r.branch = opts.Name, opts.Branch
 	return r, nil
 }
 
-// walk lists the regular files of a folder, sorted, and what is neither file nor folder. It doesn't
-// follow symlinks, since source-controller leaves them out of an artifact.
+// walk returns the regular files of a folder, sorted, and the paths that are neither file nor folder. It doesn't
+// follow symlinks, because source-controller excludes them from an artifact.
 func walk(dir *os.Root, limits Limits) (found []entry, odd map[string]bool, err error) {
 	odd = map[string]bool{}
 	seen := 0
@@ -135,14 +145,14 @@ func walk(dir *os.Root, limits Limits) (found []entry, odd map[string]bool, err 
 			return err
 		case err != nil:
 			found = append(found, entry{path: p, err: err})
-			return nil //nolint:nilerr // told in File.Err; the rest is loaded
+			return nil //nolint:nilerr // File.Err reports it; the other files are loaded
 		case d.Name() == ".git":
 			if d.IsDir() {
 				return fs.SkipDir
 			}
 			return nil
 		case d.IsDir() && strings.Count(p, "/") >= limits.Depth:
-			// Each file in it costs as many steps as it is deep.
+			// A file costs as many steps as its path has folders.
 			found = append(found, entry{path: p, err: &Error{Reason: TooDeep, Message: fmt.Sprintf("is not read: folders nest deeper than %d", limits.Depth)}})
 			return fs.SkipDir
 		case d.IsDir():
@@ -154,7 +164,7 @@ func walk(dir *os.Root, limits Limits) (found []entry, odd map[string]bool, err 
 		info, err := d.Info()
 		if err != nil {
 			found = append(found, entry{path: p, err: err})
-			return nil //nolint:nilerr // told in File.Err; the rest is loaded
+			return nil //nolint:nilerr // File.Err reports it; the other files are loaded
 		}
 		found = append(found, entry{path: p, size: info.Size()})
 		return nil
@@ -162,9 +172,9 @@ func walk(dir *os.Root, limits Limits) (found []entry, odd map[string]bool, err 
 	return found, odd, err
 }
 
-// load parses the documents among the files found. Keep is what ReadFile will
-// read from, src what the load reads from.
-func load(found []entry, keep, src source, limits Limits) *Repository {
+// load parses the documents in the files found. ReadFile reads from keep, load from src. If
+// artifact is set, Flux sees all files.
+func load(found []entry, keep, src source, limits Limits, artifact bool) *Repository {
 	r := &Repository{src: keep, limits: limits, paths: make(map[string]int64, len(found)), charts: map[string]bool{}, hidden: map[string]bool{}}
 	r.untracked = sync.OnceValue(r.findUntracked)
 	ignores, large := map[string][]byte{}, []string{}
@@ -193,7 +203,7 @@ func load(found []entry, keep, src source, limits Limits) *Repository {
 		ignore.add(dir, ignores[dir])
 	}
 	for _, e := range found {
-		if e.err == nil && ignore.matches(e.path) {
+		if e.err == nil && !artifact && ignore.matches(e.path) {
 			r.hidden[e.path] = true
 		}
 	}
@@ -207,7 +217,7 @@ func load(found []entry, keep, src source, limits Limits) *Repository {
 		if j.skip {
 			continue
 		}
-		j.file.Excluded = r.hidden[j.file.Path] || ignore.matches(j.file.Path)
+		j.file.Excluded = !artifact && (r.hidden[j.file.Path] || ignore.matches(j.file.Path))
 		r.files = append(r.files, j.file)
 	}
 	r.beyond = ignore.exceeded()
@@ -215,7 +225,7 @@ func load(found []entry, keep, src source, limits Limits) *Repository {
 	return r
 }
 
-// boundParsed refuses more files that may hold documents than are parsed.
+// boundParsed returns an error if there are more files with documents than may be parsed.
 func boundParsed(found []entry, limits Limits) error {
 	parsed := 0
 	for _, e := range found {
@@ -235,13 +245,13 @@ type job struct {
 	skip bool
 }
 
-// documents picks the files that hold documents and refuses those beyond the
-// limits by their size alone.
+// documents returns the files that contain documents, and refuses files above the limits by their
+// size alone.
 func documents(found []entry, limits Limits) []*job {
 	var jobs []*job
 	total := int64(0)
 	for _, e := range found {
-		// A folder that cannot be read may hold documents.
+		// A folder that cannot be read may contain documents.
 		if e.err == nil && !holdsDocuments(e.path) {
 			continue
 		}
@@ -256,7 +266,7 @@ func documents(found []entry, limits Limits) []*job {
 				Message: fmt.Sprintf("is %s; files up to %s are read", megabytes(e.size), megabytes(limits.FileBytes))}
 		case total+e.size > limits.TotalBytes:
 			f.Err = &Error{Reason: TooLarge, Path: e.path,
-				Message: fmt.Sprintf("is not read: the YAML files before it come to %s, the limit", megabytes(limits.TotalBytes))}
+				Message: fmt.Sprintf("is not read: the YAML files before it reach the limit of %s", megabytes(limits.TotalBytes))}
 		default:
 			total += e.size
 		}
@@ -265,7 +275,7 @@ func documents(found []entry, limits Limits) []*job {
 	return jobs
 }
 
-// cause is an error without the path, which is the root's on this machine.
+// cause returns an error without the path, which is absolute.
 func cause(err error) string {
 	var failed *fs.PathError
 	if errors.As(err, &failed) {
@@ -294,7 +304,7 @@ func (j *job) load(src source, limits Limits, budget *nodeBudget) {
 		j.skip = true
 		return
 	}
-	f.Marked = bytes.Contains(data, []byte(finding.CommentMarker))
+	f.Marked = bytes.Contains(data, []byte(finding.CommentMarker)) && !finding.IsOwn(data) // a report quotes the marker in the pages of rules
 	estimate := nodeEstimate(data)
 	if estimate > limits.FileNodes || !budget.take(estimate) {
 		f.Err = &Error{Reason: TooLarge, Path: f.Path,
@@ -315,7 +325,7 @@ func (j *job) load(src source, limits Limits, budget *nodeBudget) {
 	f.fold(data, parsed, limits)
 }
 
-// boundTotal refuses the files that come to more than the limits with those before
+// boundTotal refuses the files that exceed the limits of the repository together with those before
 // them.
 func boundTotal(jobs []*job, limits Limits) {
 	var total expanded
@@ -332,7 +342,7 @@ func boundTotal(jobs []*job, limits Limits) {
 	}
 }
 
-// countNodes counts a node and those below it, aliases not followed.
+// countNodes returns the number of nodes at and below a node; it does not follow aliases.
 func countNodes(n *yaml.Node) int64 {
 	count := int64(1)
 	for _, child := range n.Content {
@@ -341,15 +351,14 @@ func countNodes(n *yaml.Node) int64 {
 	return count
 }
 
-// nodeBudget is what is left of Limits.TotalNodes. Files are loaded side by
-// side, so that which of them exceeds it may differ between runs; a repository
-// that large is refused file by file, not silently.
+// nodeBudget is the rest of Limits.TotalNodes. Files are loaded concurrently, so that the file which
+// exceeds it may differ between runs; each file of a repository that large reports its refusal.
 type nodeBudget struct {
 	mu   sync.Mutex
 	left int64
 }
 
-// put gives back what was taken and not needed.
+// put returns the part of a reservation that was not needed.
 func (b *nodeBudget) put(n int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -364,102 +373,4 @@ func (b *nodeBudget) take(n int64) bool {
 	}
 	b.left -= n
 	return true
-}
-
-// memory holds files by path.
-type memory map[string][]byte
-
-func (m memory) read(p string, limit int64) ([]byte, error) {
-	data, ok := m[p]
-	if !ok {
-		return nil, fs.ErrNotExist
-	}
-	if int64(len(data)) > limit {
-		return nil, tooLarge(p, int64(len(data)), limit)
-	}
-	return data, nil
-}
-
-// reader reads files by a function.
-type reader struct {
-	sizes  map[string]int64
-	one    func(path string) ([]byte, error)
-	failed *failure
-}
-
-// failure is the first error that is no limit.
-type failure struct {
-	mu  sync.Mutex
-	err error
-}
-
-func (r reader) read(p string, limit int64) ([]byte, error) {
-	size, ok := r.sizes[p]
-	if !ok {
-		return nil, fs.ErrNotExist
-	}
-	if size > limit {
-		return nil, tooLarge(p, size, limit)
-	}
-	data, err := r.one(p)
-	if exceeded := (*bounds.Error)(nil); errors.As(err, &exceeded) {
-		return nil, &Error{Reason: Exceeded, Path: p, Message: exceeded.Error()}
-	}
-	if err == nil && int64(len(data)) > limit {
-		return nil, tooLarge(p, int64(len(data)), limit)
-	}
-	if err != nil {
-		r.failed.mu.Lock()
-		defer r.failed.mu.Unlock()
-		r.failed.err = cmp.Or(r.failed.err, err)
-	}
-	return data, err
-}
-
-// folder reads from a folder that it opens anew each time, so that a Repository
-// holds no file open.
-type folder struct{ path string }
-
-func (f folder) read(p string, limit int64) ([]byte, error) {
-	dir, err := os.OpenRoot(f.path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = dir.Close() }()
-	return folderAt{dir}.read(p, limit)
-}
-
-// folderAt reads from an open folder. os.Root refuses what leads out of it.
-type folderAt struct{ root *os.Root }
-
-func (f folderAt) read(p string, limit int64) ([]byte, error) {
-	// Non-blocking, since opening a named pipe would wait for ever.
-	file, err := f.root.OpenFile(p, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = file.Close() }()
-	info, err := file.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, &Error{Reason: Unreadable, Path: p, Message: "is not a regular file"}
-	}
-	if info.Size() > limit {
-		return nil, tooLarge(p, info.Size(), limit)
-	}
-	data, err := io.ReadAll(io.LimitReader(file, limit+1))
-	if err != nil {
-		return nil, err
-	}
-	if int64(len(data)) > limit {
-		return nil, tooLarge(p, int64(len(data)), limit)
-	}
-	return data, nil
-}
-
-func tooLarge(p string, size, limit int64) *Error {
-	return &Error{Reason: TooLarge, Path: p,
-		Message: fmt.Sprintf("is %s; files up to %s are read", megabytes(size), megabytes(limit))}
 }

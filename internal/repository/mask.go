@@ -16,7 +16,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/secrets/credential"
 )
 
-// mask reads a file and hides what can be a secret.
+// mask returns the lines of a file with possible secrets hidden.
 func (r *Repository) mask(file string) *masked {
 	data, err := r.ReadFile(file)
 	if err != nil {
@@ -62,14 +62,14 @@ func (r *Repository) mask(file string) *masked {
 	return m
 }
 
-// mostUnread is the size in bytes of a file that cannot be parsed and whose lines are shown.
+// mostUnread is the maximum size, in bytes, of a file that cannot be parsed and whose lines are shown.
 const mostUnread = 256 << 10
 
-// longestWord is how long the word may be that a shortened line leaves out at its end: a part of it
-// might not look like the credential that it is a part of.
+// longestWord is the maximum length of the last word of a shortened line that is dropped: a part of it
+// might no longer look like a credential.
 const longestWord = 1000
 
-// shortened is the part of a line that is shown, and looked through.
+// shortened returns the part of a line that is shown and searched for secrets.
 func shortened(line string) string {
 	if len(line) <= longestLine {
 		return line
@@ -81,23 +81,23 @@ func shortened(line string) string {
 	return line
 }
 
-// isSettings says whether a file holds settings by its name: those that no parser here reads.
+// isSettings reports whether the name of a file is that of a file with settings in a format that is not parsed here.
 func isSettings(file string) bool {
 	base := strings.ToLower(path.Base(file))
 	return strings.HasPrefix(base, ".env") || slices.Contains([]string{".env", ".ini", ".properties", ".conf", ".cfg", ".toml", ".json", ".tfvars", ".txt"}, path.Ext(base))
 }
 
-// holdsPasswords says whether a file holds passwords in a form of its own, by its name.
+// holdsPasswords reports whether the name of a file is that of a file with passwords in a format of its own.
 func holdsPasswords(file string) bool {
 	base := strings.ToLower(path.Base(file))
 	return slices.ContainsFunc([]string{"netrc", "pgpass", "git-credentials", "htpasswd"}, func(name string) bool { return strings.HasSuffix(base, name) })
 }
 
-// set is how a line of settings, or of YAML, sets a value.
+// set matches a line of settings or YAML that sets a value.
 var set = regexp.MustCompile(`^([ \t]*(?:- +)*["']?[A-Za-z0-9_./-]+["']?[ \t]*[:=][ \t]*)(\S.*)$`)
 
-// unread hides values in the lines of a file whose structure is not known: all but evident ones where
-// it is one of settings, and else those that look like credentials.
+// unread hides values in the lines of a file that is not parsed: all except evidently public ones if
+// the file contains settings, otherwise those that look like credentials.
 func (m *masked) unread(settings bool) {
 	for i, line := range m.lines {
 		shown, left := credential.HideIn(line, finding.Hidden)
@@ -113,16 +113,14 @@ func (m *masked) unread(settings bool) {
 	}
 }
 
-// evident says whether a value in a file that is not understood is shown: what is evidently no
-// secret, a name in small letters, and what begins a structure.
+// evident reports whether a value in a file that is not parsed is shown: evidently public values,
+// plain names, and the start of a YAML structure.
 func evident(value string) bool {
 	value = credential.Unquoted(strings.TrimSpace(value))
-	return credential.IsEvident(value) || plainName.MatchString(value)
+	return credential.IsEvident(value) || isPlainName(value)
 }
 
-var plainName = regexp.MustCompile(`^(?:[a-z]+(?:-[a-z]+)*|[{\[|>&][-+]?|[A-Z][a-z]+(?:[A-Z][a-z]+)*)$`)
-
-// cut hides the end of a line, from a column on.
+// cut hides the end of a line, starting at a column.
 func (m *masked) cut(line, column int) {
 	if line < 1 || line > len(m.lines) {
 		return
@@ -130,7 +128,7 @@ func (m *masked) cut(line, column int) {
 	runes := []rune(m.lines[line-1])
 	at := min(max(column-1, 0), len(runes))
 	if left, again := m.shown[line]; again && left <= at {
-		return // it is hidden already, together with what stands before it
+		return // it is already hidden, with the text before it
 	}
 	if m.shown == nil {
 		m.shown = map[int]int{}
@@ -140,13 +138,13 @@ func (m *masked) cut(line, column int) {
 	m.lines[line-1] = string(runes[:at]) + finding.Hidden
 }
 
-// leastNoted is how long a value is that messages are searched for.
+// leastNoted is the minimum length of a value that is hidden in messages.
 const leastNoted = 6
 
-// note remembers a value that messages must not show.
+// note records a value that messages must not show.
 func (m *masked) note(value string) {
 	value = strings.TrimSpace(beginning(value))
-	if m.unnoted || len(value) < leastNoted || strings.Contains(value, finding.Hidden) || strings.HasPrefix(value, "ENC[") || len(m.values) >= mostNoted || len(value) < longestWord && (plainName.MatchString(value) || credential.IsPlaceholder(value)) {
+	if m.unnoted || len(value) < leastNoted || strings.Contains(value, finding.Hidden) || strings.HasPrefix(value, "ENC[") || len(m.values) >= mostNoted || len(value) < longestWord && (isPlainName(value) || credential.IsPlaceholder(value)) {
 		return
 	}
 	m.values = append(m.values, value)
@@ -162,12 +160,12 @@ func (m *masked) note(value string) {
 
 const mostNoted = 10_000
 
-// hider hides what can be a secret in a document.
+// hider hides possible secrets in a document.
 type hider struct {
 	*masked
-	end int // the document's last line
-	// order are the nodes in the order of the file; behind is the index of the first one behind a
-	// node and all below it.
+	end int // last line of the document
+	// order are the nodes in the order of the file; behind is the index in order of the first node after a
+	// node and everything below it.
 	order  []*yaml.Node
 	behind map[*yaml.Node]int
 }
@@ -180,10 +178,10 @@ func (h *hider) list(n *yaml.Node) {
 	h.behind[n] = len(h.order)
 }
 
-// hide hides a node, and all below it.
+// hide hides a node and everything below it.
 func (h *hider) hide(n *yaml.Node) {
 	if n.Kind == yaml.AliasNode && n.Alias != nil {
-		n = n.Alias // whose values stand elsewhere
+		n = n.Alias // the values are at the anchor
 	}
 	at, listed := h.behind[n]
 	if !listed {
@@ -200,7 +198,7 @@ func (h *hider) hide(n *yaml.Node) {
 	}
 }
 
-// noted notes the values below a node, and those that stand behind its aliases.
+// noted records the values below a node, including those that its aliases refer to.
 func (h *hider) noted(n *yaml.Node) {
 	switch n.Kind {
 	case yaml.AliasNode:
@@ -209,7 +207,7 @@ func (h *hider) noted(n *yaml.Node) {
 		}
 	case yaml.ScalarNode:
 		h.note(n.Value)
-		h.note(strings.TrimLeft(n.Tag, "!")) // as YAML reads a password that begins so
+		h.note(strings.TrimLeft(n.Tag, "!")) // YAML reads a password that starts with ! as a tag
 		h.note(n.Anchor)
 		for line := range strings.Lines(n.Value) {
 			h.note(line)
@@ -223,7 +221,7 @@ func (h *hider) noted(n *yaml.Node) {
 	}
 }
 
-// walk looks for what can be a secret under a field.
+// walk searches for possible secrets below a field.
 func (h *hider) walk(field string, n *yaml.Node) {
 	switch n.Kind {
 	case yaml.MappingNode:
@@ -233,7 +231,7 @@ func (h *hider) walk(field string, n *yaml.Node) {
 		for i, item := range n.Content {
 			name := field
 			if i > 0 && strings.HasPrefix(n.Content[i-1].Value, "-") && !strings.Contains(n.Content[i-1].Value, "=") {
-				name = strings.TrimLeft(n.Content[i-1].Value, "-") // a flag, whose value comes next
+				name = strings.TrimLeft(n.Content[i-1].Value, "-") // a flag; the next item is its value
 			}
 			if key, value, found := strings.Cut(item.Value, "="); found && item.Kind == yaml.ScalarNode && credential.HideLine(strings.TrimLeft(key, "-"), value) {
 				h.hide(item)
@@ -251,7 +249,7 @@ func (h *hider) walk(field string, n *yaml.Node) {
 	}
 }
 
-// several hides the values of a mapping under the name of several secrets.
+// several hides the values of a mapping whose field name means several secrets, such as passwords.
 func (h *hider) several(field string, n *yaml.Node) {
 	one := credential.Several(field)
 	if one == "" {
@@ -280,7 +278,7 @@ func (h *hider) mapping(n *yaml.Node) {
 		key, value := n.Content[i], n.Content[i+1]
 		switch field := key.Value; {
 		case strings.EqualFold(field, "secretGenerator"):
-			h.unnoted = true // messages name the files that it reads
+			h.unnoted = true // messages name the files that the generator reads
 			h.valuesOf(key, value)
 			h.unnoted = false
 			h.literals(value)
@@ -300,10 +298,10 @@ func (h *hider) mapping(n *yaml.Node) {
 	}
 }
 
-// drawn stands for a value that looks drawn.
+// drawn is an example of a value that looks randomly generated.
 const drawn = "qT7-drawn-4xR8zK2m"
 
-// generator hides what a generator of a Secret holds.
+// generator hides the values in a generator of a Secret.
 func (h *hider) generator(n *yaml.Node) {
 	if literals := Lookup(n, "literals"); literals != nil {
 		h.hide(literals)
@@ -311,21 +309,21 @@ func (h *hider) generator(n *yaml.Node) {
 	h.literals(&yaml.Node{Content: []*yaml.Node{n}})
 }
 
-// literals notes those of the generators in a list.
+// literals records the literals of the generators in a list.
 func (h *hider) literals(list *yaml.Node) {
 	for _, g := range list.Content {
 		literals := Lookup(g, "literals")
 		for i := 0; literals != nil && i < len(literals.Content); i++ {
 			key, value, found := strings.Cut(literals.Content[i].Value, "=")
 			if !found {
-				value = key // kustomize quotes it
+				value = key // kustomize's error quotes it
 			}
 			h.note(value)
 		}
 	}
 }
 
-// valuesOf hides the values below a key, and leaves the names of keys.
+// valuesOf hides the values below a key, but not the keys of a map.
 func (h *hider) valuesOf(key, value *yaml.Node) {
 	if value.Kind != yaml.MappingNode || value.Style&yaml.FlowStyle != 0 || len(value.Content) == 0 {
 		h.hideBehind(key, value)
@@ -336,7 +334,7 @@ func (h *hider) valuesOf(key, value *yaml.Node) {
 	}
 }
 
-// hideBehind hides a value from the end of its key on, with the comments behind it.
+// hideBehind hides a value from the end of its key on, including the comments after it.
 func (h *hider) hideBehind(key, value *yaml.Node) {
 	if value.Kind == yaml.AliasNode {
 		h.hide(value)
@@ -349,7 +347,7 @@ func (h *hider) hideBehind(key, value *yaml.Node) {
 	empty := value.Kind == yaml.ScalarNode && value.Value == "" && value.Line == key.Line
 	switch {
 	case empty && (value.Anchor != "" || strings.HasPrefix(value.Tag, "!") && !strings.HasPrefix(value.Tag, "!!")):
-		h.cut(key.Line, key.Column+len([]rune(key.Value))+2) // what YAML takes for an anchor or a tag
+		h.cut(key.Line, key.Column+len([]rune(key.Value))+2) // including what YAML reads as an anchor or a tag
 	case !empty && value.Line == key.Line:
 		h.cut(value.Line, value.Column)
 	}
@@ -360,26 +358,26 @@ func (h *hider) hideBehind(key, value *yaml.Node) {
 	}
 }
 
-// ofSecret are the fields of a Secret that hold none of its values.
+// ofSecret are the fields of a Secret that contain none of its values.
 var ofSecret = map[string]bool{"apiVersion": true, "kind": true, "metadata": true, "type": true, "immutable": true, "sops": true}
 
-// IsOfSecret says whether a field is one of a Secret that holds none of its values.
+// IsOfSecret reports whether a field of a Secret contains none of its values.
 func IsOfSecret(field string, value *yaml.Node) bool {
 	return ofSecret[field] && (field != "type" || value.Kind == yaml.ScalarNode)
 }
 
-// LastApplied is the annotation in which kubectl keeps an object as it was applied, with the values
+// LastApplied is the annotation in which kubectl stores the applied object, including the values
 // of a Secret.
 const LastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
-// IsSecret says whether a mapping is a Secret of Kubernetes, wherever it stands; the items of a
-// SecretList need not say so, and are none here. One whose kind or group is misspelt is one, too.
+// IsSecret reports whether a mapping is a Kubernetes Secret, at any place in a document. It returns false for the items of a
+// SecretList without a kind, and true for a Secret whose kind or group is misspelt.
 func IsSecret(n *yaml.Node) bool {
 	version := strings.ToLower(scalarOf(n, "apiVersion"))
 	return strings.EqualFold(scalarOf(n, "kind"), "Secret") && (version == "v1" || version == "" || version == "core/v1")
 }
 
-// IsSecretGenerator says whether a mapping is kustomize's generator of a Secret.
+// IsSecretGenerator reports whether a mapping is kustomize's generator of a Secret.
 func IsSecretGenerator(n *yaml.Node) bool {
 	return strings.EqualFold(scalarOf(n, "kind"), "SecretGenerator")
 }
@@ -391,8 +389,8 @@ func scalarOf(n *yaml.Node, field string) string {
 	return ""
 }
 
-// patchValue says whether a mapping is an operation of a JSON patch, and returns its value where it
-// can be a secret by its path.
+// patchValue reports whether a mapping is an operation of a JSON patch, and returns its value if it
+// may be a secret according to its path.
 func patchValue(n *yaml.Node) (patch bool, hidden *yaml.Node) {
 	op, at := scalarOf(n, "op"), scalarOf(n, "path")
 	if !slices.Contains([]string{"add", "replace", "test", "remove", "move", "copy"}, op) || !strings.HasPrefix(at, "/") && at != "" {
@@ -408,16 +406,16 @@ func patchValue(n *yaml.Node) (patch bool, hidden *yaml.Node) {
 	case first == "" || first == "data" || first == "stringData" || strings.HasSuffix(at, "annotations") || strings.Contains(at, "last-applied-configuration"):
 		return true, value
 	case value.Kind != yaml.ScalarNode:
-		return true, value // whatever is in it
+		return true, value // a map or list may contain anything
 	case credential.HideLine(last, value.Value) || credential.Hide(last, value.Value):
 		return true, value
 	case last == "value" || last == "-":
-		return true, value // of a variable of the environment, and of a list of arguments
+		return true, value // an environment variable, or an item of a list of arguments
 	}
 	return true, nil
 }
 
-// Scrub is a message about a file without the values that the file's source lines hide.
+// Scrub returns a message about a file without the values that are hidden in the file's source lines.
 func (l *Lines) Scrub(file, text string) string {
 	return l.Without(l.of(file).hide().Replace(credential.Without(text, finding.Hidden)))
 }
@@ -442,13 +440,13 @@ func (l *Lines) ScrubBuilt(text string) string {
 	return built.Replace(text)
 }
 
-// speaksOf says whether a document is a Secret, or holds one.
+// speaksOf reports whether a document contains a Secret or a ConfigMap.
 func speaksOf(d *Document) bool {
 	return slices.ContainsFunc(d.Objects, func(o *Object) bool { return o.Kind == "Secret" || o.Kind == "ConfigMap" })
 }
 
-// hiding replaces values in a text, the longer ones first. It takes as long as the text is, however
-// many values there are.
+// hiding returns a replacer that hides values in a text, longer ones first. Its time is linear in the text's length, for
+// any number of values.
 func hiding(values []string) *strings.Replacer {
 	spelled := make([]string, 0, 2*len(values))
 	for _, value := range values {
@@ -464,7 +462,7 @@ func hiding(values []string) *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-// quoted is a value as messages quote it.
+// quoted returns a value as messages quote it, without the quotes.
 func quoted(value string) string {
 	data, err := json.Marshal(value)
 	if err != nil {

@@ -9,9 +9,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Lookup follows a path of field names (string) and list indexes (int) from the
-// document's root, through aliases and merge keys. It returns nil where there
-// is nothing.
+// Lookup follows a path of field names (string) and list indexes (int) from the document's root,
+// through aliases and merge keys. It returns nil if there is no value.
 func (d *Document) Lookup(path ...any) *yaml.Node {
 	if d.lacks(path) {
 		return nil
@@ -19,7 +18,7 @@ func (d *Document) Lookup(path ...any) *yaml.Node {
 	return Lookup(d.Root(), path...)
 }
 
-// Lookup is Document.Lookup from the object's root.
+// Lookup is Document.Lookup, starting at the object's root.
 func (o *Object) Lookup(path ...any) *yaml.Node { return Lookup(o.Node, path...) }
 
 // Text returns the scalar at a path, and whether there is one that isn't null.
@@ -31,10 +30,9 @@ func (o *Object) Text(path ...any) (string, bool) {
 	return n.Value, true
 }
 
-// Value converts what is at a path into plain Go values: map[string]any, []any,
-// string, int64, uint64, float64, bool and nil. The result is a copy. It fails
-// where kustomize would: on a key given twice or a key that is no scalar. With
-// nothing at the path it returns nil.
+// Value converts the value at a path to plain Go values: map[string]any, []any, string, int64,
+// uint64, float64, bool and nil. The result is a copy. It returns an error if kustomize would: for
+// a duplicate key or a key that is not a scalar. It returns nil if there is no value.
 func (o *Object) Value(path ...any) (any, error) {
 	n := o.Lookup(path...)
 	if n == nil {
@@ -43,19 +41,19 @@ func (o *Object) Value(path ...any) (any, error) {
 	return Value(o.Document.File.Path, n)
 }
 
-// Position returns the line and column of what is at a path: of the value where
-// it is a scalar, of its key (or "-" item) where it is a map or a list. Where
-// there is nothing at the path, it is the position of the nearest parent.
+// Position returns the line and column of the value at a path if it is a scalar, or of its key (or
+// list item) if it is a map or a list. If there is no value, it returns the position of the nearest
+// parent.
 func (d *Document) Position(path ...any) (line, column int) { return Position(d.Root(), path...) }
 
-// KeyPosition returns the line and column of the key, or list item, at a path,
-// or of the nearest parent's.
+// KeyPosition returns the line and column of the key, or list item, at a path, or of the nearest
+// parent.
 func (d *Document) KeyPosition(path ...any) (line, column int) { return position(d.Root(), path, true) }
 
-// Position is Document.Position from the object's root.
+// Position is Document.Position, starting at the object's root.
 func (o *Object) Position(path ...any) (line, column int) { return Position(o.Node, path...) }
 
-// KeyPosition is Document.KeyPosition from the object's root.
+// KeyPosition is Document.KeyPosition, starting at the object's root.
 func (o *Object) KeyPosition(path ...any) (line, column int) { return position(o.Node, path, true) }
 
 const nullTag = "!!null"
@@ -73,10 +71,10 @@ func Lookup(n *yaml.Node, path ...any) *yaml.Node {
 	return n
 }
 
-// Position is Document.Position from a node.
+// Position is Document.Position, starting at a node.
 func Position(n *yaml.Node, path ...any) (line, column int) { return position(n, path, false) }
 
-// KeyPosition is Document.KeyPosition from a node.
+// KeyPosition is Document.KeyPosition, starting at a node.
 func KeyPosition(n *yaml.Node, path ...any) (line, column int) { return position(n, path, true) }
 
 func position(n *yaml.Node, path []any, key bool) (line, column int) {
@@ -102,8 +100,8 @@ func position(n *yaml.Node, path []any, key bool) (line, column int) {
 	return line, column
 }
 
-// resolve follows aliases to what they stand for. The loader refuses documents
-// whose aliases contain themselves, so that it ends.
+// resolve follows aliases to the nodes that they refer to. It ends, because the loader refuses
+// documents whose aliases contain themselves.
 func resolve(n *yaml.Node) *yaml.Node {
 	for n != nil && n.Kind == yaml.AliasNode {
 		n = n.Alias
@@ -111,7 +109,7 @@ func resolve(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// child returns the key node (nil in a list) and the value node of one step.
+// child returns the key node (nil in a list) and the value node for one step of a path.
 func child(n *yaml.Node, step any) (key, value *yaml.Node) {
 	switch step := step.(type) {
 	case string:
@@ -126,7 +124,7 @@ func child(n *yaml.Node, step any) (key, value *yaml.Node) {
 	return nil, nil
 }
 
-// field finds a key in a mapping: its own keys first, then those merged in.
+// field returns a key in a mapping and its value: first of its own keys, then of those merged in.
 func field(n *yaml.Node, name string) (key, value *yaml.Node) {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if k := resolve(n.Content[i]); k.Kind == yaml.ScalarNode && k.Value == name && !isMerge(k) {
@@ -146,13 +144,13 @@ func field(n *yaml.Node, name string) (key, value *yaml.Node) {
 	return nil, nil
 }
 
-// isMerge says whether a key is the merge key << and not a quoted "<<".
+// isMerge reports whether a key is the merge key << and not a quoted "<<".
 func isMerge(k *yaml.Node) bool {
 	return k.Kind == yaml.ScalarNode && k.Value == "<<" &&
 		(k.Tag == "" || k.Tag == "!" || k.ShortTag() == "!!merge")
 }
 
-// mergeSources are the mappings that a merge key brings in, the first winning.
+// mergeSources returns the mappings of a merge key; the first one takes precedence.
 func mergeSources(v *yaml.Node) []*yaml.Node {
 	v = resolve(v)
 	switch v.Kind {
@@ -170,14 +168,13 @@ func mergeSources(v *yaml.Node) []*yaml.Node {
 	return nil
 }
 
-// Value converts a node into plain Go values; file names it in errors. See
-// Object.Value.
+// Value converts a node to plain Go values; file is its name in errors. See Object.Value.
 func Value(file string, n *yaml.Node) (any, error) { return decoder{file: file}.value(n) }
 
-// decoder converts nodes into plain Go values.
+// decoder converts nodes to plain Go values.
 type decoder struct {
 	file string
-	// lastWins lets a key be given twice, as encoding/json does.
+	// lastWins allows duplicate keys; the last one is used, as in encoding/json.
 	lastWins bool
 }
 
@@ -215,7 +212,7 @@ func (d decoder) mapping(n *yaml.Node) (map[string]any, error) {
 			return nil, nodeError(d.file, key, "a key must be a scalar, not a list or a map")
 		}
 		if before, twice := first[k.Value]; twice && !d.lastWins {
-			return nil, nodeError(d.file, key, "key %q is given twice, first on line %d", k.Value, before.Line)
+			return nil, nodeError(d.file, key, "key %q is set twice, first on line %d", k.Value, before.Line)
 		}
 		first[k.Value] = key
 		v, err := d.value(n.Content[i+1])
@@ -247,8 +244,8 @@ func nodeError(file string, n *yaml.Node, format string, args ...any) *Error {
 	return &Error{Reason: NotYAML, Path: file, Line: n.Line, Column: n.Column, Message: fmt.Sprintf(format, args...)}
 }
 
-// scalar converts as kustomize does: by the rules of go.yaml.in/yaml/v3, so
-// that yes and on are strings, 0644 is an octal number and a date is a string.
+// scalar converts a scalar as kustomize does: by the rules of go.yaml.in/yaml/v3, so that yes and
+// on are strings, 0644 is an octal number and a date is a string.
 func scalar(file string, n *yaml.Node) (any, error) {
 	switch n.ShortTag() {
 	case nullTag:
@@ -272,8 +269,8 @@ func scalar(file string, n *yaml.Node) (any, error) {
 	return n.Value, nil
 }
 
-// number leaves the rarer spellings (hexadecimal, 1_000, 1e3) to the library.
-// JSON has no infinity and no NaN: they stay text.
+// number converts a number with the library, which knows the rarer notations (hexadecimal, 1_000, 1e3).
+// JSON has no infinity and no NaN: they stay strings.
 func number(file string, n *yaml.Node) (any, error) {
 	var v any
 	if err := n.Decode(&v); err != nil {

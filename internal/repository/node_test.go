@@ -105,7 +105,7 @@ func plain(v any) any {
 
 func TestValueRefusesWhatKustomizeRefuses(t *testing.T) {
 	for text, want := range map[string]string{
-		"a: 1\nb: 2\na: 3\n": `f.yaml:5:1: key "a" is given twice, first on line 3`,
+		"a: 1\nb: 2\na: 3\n": `f.yaml:5:1: key "a" is set twice, first on line 3`,
 		"[x]: y\n":           "f.yaml:3:1: a key must be a scalar, not a list or a map",
 		"a: !!binary '*'\n":  "f.yaml:3:4: a !!binary value must be base64",
 	} {

@@ -12,9 +12,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// parse turns the text of a file into documents. What cannot be read is told in
-// f.Err; the documents that can be are kept, since a bootstrap may read one of
-// them although kustomize refuses the whole file.
+// filledIn is a placeholder in braces with text behind it, which no YAML has: a program fills it in.
+var filledIn = regexp.MustCompile(`(?m):[ \t]+\{[A-Za-z_][A-Za-z0-9_.-]*\}[A-Za-z0-9_.-]`)
+
+// parse parses the content of a file into documents. It records errors in f.Err. It keeps the valid
+// documents, because a bootstrap may read one of them although kustomize refuses the whole file.
 func parse(f *File, data []byte, limits Limits) {
 	f.Apart = apart(data)
 	nodes, err := decode(data, 0, limits)
@@ -22,7 +24,7 @@ func parse(f *File, data []byte, limits Limits) {
 		nodes = decodeApart(data, limits)
 	}
 	if err != nil {
-		err.Path, err.Template = f.Path, bytes.Contains(data, []byte("{{"))
+		err.Path, err.Template = f.Path, bytes.Contains(data, []byte("{{")) || bytes.Contains(data, []byte("{%")) || filledIn.Match(data)
 		if f.Err = err; err.Reason == NotYAML && !err.Template {
 			err.sharpen(data)
 		}
@@ -60,11 +62,10 @@ type indexed struct {
 	node  *yaml.Node
 }
 
-// decode reads a stream of documents whose first line is offset+1. One decoder
-// for the whole stream gives absolute lines.
+// decode decodes a stream of documents whose first line is offset+1. It uses one decoder
+// for the whole stream, so that lines are absolute.
 func decode(data []byte, offset int, limits Limits) (nodes []indexed, failed *Error) {
-	// The parser of yaml/v3 has panicked on hostile input before, and turns
-	// only its own errors into errors.
+	// The parser of yaml/v3 has panicked on hostile input before, and recovers only its own errors.
 	defer func() {
 		if p := recover(); p != nil {
 			failed = &Error{Reason: NotYAML, Line: offset + 1, Message: "is not YAML: the parser gave up"}
@@ -93,7 +94,7 @@ func decode(data []byte, offset int, limits Limits) (nodes []indexed, failed *Er
 	}
 }
 
-// rootOf is a document's content, or nil where it is empty.
+// rootOf returns a document's content, or nil if it is empty.
 func rootOf(doc *yaml.Node) *yaml.Node {
 	if doc.Kind != yaml.DocumentNode || len(doc.Content) == 0 {
 		return nil
@@ -105,7 +106,7 @@ func rootOf(doc *yaml.Node) *yaml.Node {
 	return root
 }
 
-// shift moves the lines of a part that was parsed by itself to where it stands.
+// shift adds an offset to the lines of nodes that were parsed separately.
 func shift(n *yaml.Node, offset int) {
 	if offset == 0 {
 		return
@@ -116,8 +117,8 @@ func shift(n *yaml.Node, offset int) {
 	}
 }
 
-// decodeApart parses each document of a broken stream by itself and keeps those
-// that are whole. It splits where kyaml does, at a line that starts with "---".
+// decodeApart parses each document of a broken stream separately and keeps the valid ones. It
+// splits at lines that start with "---", as kyaml does.
 func decodeApart(data []byte, limits Limits) []indexed {
 	var all []indexed
 	offset := 0
@@ -136,8 +137,8 @@ func decodeApart(data []byte, limits Limits) []indexed {
 	return all
 }
 
-// apart says whether nothing but lines of "---", white space and comments separate the documents
-// of a text, so that splitting it at those lines gives the documents that a parser finds.
+// apart reports whether only lines with "---", white space and comments separate the documents
+// of a stream, so that splitting at these lines gives the same documents as a parser.
 func apart(data []byte) bool {
 	for line := range bytes.Lines(data) {
 		if bytes.HasPrefix(line, []byte("%")) || bytes.HasPrefix(line, []byte("...")) {
@@ -175,8 +176,8 @@ var (
 	anchorInError = regexp.MustCompile(`unknown anchor '(.*)' referenced`)
 )
 
-// syntaxError gives the library's error a position. The library names the line
-// of most errors (at times the one before), and none for an undefined alias.
+// syntaxError adds a position to the library's error. The library returns the line of most errors
+// (sometimes the one before), and none for an undefined alias.
 func syntaxError(data []byte, err error, offset int) *Error {
 	text := err.Error()
 	e := &Error{Reason: NotYAML, Line: offset + 1, Column: 1}
@@ -195,7 +196,7 @@ func syntaxError(data []byte, err error, offset int) *Error {
 			e.Line = offset + 1 + bytes.Count(before, []byte("\n"))
 			e.Column = at - bytes.LastIndexByte(before, '\n')
 		}
-		text = "an alias has no anchor; quote it if it is text" // its name may be a password
+		text = "an alias refers to an anchor that is not defined; quote it if it is text" // the alias may be a password
 	}
 	e.Message = "is not YAML: " + strings.TrimPrefix(text, "yaml: ")
 	if strings.Contains(text, "exceeded max depth") {
@@ -204,7 +205,7 @@ func syntaxError(data []byte, err error, offset int) *Error {
 	return e
 }
 
-// tabAt finds the tab in an indentation that the library stops at: in the line that it names, or
+// tabAt returns the position of the tab in an indentation at which the library stops: in the line of the error, or
 // in the next one.
 func tabAt(data []byte, named int) (line, column int, ok bool) {
 	for text := range bytes.Lines(data) {
@@ -220,7 +221,7 @@ func tabAt(data []byte, named int) (line, column int, ok bool) {
 	return 0, 0, false
 }
 
-// aliasAt finds the alias of that name in the text, where it is a whole one.
+// aliasAt returns the offset of the alias with a name, -1 if there is none.
 func aliasAt(data []byte, name string) int {
 	token := []byte("*" + name)
 	for from := 0; ; {
@@ -236,10 +237,10 @@ func aliasAt(data []byte, name string) int {
 	}
 }
 
-// checkNode refuses documents that nest deeper than the limit, that have maps of
-// too many keys, and those whose aliases contain themselves, or expand above the
-// limit: every later walk over the document then ends, and costs what the limit
-// says. It returns what the aliases add, and the pairs of keys.
+// checkNode returns an error for a document that is nested too deeply, that has maps with too many
+// keys, or whose aliases contain themselves or expand above the limit. Every later walk over the
+// document therefore ends, with a bounded cost. It returns what the aliases add, and the number of
+// pairs of keys.
 func checkNode(root *yaml.Node, limits Limits) (added expanded, err *Error) {
 	c := checker{limits: limits, size: map[*yaml.Node]expanded{}, active: map[*yaml.Node]bool{}}
 	size, err := c.walk(root, 0)
@@ -276,7 +277,7 @@ func (e *expanded) add(other expanded) {
 	e.pairs += other.pairs
 }
 
-// exceeds says why the documents come to more than they all may; nil if they don't.
+// exceeds returns an error if the documents together exceed a limit, else nil.
 func (e *expanded) exceeds(limits Limits) *Error {
 	switch {
 	case e.nodes > limits.TotalAliasNodes || e.bytes > limits.TotalAliasBytes:
@@ -289,10 +290,10 @@ func (e *expanded) exceeds(limits Limits) *Error {
 	return nil
 }
 
-// fewLevels are those of a document that don't count.
+// fewLevels is the number of levels of a document that don't count.
 const fewLevels = 500_000
 
-// fewKeys are those of a map whose pairs don't count.
+// fewKeys is the number of keys up to which a map's pairs don't count.
 const fewKeys = 200
 
 // mostExpanded keeps sums from overflowing.
@@ -302,8 +303,8 @@ type checker struct {
 	limits Limits
 	size   map[*yaml.Node]expanded
 	active map[*yaml.Node]bool
-	// own is what there is without following aliases, but for the levels of what they stand for:
-	// kustomize puts that in place level by level, for each alias.
+	// own counts the document without following aliases, but includes the levels of the aliased values:
+	// kustomize copies these level by level, for each alias.
 	// Source: sigs.k8s.io/kustomize/kyaml/yaml v0.21, rnode.go, deAnchor and mergeAll.
 	own expanded
 }
@@ -345,7 +346,7 @@ func (c *checker) alias(n *yaml.Node, depth int) (expanded, *Error) {
 	size, known := c.size[target]
 	if !known {
 		c.active[target] = true
-		own := c.own // the target was counted where it stands
+		own := c.own // the target was already counted at its anchor
 		var err *Error
 		if size, err = c.walk(target, 0); err != nil {
 			return size, err
@@ -366,7 +367,7 @@ func (c *checker) tooDeep(n *yaml.Node) *Error {
 		Message: fmt.Sprintf("is nested deeper than %d levels", c.limits.Depth)}
 }
 
-// isEncrypted recognises the metadata that SOPS adds to a document.
+// isEncrypted reports whether a document has the metadata of SOPS.
 func isEncrypted(root *yaml.Node) bool {
 	meta := Lookup(root, "sops")
 	if meta == nil || meta.Kind != yaml.MappingNode {
@@ -380,8 +381,8 @@ func isEncrypted(root *yaml.Node) bool {
 	return false
 }
 
-// objectsOf finds the Kubernetes objects of a document: itself, or the items
-// when it is a List. A kind that is itself encrypted names nothing.
+// objectsOf returns the Kubernetes objects in a document: the document itself, or the items
+// if it is a List. A document whose kind is encrypted contains none.
 func objectsOf(d *Document) []*Object {
 	o := newObject(d, d.node)
 	if o == nil {

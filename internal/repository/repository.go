@@ -1,12 +1,9 @@
-// Package repository loads a folder, a set of files in memory or the items of a
-// KRM ResourceList into documents and objects that know their file, line and
-// column, indexed by kind, namespace and name.
-//
-// A repository is hostile input. Nothing of it is executed, nothing outside of
-// its root is read, and the time and memory that it can take are bounded by
-// [Limits]. What cannot be loaded is recorded in [File.Err]; it is no error.
-//
-// A loaded Repository is never changed and is safe for concurrent use.
+// Package repository loads a folder, a set of files in memory or the items of a KRM ResourceList
+// into documents and objects with their file, line and column, indexed by kind, namespace and name.
+// A repository is hostile input. Nothing in it is executed, nothing outside of its root is read,
+// and the time and memory that it can take are limited by [Limits]. A file that cannot be loaded is
+// recorded in [File.Err]; it is not an error. A loaded Repository is never changed and is safe for
+// concurrent use.
 package repository
 
 import (
@@ -20,12 +17,10 @@ import (
 	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/output"
+	"github.com/fleetwright/fleetwright/internal/sorting"
 )
 
-// Expanded is the size of the file in bytes with its aliases expanded.
-func (f *File) Expanded() int64 { return f.Size + f.added.bytes }
-
-// Group is the API group: "" for v1.
+// Group returns the API group: "" for v1.
 func (o *Object) Group() string {
 	group, _, found := strings.Cut(o.APIVersion, "/")
 	if !found {
@@ -34,7 +29,7 @@ func (o *Object) Group() string {
 	return group
 }
 
-// Version is the API version without its group.
+// Version returns the API version without its group.
 func (o *Object) Version() string {
 	_, version, found := strings.Cut(o.APIVersion, "/")
 	if !found {
@@ -43,10 +38,10 @@ func (o *Object) Version() string {
 	return version
 }
 
-// File is the path of the object's file.
+// File returns the path of the object's file.
 func (o *Object) File() string { return o.Document.File.Path }
 
-// String gives kind namespace/name, as messages name an object.
+// String returns kind namespace/name, as messages name an object.
 func (o *Object) String() string {
 	if o.Namespace == "" {
 		return o.Kind + " " + o.Name
@@ -54,23 +49,31 @@ func (o *Object) String() string {
 	return o.Kind + " " + o.Namespace + "/" + o.Name
 }
 
-// Named is how to tell of a file: below the repository's name.
+// Named returns the name of a file in messages: with the repository's name as folder, or as git names a file of a branch.
 func (r *Repository) Named(file string) string {
-	if r.name == "" || file == "" {
+	switch {
+	case file == "":
+		return file
+	case r.branch != "":
+		return r.branch + ":" + file
+	case r.name == "":
 		return file
 	}
 	return path.Join(r.name, file)
 }
 
-// Local is the path of a file that Named gives.
+// Local returns the path of a file from its name in messages: the reverse of Named.
 func (r *Repository) Local(file string) string {
-	if r.name == "" {
+	switch {
+	case r.branch != "":
+		return strings.TrimPrefix(file, r.branch+":")
+	case r.name == "":
 		return file
 	}
 	return strings.TrimPrefix(file, strings.TrimSuffix(r.name, "/")+"/")
 }
 
-// Files that hold YAML or JSON documents, in the order of their paths.
+// Files returns the files with YAML or JSON documents, in the order of their paths.
 func (r *Repository) Files() []*File { return r.files }
 
 // File returns the file at a path, if it holds documents.
@@ -79,7 +82,7 @@ func (r *Repository) File(path string) (*File, bool) {
 	return f, ok
 }
 
-// Paths of all regular files, documents or not, sorted.
+// Paths returns the paths of all regular files, with or without documents, sorted.
 func (r *Repository) Paths() []string {
 	paths := make([]string, 0, len(r.paths))
 	for p := range r.paths {
@@ -89,8 +92,8 @@ func (r *Repository) Paths() []string {
 	return paths
 }
 
-// Beyond returns what goes beyond a limit besides the files whose Err says so: a .sourceignore that is not
-// followed.
+// Beyond returns exceeded limits that are not in the Err of a file: those of a .sourceignore that is not
+// applied.
 func (r *Repository) Beyond() []*Error {
 	if r.beyond == nil {
 		return nil
@@ -98,14 +101,13 @@ func (r *Repository) Beyond() []*Error {
 	return []*Error{r.beyond}
 }
 
-// Exists says whether there is a regular file at a path.
+// Exists reports whether there is a regular file at a path.
 func (r *Repository) Exists(path string) bool {
 	_, ok := r.paths[path]
 	return ok
 }
 
-// Objects yields every object that Flux could see, in the order of files and
-// documents.
+// Objects returns every object that Flux could see, in the order of files and documents.
 func (r *Repository) Objects() iter.Seq[*Object] { return slices.Values(r.objects) }
 
 // ByKind returns the objects of a group and kind, whatever their version, in
@@ -114,8 +116,8 @@ func (r *Repository) ByKind(group, kind string) []*Object {
 	return r.byKind[groupKind{group, kind}]
 }
 
-// Find returns the objects of a group, kind, namespace and name. The namespace
-// is the one written in the file: a kustomization may set another.
+// Find returns the objects with a group, kind, namespace and name. The namespace is the one in the
+// file: a kustomization may set another.
 func (r *Repository) Find(group, kind, namespace, name string) []*Object {
 	var found []*Object
 	for _, o := range r.ByKind(group, kind) {
@@ -126,10 +128,9 @@ func (r *Repository) Find(group, kind, namespace, name string) []*Object {
 	return found
 }
 
-// ReadFile reads a regular file of the repository, documents or not. The path
-// is relative to the root, with forward slashes. It never leaves the root,
-// neither by "..", nor by an absolute path, nor by a symlink, and refuses a
-// file above Limits.ReadBytes with an [*Error].
+// ReadFile reads a regular file of the repository, with or without documents. The path is relative
+// to the root, with forward slashes. ReadFile never leaves the root by "..", an absolute path or a
+// symlink, and returns an [*Error] for a file above Limits.ReadBytes.
 func (r *Repository) ReadFile(path string) ([]byte, error) {
 	if !fs.ValidPath(path) || path == "." || strings.Contains(path, `\`) {
 		return nil, &Error{Reason: Unreadable, Path: path,
@@ -147,9 +148,9 @@ func (r *Repository) ReadFile(path string) ([]byte, error) {
 	}
 }
 
-// index sorts the files and builds the look-ups. The files are complete.
+// index sorts the files and builds the indexes. The files must be complete.
 func (r *Repository) index() {
-	slices.SortFunc(r.files, func(a, b *File) int { return cmp.Compare(a.Path, b.Path) })
+	sorting.Func(r.files, func(a, b *File) int { return cmp.Compare(a.Path, b.Path) })
 	r.byPath = make(map[string]*File, len(r.files))
 	r.byKind = map[groupKind][]*Object{}
 	for _, f := range r.files {

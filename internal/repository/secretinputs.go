@@ -10,8 +10,8 @@ import (
 	"github.com/fleetwright/fleetwright/internal/secrets/credential"
 )
 
-// secretInputs are the strings that stand for inputs of ResourceSets which a Secret of theirs holds. What a
-// ResourceSet creates of an input may be anything: a message about it may show the input anywhere.
+// secretInputs returns the strings to hide for inputs of ResourceSets that the ResourceSet uses in a Secret. A
+// ResourceSet may use an input anywhere, so that a message about its objects may contain the input.
 func (r *Repository) secretInputs() []string {
 	var uses, providers []*yaml.Node
 	var all []string
@@ -49,13 +49,13 @@ func (r *Repository) secretInputs() []string {
 	return all
 }
 
-// secretUses are the inputs that the templates of Secrets in a ResourceSet take.
+// secretUses are the inputs that the templates of Secrets in a ResourceSet use.
 type secretUses struct {
 	names map[string]bool
-	whole bool // some template takes inputs whatever they are called
+	whole bool // a template uses inputs without their names
 }
 
-// find adds those of the templates below a node; secret says that it is part of a Secret.
+// find adds the inputs of the templates below a node; secret is set if the node is part of a Secret.
 func (s *secretUses) find(n *yaml.Node, secret bool) {
 	secret = secret || n.Kind == yaml.MappingNode && (IsSecret(n) || Lookup(n, "stringData") != nil)
 	if n.Kind == yaml.ScalarNode && (secret || HoldsSecrets(n.Value)) {
@@ -67,9 +67,9 @@ func (s *secretUses) find(n *yaml.Node, secret bool) {
 }
 
 var (
-	// namedInputs match how a template takes an input by its name.
+	// namedInputs matches the use of an input by its name in a template.
 	namedInputs = regexp.MustCompile(`\binputs\.([\p{L}\p{N}_]+)`)
-	// wholeInputs match how a template takes inputs whatever they are called.
+	// wholeInputs matches the use of inputs without their names in a template.
 	wholeInputs = regexp.MustCompile(`\binputs(?:[^.A-Za-z0-9_]|\.?$)`)
 )
 
@@ -80,7 +80,7 @@ func (s *secretUses) text(template string) {
 	}
 }
 
-// values adds the strings that stand for the values of inputs that templates of Secrets take.
+// values appends the strings to hide for the inputs that templates of Secrets use.
 func (s secretUses) values(inputs *yaml.Node, all []string) []string {
 	for i := 0; inputs.Kind == yaml.MappingNode && i+1 < len(inputs.Content); i += 2 {
 		if name := inputs.Content[i].Value; s.whole || s.names[name] {

@@ -2,8 +2,8 @@ package repository
 
 import "strings"
 
-// HoldsSecrets says whether a text within a document may be a manifest, a patch or a generator of a
-// Secret: it has a line such as "kind: Secret", the word stringData, or the path of a JSON patch to values of one.
+// HoldsSecrets reports whether a string in a document may be a manifest, a patch or a generator of a
+// Secret: it contains a line such as "kind: Secret", the word stringData, or the path of a JSON patch to values of a Secret.
 func HoldsSecrets(text string) bool {
 	return eachWord(text, "Secret", func(before, after string) bool {
 		return endsWithKey(before, "kind") && startsNoWord(strings.TrimPrefix(strings.TrimPrefix(after, "List"), "Generator"))
@@ -14,8 +14,8 @@ func HoldsSecrets(text string) bool {
 	})
 }
 
-// eachWord says whether one of the places where a word stands in a text is as wanted, by what is
-// before and behind it.
+// eachWord reports whether wanted returns true for one of the places where a string contains a word. It passes the
+// text before and after the word.
 func eachWord(text, word string, wanted func(before, after string) bool) bool {
 	for at := 0; ; at += len(word) {
 		next := strings.Index(text[at:], word)
@@ -29,13 +29,13 @@ func eachWord(text, word string, wanted func(before, after string) bool) bool {
 	}
 }
 
-// endsWithPath says whether a text ends with the key of a JSON pointer, and the slash that it begins with.
+// endsWithPath reports whether a string ends with the field path of a JSON patch, up to the slash that starts the pointer.
 func endsWithPath(text string) bool {
 	text, slash := strings.CutSuffix(text, "/")
 	return slash && endsWithKey(text, "path")
 }
 
-// endsWithKey says whether a text ends with a key, a colon and perhaps a quote, the key quoted or not.
+// endsWithKey reports whether a string ends with a key, which may be quoted, a colon and perhaps a quote.
 func endsWithKey(text, key string) bool {
 	text, colon := strings.CutSuffix(strings.TrimRight(withoutQuote(text), " \t"), ":")
 	if !colon {

@@ -11,12 +11,12 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// mostSharpened is the largest text in which the line of a syntax error is looked for, in bytes:
-// it is parsed a few times more.
+// mostSharpened is the maximum size of a file, in bytes, in which sharpen searches the line of a syntax error:
+// it parses the file several times.
 const mostSharpened = 256 << 10
 
-// sharpen points a syntax error at the line that is to be mended, and says how. Where a line is
-// not indented as its neighbours, the library names the beginning of the block that it ends.
+// sharpen moves a syntax error to the line that has to be fixed, and adds a hint. If a line is
+// not indented like its neighbours, the library reports the start of the block that the line ends.
 func (e *Error) sharpen(data []byte) {
 	_, text, _ := strings.Cut(e.Message, "is not YAML: ")
 	lines := bytes.SplitAfter(data, []byte("\n"))
@@ -41,16 +41,16 @@ func (e *Error) sharpen(data []byte) {
 	}
 }
 
-// What of a text is tried to find the line that is indented wrongly: its size in bytes, and the
-// lines.
+// Limits of the search for the line with the wrong indent: the size in bytes, and the number of
+// lines that are tried.
 const (
 	largestMended = 64 << 10
 	mostMended    = 8
 )
 
-// misindented finds the line that is indented wrongly where the library stops at another one, the
-// first that doesn't fit it: the one that, indented like that, makes the text YAML. They are the
-// same where the line that the library stops at may be to blame itself, or none is found.
+// misindented searches the line whose wrong indent causes a syntax error that the library only reports at a later line,
+// stopped. It returns the wrong line, and a line whose indent makes the file valid YAML when the wrong line gets it.
+// It returns stopped twice if it finds no such line, or if the line stopped may itself have the wrong indent.
 func misindented(lines [][]byte, stopped int) (at, like int) {
 	size := 0
 	for _, line := range lines {
@@ -78,7 +78,7 @@ func misindented(lines [][]byte, stopped int) (at, like int) {
 	return stopped, stopped
 }
 
-// outerLines are the last lines of a document before one that are indented less than what follows
+// outerLines returns the last lines before a line of a document that are indented less than the lines after
 // them, the nearest first.
 func outerLines(lines [][]byte, before int) []int {
 	var outer []int
@@ -95,10 +95,10 @@ func outerLines(lines [][]byte, before int) []int {
 	return outer
 }
 
-// indentOf is how many spaces a line begins with.
+// indentOf returns the number of leading spaces of a line.
 func indentOf(line []byte) int { return len(line) - len(bytes.TrimLeft(line, " ")) }
 
-// refusal is why the library refuses a text, "" where it doesn't.
+// refusal returns the library's error for YAML, "" if there is none.
 func refusal(data []byte) (text string) {
 	defer func() {
 		if recover() != nil {
@@ -113,7 +113,7 @@ func refusal(data []byte) (text string) {
 	}
 }
 
-// syntaxHint says how an error of the library's is mended most often.
+// syntaxHint returns the most frequent fix for an error of the library.
 func syntaxHint(text string) string {
 	switch {
 	case strings.Contains(text, "did not find expected"):

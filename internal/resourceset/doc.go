@@ -1,4 +1,4 @@
-// Package resourceset evaluates ResourceSets of the Flux Operator. A ResourceSet goes in, with the places of its
-// parts; the objects that it creates come out, with the places of the templates that they come from, and the
-// reason where not all of them are known.
+// Package resourceset evaluates ResourceSets of the Flux Operator. From a ResourceSet with the places of its
+// parts it computes the objects that the ResourceSet creates, with the places of their templates, and the
+// reason if some objects are unknown.
 package resourceset

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"sigs.k8s.io/yaml"
@@ -14,26 +15,31 @@ import (
 	"github.com/fleetwright/fleetwright/internal/templates"
 )
 
-// ResourceSet is a ResourceSet of the Flux Operator, as it is applied to a cluster.
+// ResourceSet is a ResourceSet of the Flux Operator as it is applied to a cluster.
 type ResourceSet struct {
 	Namespace, Name string
 	// Whole is the object with the places of its parts.
 	Whole *located.Value
-	// Unknown says why a string of the object is not known as Flux applies it, nil where it is.
+	// Unknown returns why a string of the object is unknown as Flux applies it, nil if it is known.
 	Unknown func(text string) *located.Unknown
+	// Providers are the input providers among the objects of the cluster.
+	Providers []Provider
 }
 
-// Result is what a ResourceSet comes to.
+// Result is the result of evaluating a ResourceSet.
 type Result struct {
-	// Objects that it creates, each once, with the places of its parts: those of the template.
+	// Objects are the objects that the ResourceSet creates, without duplicates. The places of their parts are in the template.
 	Objects []*located.Value
-	// Because says why not all of them are known, "" where they are.
+	// Copies are objects that the operator fills with the data of another object, which [CopyOf] returns.
+	Copies []*located.Value
+	// Because is why some objects are unknown, "" if all are known.
 	Because string
+	// Refused says that the operator refuses it, too: the template is wrong, whatever a cluster has.
+	Refused bool
 }
 
-// Evaluator evaluates ResourceSets: their resources are templates over their inputs. The inputs that are written
-// in a ResourceSet are known, and those of input providers are not.
-//
+// Evaluator evaluates ResourceSets: their resources are templates over their inputs. The inputs
+// in a ResourceSet and in input providers of type Static are known, those of other providers are not.
 // Source: internal/builder/resourceset.go and internal/inputs of
 // github.com/controlplaneio-fluxcd/flux-operator v0.58.0, which cannot be imported.
 type Evaluator struct{ engine *templates.Engine }
@@ -43,20 +49,20 @@ func NewEvaluator(ctx context.Context) *Evaluator {
 	return &Evaluator{templates.NewForResourceSets(ctx)}
 }
 
-// Bounds of what the ResourceSets of a repository make.
+// Limits of the objects that the ResourceSets of a repository create.
 const (
 	maxInputs = 1000
 	maxMade   = 5000
 )
 
-// The annotations of the operator that matter here: one switches an object off, the other has
-// the operator copy data from elsewhere.
+// Annotations of the operator: one disables an object, the other makes the operator copy data from
+// another object.
 const (
 	reconcileAnnotation = fluxapi.OperatorGroup + "/reconcile"
 	copyFromAnnotation  = fluxapi.OperatorGroup + "/copyFrom"
 )
 
-// Evaluate computes the objects that a ResourceSet creates. One that an annotation switches off creates none.
+// Evaluate computes the objects that a ResourceSet creates. A ResourceSet that an annotation disables creates none.
 func (e *Evaluator) Evaluate(set ResourceSet) Result {
 	x := &expansion{engine: e.engine, set: set, seen: map[[4]string]bool{}}
 	if strings.EqualFold(located.TextAt(set.Whole, "metadata", "annotations", reconcileAnnotation).Value, "disabled") {
@@ -74,7 +80,7 @@ type expansion struct {
 	engine *templates.Engine
 	set    ResourceSet
 	result Result
-	seen   map[[4]string]bool // the group, kind, namespace and name of each object
+	seen   map[[4]string]bool // the group, kind, namespace and name of each created object
 }
 
 func (x *expansion) run() {
@@ -107,41 +113,6 @@ func (x *expansion) run() {
 	}
 }
 
-// inputs are the sets of inputs, one that is nil where there are none: a template without inputs is
-// evaluated once.
-func (x *expansion) inputs(spec *located.Value) ([]map[string]any, string) {
-	if from := spec.At("inputsFrom"); located.IsList(from) && len(from.Items) > 0 {
-		return nil, "its inputs come from input providers (inputsFrom)"
-	}
-	if name := located.TextAt(spec, "inputStrategy", "name").Value; name != "" && name != "Flatten" {
-		return nil, fmt.Sprintf("the input strategy %q is not evaluated", name)
-	}
-	list := spec.At("inputs")
-	if !located.IsList(list) || len(list.Items) == 0 {
-		return []map[string]any{nil}, ""
-	}
-	if len(list.Items) > maxInputs {
-		because := fmt.Sprintf("it has more than %d inputs", maxInputs)
-		bounds.Refuse(x.engine.Unit, because)
-		return nil, because
-	}
-	var all []map[string]any
-	for _, item := range list.Items {
-		if m := located.UnknownIn(item); m != nil {
-			return nil, m.Reason
-		}
-		// The operator reads them as JSON: all numbers are floating-point there.
-		input, err := jsonMap(item.Plain())
-		if err != nil {
-			return nil, located.Shorten(err.Error())
-		}
-		input["provider"] = map[string]any{"apiVersion": located.TextAt(x.set.Whole, "apiVersion").Value, "kind": located.TextAt(x.set.Whole, "kind").Value,
-			"name": x.set.Name, "namespace": x.set.Namespace}
-		all = append(all, input)
-	}
-	return all, ""
-}
-
 func jsonMap(v any) (map[string]any, error) {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -152,8 +123,17 @@ func jsonMap(v any) (map[string]any, error) {
 	return out, err
 }
 
-// resource evaluates an item of resources with some inputs: the operator writes it as YAML and
-// evaluates that.
+// fromJSON encodes a value as JSON and decodes it into another one.
+func fromJSON(v, into any) error {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, into)
+}
+
+// resource evaluates an item of resources with a set of inputs. As the operator does, it encodes the item as YAML and
+// evaluates that as a template.
 func (x *expansion) resource(written *located.Value, input map[string]any, exclude bool) {
 	text, err := yaml.Marshal(written.Plain())
 	if err != nil {
@@ -179,7 +159,7 @@ func (x *expansion) resource(written *located.Value, input map[string]any, exclu
 	}
 }
 
-// template evaluates resourcesTemplate with some inputs.
+// template evaluates resourcesTemplate with a set of inputs.
 func (x *expansion) template(text *located.Value, input map[string]any) {
 	source, _ := text.Scalar.(string)
 	rendered, err := x.engine.RenderInputs(source, input)
@@ -198,19 +178,31 @@ func (x *expansion) template(text *located.Value, input map[string]any) {
 	}
 }
 
-// comparable is a template with the delimiters that [alignLines] knows.
+// comparable returns a template with the delimiters that [templates.AlignLines] knows.
 func (x *expansion) comparable(source string) string {
 	return strings.NewReplacer(templates.SetLeft, "{{", templates.SetRight, "}}").Replace(source)
 }
 
-// fail notes why something of the ResourceSet is not known.
+// refuses says whether the error is of a template that reads an input which is not defined, or that cannot be parsed. Of a
+// function, it may be one that only the operator has.
+func refuses(err error) bool {
+	message := err.Error()
+	if strings.Contains(message, "function ") {
+		return false
+	}
+	return strings.Contains(message, "map has no entry for key") || strings.Contains(message, "unclosed action") ||
+		strings.Contains(message, "unexpected ") && strings.Contains(message, "template: ")
+}
+
+// fail records why objects of the ResourceSet are unknown.
 func (x *expansion) fail(err error) {
 	if x.result.Because == "" {
-		x.result.Because = "it is not evaluated: " + strings.ReplaceAll(templates.Reason(err), "stringTemplate", "resourceset")
+		x.result.Refused = refuses(err)
+		x.result.Because = "it was not evaluated: " + strings.ReplaceAll(templates.Reason(err), "stringTemplate", "resourceset")
 	}
 }
 
-// read reads the objects of a text.
+// read returns the objects in rendered YAML; line converts its line numbers.
 func (x *expansion) read(text string, line func(int) int) ([]*located.Value, error) {
 	nodes, err := located.Parse(x.set.Whole.File, text)
 	if err != nil {
@@ -230,7 +222,7 @@ func (x *expansion) read(text string, line func(int) int) ([]*located.Value, err
 	return all, nil
 }
 
-// placedLike gives the parts of a value the places of those of another one, where it has them.
+// placedLike returns a value whose parts have the places of the same parts of another value.
 func placedLike(v, written *located.Value, at located.Place) *located.Value {
 	if written != nil {
 		at = written.Place
@@ -250,7 +242,7 @@ func placedLike(v, written *located.Value, at located.Place) *located.Value {
 	return &out
 }
 
-// add adds an object, the first of its name. Exclude says that an annotation can leave it out.
+// add adds an object, unless one of the same name was added before. If exclude is set, an annotation can exclude it.
 func (x *expansion) add(v *located.Value, exclude bool) {
 	if !located.IsMap(v) {
 		return
@@ -271,7 +263,7 @@ func (x *expansion) add(v *located.Value, exclude bool) {
 		id[0] = ""
 	}
 	if strings.Contains(id[1]+id[2]+id[3], templates.MarkOpen) {
-		x.fail(fmt.Errorf("the name of a %s depends on what is not evaluated", id[1]))
+		x.fail(fmt.Errorf("the name of a %s depends on a part that is not evaluated", id[1]))
 		return
 	}
 	if x.seen[id] {
@@ -279,14 +271,51 @@ func (x *expansion) add(v *located.Value, exclude bool) {
 	}
 	x.seen[id] = true
 	if annotation(copyFromAnnotation) != nil {
-		return // what it holds is elsewhere
+		x.result.Copies = append(x.result.Copies, x.labelled(x.markUnknown(v)))
+		return
 	}
-	x.result.Objects = append(x.result.Objects, x.certain(v))
+	x.result.Objects = append(x.result.Objects, x.labelled(x.markUnknown(v)))
 }
 
-// certain marks the strings of a value that are not known: what a template could not compute, and
-// variables that Flux has replaced by what isn't in Git.
-func (x *expansion) certain(v *located.Value) *located.Value {
+// CopyOf returns the namespace and name of the object from which the operator copies the data of a ConfigMap
+// or Secret, "" if it copies none.
+// Source: internal/controller/resourceset_controller_configs.go of
+// github.com/controlplaneio-fluxcd/flux-operator v0.58.0, which cannot be imported.
+func CopyOf(v *located.Value) (namespace, name string) {
+	kind := located.TextAt(v, "kind").Value
+	if located.TextAt(v, "apiVersion").Value != "v1" || kind != "ConfigMap" && kind != "Secret" {
+		return "", ""
+	}
+	parts := strings.Split(located.TextAt(v, "metadata", "annotations", copyFromAnnotation).Value, "/")
+	if len(parts) != 2 {
+		return "", ""
+	}
+	return parts[0], parts[1]
+}
+
+// HasCopies reports whether a ResourceSet may contain an object whose data the operator copies.
+func HasCopies(set map[string]any) bool { return mentions(set["spec"], copyFromAnnotation) }
+
+// mentions reports whether a key or string of a value contains a text.
+func mentions(value any, text string) bool {
+	switch value := value.(type) {
+	case map[string]any:
+		for key, field := range value {
+			if strings.Contains(key, text) || mentions(field, text) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(value, func(item any) bool { return mentions(item, text) })
+	case string:
+		return strings.Contains(value, text)
+	}
+	return false
+}
+
+// markUnknown marks the unknown strings of a value: results that a template could not compute, and
+// variables whose values are not in Git.
+func (x *expansion) markUnknown(v *located.Value) *located.Value {
 	return v.MapScalars(func(s *located.Value) *located.Value {
 		text, isText := s.Scalar.(string)
 		if !isText || s.Unknown != nil {

@@ -1,4 +1,4 @@
-// Package roots finds what the clusters of a repository start from: a repository goes in ([Find]); out come the
-// folders that are synced, with the Flux Kustomization that syncs each and the source object that stands for the
+// Package roots finds the folders from which the clusters of a repository start. [Find] returns each
+// synced folder with the Flux Kustomization that syncs it and the source object of the
 // repository itself ([Root]).
 package roots

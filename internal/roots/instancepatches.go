@@ -9,9 +9,9 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// Patched gives the root's spec the FluxInstance's patches of Kustomizations, as the
-// Flux Operator makes it. Patches that cannot be applied to a Kustomization alone are left
-// out: those are about other objects of Flux.
+// Patched applies the FluxInstance's patches of Kustomizations to the root's spec, as the
+// Flux Operator does. It skips patches that cannot be applied to a Kustomization alone:
+// they are for other objects of Flux.
 func (r *Root) Patched(repo *repository.Repository) {
 	patches := r.kustomizationPatches(repo)
 	if len(patches) == 0 {
@@ -34,7 +34,7 @@ func (r *Root) Patched(repo *repository.Repository) {
 	}
 }
 
-// kustomizationPatches are the FluxInstance's patches that select Kustomizations.
+// kustomizationPatches returns the FluxInstance's patches that select Kustomizations.
 func (r *Root) kustomizationPatches(repo *repository.Repository) []types.Patch {
 	text, err := yaml.Marshal(r.patches)
 	if err != nil {

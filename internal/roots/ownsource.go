@@ -10,19 +10,19 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// claim is how well a source fits as the one of the repository itself.
+// claim counts the objects that refer to a source, to decide whether it is the source of the repository itself.
 type claim struct {
 	key Source
-	// named counts what takes its files from the source, and found how much of that finds its
-	// folder in the repository; the root folder is in every one.
+	// named counts the objects that use files of the source, and found how many of these files and folders
+	// exist in the repository. The root folder exists in every repository and does not count.
 	named, found int
 }
 
-// ownSource is the source of a folder that nothing in the repository says to sync: the one that
-// most of the Kustomizations below name whose folders are there; of those that as many name, one
-// that none of the objects defines. Of the GitRepositories that one does define, the URL has to be a
-// remote's where those are known, and the folders have to be there. It is the zero value where none
-// fits.
+// ownSource returns the source of the repository itself, for a folder that no object in it syncs. It is the source
+// to which most Kustomizations below the folder with existing paths refer; if several have the same number, one
+// that no object in the repository defines. A GitRepository that an object defines must have the URL of a
+// remote, if remotes are known, and existing paths otherwise. ownSource returns the zero value if there is
+// none.
 func ownSource(repo *repository.Repository, dir string, remotes []string) Source {
 	var unknown, defined []*claim
 	for _, c := range claims(repo, dir) {
@@ -53,7 +53,7 @@ func ownSource(repo *repository.Repository, dir string, remotes []string) Source
 	return first.key
 }
 
-// tally are the claims of sources.
+// tally maps sources to their claims.
 type tally map[Source]*claim
 
 func (t tally) add(key Source, found bool) {
@@ -65,7 +65,7 @@ func (t tally) add(key Source, found bool) {
 	}
 }
 
-// tallyOf are the claims of the sources of some Kustomizations.
+// tallyOf returns the claims of the sources of Kustomizations.
 func tallyOf(repo *repository.Repository, all []Root) tally {
 	t := tally{}
 	for _, r := range all {
@@ -74,7 +74,7 @@ func tallyOf(repo *repository.Repository, all []Root) tally {
 	return t
 }
 
-// claims are the sources that the Kustomizations and ArtifactGenerators below a folder name.
+// claims returns the claims of the sources to which Kustomizations and ArtifactGenerators below a folder refer.
 func claims(repo *repository.Repository, dir string) tally {
 	all := tallyOf(repo, slices.DeleteFunc(rootsOf(Candidates(repo)), func(r Root) bool {
 		return !repository.Within(dir, r.File) || r.Source.Kind == "ExternalArtifact"
@@ -96,14 +96,15 @@ func claims(repo *repository.Repository, dir string) tally {
 	return all
 }
 
-// Has reports whether a repository has a file or folder; the root folder is in every one.
+// Has reports whether a repository has a file or folder. It returns false for the root folder, which exists in every
+// repository.
 func Has(repo *repository.Repository, at string) bool {
 	_, isFolder := repo.ReadDir(at)
 	return at != "." && (isFolder || repo.Exists(at))
 }
 
-// copiedFrom are the files and folders that an ArtifactGenerator copies from a source, those of a
-// pattern up to its first wildcard.
+// copiedFrom returns the files and folders that an ArtifactGenerator copies from a source; a
+// pattern is cut at its first wildcard.
 func copiedFrom(o *repository.Object, alias string) []string {
 	var all []string
 	artifacts := o.Lookup("spec", "artifacts")
@@ -132,8 +133,8 @@ func copiedFrom(o *repository.Object, alias string) []string {
 	return all
 }
 
-// isOneOf says whether a GitRepository is of one of some addresses, or of a repository of the same
-// name: a fork has another owner.
+// isOneOf reports whether the repository name in a GitRepository's URL is that of a remote.
+// The owner may differ: the remote may be a fork.
 func isOneOf(o *repository.Object, remotes []string) bool {
 	url, _ := o.Text("spec", "url")
 	own := RepositoryAddress(url)
@@ -142,9 +143,9 @@ func isOneOf(o *repository.Object, remotes []string) bool {
 	})
 }
 
-// RepositoryAddress is a Git URL without what doesn't tell repositories apart: the protocol,
-// the user, the port, a .git at the end and the case. ssh://git@host/org/repo.git,
-// git@host:org/repo and https://host/org/repo give the same.
+// RepositoryAddress returns a Git URL without the parts that do not identify the repository: the protocol,
+// the user, the port, a .git at the end and the case. The results for ssh://git@host/org/repo.git,
+// git@host:org/repo and https://host/org/repo are equal.
 func RepositoryAddress(url string) string {
 	url = strings.ToLower(url)
 	if _, rest, ok := strings.Cut(url, "://"); ok {

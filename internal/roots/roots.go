@@ -9,70 +9,110 @@ import (
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 
+	"github.com/fleetwright/fleetwright/internal/boundary"
 	"github.com/fleetwright/fleetwright/internal/builds"
 	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/internal/sorting"
 )
 
-// Root is what a cluster starts from.
+// Root is the root of a cluster: the folder at which Flux starts.
 type Root struct {
-	// Path is the folder that is synced, from the repository's root; "." is all of it.
+	// Path is the synced folder, relative to the repository's root; "." is the whole repository.
 	Path string
-	// Base is the folder that the source holds: "." for a repository, another one for an
-	// artifact that is made of a folder. Path is below it.
+	// Base is the folder that the source contains: "." for a repository, another folder for an
+	// artifact that was created from a folder. Path is below it.
 	Base string
-	// Object is the FluxInstance, HelmRelease or Flux Kustomization that syncs it; nil where
-	// nothing in the repository does.
+	// Object is the FluxInstance, HelmRelease or Flux Kustomization that syncs the folder; nil if
+	// no object in the repository does.
 	Object *repository.Object
-	// File, Line and Column say where that stands.
+	// File, Line and Column are the place of the declaration.
 	File         string
 	Line, Column int
 
-	// Namespace and Name are those of the Flux Kustomization that syncs it, and Spec is its spec.
+	// Namespace and Name are those of the Flux Kustomization that syncs the folder, and Spec is its spec.
 	Namespace, Name string
 	Spec            kustomizev1.KustomizationSpec
 	// Source is the source of the repository itself.
 	Source Source
 
-	// patches of a FluxInstance, as plain values.
+	// URL and Ref are the address and the Git reference that a FluxInstance syncs, "" for other roots.
+	URL, Ref string
+
+	// Fits is the path in a FluxInstance, with a variable, if Path is one of the folders that match it; else "".
+	Fits string
+
+	// Boundary is what the platform allows the tenant to whom the repository belongs; nil for other roots.
+	Boundary *boundary.Boundary
+
+	// Synced are further sources of the repository itself: those of other FluxInstances and Kustomizations that sync the
+	// folder.
+	Synced []Source
+
+	// patches are the patches of a FluxInstance, as plain values.
 	patches any
 }
 
-// Guessed says that nothing in the repository says to sync the folder.
+// Guessed reports whether no object in the repository syncs the folder.
 func (r Root) Guessed() bool { return r.Object == nil && r.File == r.Path }
 
 // Source names a source object.
 type Source struct{ Kind, Namespace, Name string }
 
-// Find returns what the repository's clusters start from: what a FluxInstance syncs, and
-// Kustomizations that stand in the folder that they apply, as `flux bootstrap` makes them.
-// Where there is neither, it is each outermost folder with Kustomizations that no other
-// applies: then their FluxInstance is elsewhere.
+// Find returns the roots of the repository's clusters: the folders that a FluxInstance syncs, and
+// those of Kustomizations that are in the folder that they apply, as `flux bootstrap` creates them.
+// If there are none, it returns each outermost folder with Kustomizations that no other Kustomization
+// applies: then their FluxInstance is in another repository.
 func Find(repo *repository.Repository, remotes []string) []Root {
-	roots := slices.Concat(instanceRoots(repo), syncRoots(Candidates(repo), repo))
+	roots := slices.Concat(fittingAll(repo, instanceRoots(repo)), syncRoots(slices.Concat(Candidates(repo), byHand(repo)), repo), preparedRoots(repo))
+	if used := slices.DeleteFunc(slices.Clone(roots), func(r Root) bool { return isPutAway(r.File) }); len(used) > 0 {
+		roots = used
+	}
 	if len(roots) == 0 {
 		roots = slices.DeleteFunc(syncRoots(unlisted(repo), repo), func(r Root) bool { return !r.isFluxSystem() })
 	}
+	if len(roots) == 0 {
+		roots = unlistedSyncs(repo)
+	}
+	if len(roots) == 0 {
+		roots = patchedRoots(repo)
+	}
+	roots = append(roots, boundaryRoots(repo)...)
 	if len(roots) == 0 {
 		roots = folderRoots(repo, remotes)
 	}
 	for i := range roots {
 		roots[i] = roots[i].within(repo)
 	}
-	slices.SortStableFunc(roots, func(a, b Root) int { return cmp.Compare(a.Path, b.Path) })
-	return slices.CompactFunc(roots, func(a, b Root) bool { return a.Path == b.Path })
+	roots = withoutSuperseded(repo, roots)
+	sorting.StableFunc(roots, func(a, b Root) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(b.rank(), a.rank())) })
+	return merged(roots)
 }
 
-// instanceRoots are the syncs of FluxInstances: of the objects themselves, and of the values
-// of the flux-instance chart, in a HelmRelease or in a file of their own.
+// merged are sorted roots with one of each folder, which notes the sources of the others.
+func merged(all []Root) []Root {
+	var roots []Root
+	for _, r := range all {
+		if last := len(roots) - 1; last < 0 || roots[last].Path != r.Path {
+			roots = append(roots, r)
+		} else if roots[last].Source != r.Source && r.Source.Name != "" {
+			roots[last].Synced = append(roots[last].Synced, r.Source)
+		}
+	}
+	return roots
+}
+
+// instanceRoots returns the roots that FluxInstances sync: of the objects themselves, and of the values
+// of the flux-instance chart, in a HelmRelease or in a values file.
 func instanceRoots(repo *repository.Repository) []Root {
 	var roots []Root
 	for o := range repo.Objects() {
 		switch {
 		case o.Group() == fluxapi.OperatorGroup && o.Kind == "FluxInstance":
-			roots = addSync(roots, o.Document, o, o.Namespace, []any{"spec"})
+			roots = addSync(repo, roots, o.Document, o, o.Namespace, []any{"spec"})
 		case o.Group() == fluxapi.HelmGroup && o.Kind == "HelmRelease":
-			roots = addSync(roots, o.Document, o, "", []any{"spec", "values", "instance"})
+			target, _ := o.Text("spec", "targetNamespace")
+			roots = addSync(repo, roots, o.Document, o, cmp.Or(target, o.Namespace), []any{"spec", "values", "instance"})
 		}
 	}
 	for _, f := range repo.Files() {
@@ -81,15 +121,36 @@ func instanceRoots(repo *repository.Repository) []Root {
 		}
 		for _, d := range f.Documents {
 			if len(d.Objects) == 0 && d.Lookup("instance") != nil {
-				roots = addSync(roots, d, nil, "", []any{"instance"})
+				roots = addSync(repo, roots, d, nil, "", []any{"instance"})
 			}
 		}
 	}
 	return roots
 }
 
-// addSync adds the root that a FluxInstance's spec at a path of a document syncs.
-func addSync(roots []Root, d *repository.Document, o *repository.Object, namespace string, at []any) []Root {
+// namespaceOf returns the namespace that the innermost Kustomization or kustomization which applies a file's folder sets,
+// "" if none does.
+func namespaceOf(repo *repository.Repository, file string) string {
+	targets := map[string]string{}
+	for _, o := range repo.ByKind(fluxapi.KustomizeGroup, "Kustomization") {
+		at, _ := o.Text("spec", "path")
+		target, _ := o.Text("spec", "targetNamespace")
+		targets[repository.Clean(at)] = cmp.Or(targets[repository.Clean(at)], target)
+	}
+	for _, dir := range above(file) {
+		given := targets[dir]
+		if k, ok := repo.KustomizeAt(dir); ok && k.Spec != nil {
+			given = cmp.Or(given, k.Spec.Namespace)
+		}
+		if given != "" && !strings.Contains(given, "${") {
+			return given
+		}
+	}
+	return ""
+}
+
+// addSync adds the root that a FluxInstance syncs. Its spec is at a path of a document.
+func addSync(repo *repository.Repository, roots []Root, d *repository.Document, o *repository.Object, namespace string, at []any) []Root {
 	node := d.Root()
 	if o != nil {
 		node = o.Node
@@ -103,10 +164,10 @@ func addSync(roots []Root, d *repository.Document, o *repository.Object, namespa
 	if text("path") == "" {
 		return roots
 	}
-	r := Root{Path: repository.Clean(text("path")), Object: o, File: d.File.Path, Namespace: cmp.Or(namespace, "flux-system")}
+	r := Root{Path: repository.Clean(text("path")), Object: o, File: d.File.Path, Namespace: cmp.Or(namespace, namespaceOf(repo, d.File.Path), "flux-system")}
 	r.Line, r.Column = repository.Position(node, append(slices.Clone(at), "sync", "path")...)
-	r.Name = cmp.Or(text("name"), "flux-system")
-	r.Base = "."
+	r.Name = cmp.Or(text("name"), r.Namespace) // the operator's default
+	r.Base, r.URL, r.Ref = ".", text("url"), text("ref")
 	r.Source = Source{cmp.Or(text("kind"), "GitRepository"), r.Namespace, r.Name}
 	r.Spec.Path = text("path")
 	r.Spec.SourceRef = kustomizev1.CrossNamespaceSourceReference{Kind: r.Source.Kind, Name: r.Name}
@@ -116,11 +177,14 @@ func addSync(roots []Root, d *repository.Document, o *repository.Object, namespa
 	return append(roots, r)
 }
 
-// syncRoots are those of some Kustomizations that stand in the folder that they apply.
+// syncRoots returns the roots of Kustomizations that are in the folder that they apply.
 func syncRoots(among []*repository.Object, repo *repository.Repository) []Root {
 	var roots []Root
 	for _, o := range among {
 		r, ok := rootOf(o)
+		if ok && r.isFluxSystem() {
+			r = r.inside(repo)
+		}
 		if !ok || !repository.Within(r.Path, o.File()) || r.Path == "." && !r.isFluxSystem() {
 			continue
 		}
@@ -138,19 +202,41 @@ func syncRoots(among []*repository.Object, repo *repository.Repository) []Root {
 		return nil
 	}
 	first := map[*repository.Object]bool{}
-	for _, r := range topmost(repo, rootsOf(among)) {
+	all := slices.DeleteFunc(rootsOf(among), func(r Root) bool {
+		// A Kustomization in another folder with the same fields is the template of the one in its own folder.
+		return slices.ContainsFunc(roots, func(own Root) bool { return own.Object != r.Object && own.is(r) }) &&
+			!slices.ContainsFunc(roots, func(own Root) bool { return own.Object == r.Object })
+	})
+	for _, r := range topmost(repo, all) {
 		first[r.Object] = true
 	}
 	return slices.DeleteFunc(roots, func(r Root) bool { return !first[r.Object] })
 }
 
-// isFluxSystem says whether the root is named as `flux bootstrap` names it.
+// isFluxSystem reports whether the root has the name that `flux bootstrap` uses.
 func (r Root) isFluxSystem() bool { return r.Namespace == "flux-system" && r.Name == "flux-system" }
 
-// within finds the folder of the repository that an artifact is made of: the only one that
-// has the root's path in it. A path that is there already is the repository's own.
+// rank returns the priority of a root among the roots of the same folder: 1 for a Kustomization that syncs its own folder, 0
+// for all others. If there also is a FluxInstance for the folder, it is not applied: its sync would be a second one.
+func (r Root) rank() int {
+	if r.Object != nil && r.Object.Kind == "Kustomization" {
+		return 1
+	}
+	return 0
+}
+
+// is reports whether two roots are the same Kustomization.
+func (r Root) is(other Root) bool {
+	return r.Namespace == other.Namespace && r.Name == other.Name && r.Path == other.Path && r.Source == other.Source
+}
+
+// within sets the base of a root: the only folder of the repository, from which an artifact is created, that contains
+// the root's path. If the path exists at the repository's root, the base does not change.
 func (r Root) within(repo *repository.Repository) Root {
-	if _, ok := repo.ReadDir(r.Path); ok || r.Source.Kind == "GitRepository" {
+	if _, ok := repo.ReadDir(r.Path); ok {
+		return r
+	}
+	if r.Source.Kind == "GitRepository" {
 		return r
 	}
 	bases := map[string]bool{}
@@ -166,28 +252,78 @@ func (r Root) within(repo *repository.Repository) Root {
 	return r
 }
 
-// Candidates are the Kustomizations in files that Flux may apply as they stand.
+// inside sets the base and path of a root whose repository is a folder of this one: the folder above the root's own
+// file that contains the root's path and the file.
+func (r Root) inside(repo *repository.Repository) Root {
+	if _, ok := repo.ReadDir(r.Path); ok {
+		return r
+	}
+	for _, base := range above(r.File) {
+		at := path.Join(base, r.Path)
+		if _, ok := repo.ReadDir(at); ok && base != "." && repository.Within(at, r.File) {
+			r.Base, r.Path = base, at
+			break
+		}
+	}
+	return r
+}
+
+// Candidates returns the Kustomizations in files that Flux may apply unchanged. It excludes templates and archives if
+// there are others.
 func Candidates(repo *repository.Repository) []*repository.Object {
-	return slices.DeleteFunc(slices.Clone(repo.ByKind(fluxapi.KustomizeGroup, "Kustomization")), func(o *repository.Object) bool {
+	all := slices.DeleteFunc(slices.Clone(repo.ByKind(fluxapi.KustomizeGroup, "Kustomization")), func(o *repository.Object) bool {
 		use := repo.Use(o.File())
 		return use != repository.Resource && use != repository.Plain
 	})
+	if used := slices.DeleteFunc(slices.Clone(all), func(o *repository.Object) bool { return isPutAway(o.File()) }); len(used) > 0 {
+		return used
+	}
+	return all
 }
 
-// unlisted are the Kustomizations in files that stand beside a kustomization which doesn't list
-// them: what flux bootstrap has applied syncs nevertheless.
+// isPutAway reports whether a file is a template of a cluster, or archived.
+func isPutAway(file string) bool {
+	return repository.IsPutAway(file) || repository.IsTemplate(file) || repository.IsArchived(file)
+}
+
+// unlisted returns the Kustomizations in files in a folder whose kustomization doesn't list
+// them: `flux bootstrap` has applied them, so that they sync nevertheless.
 func unlisted(repo *repository.Repository) []*repository.Object {
 	return slices.DeleteFunc(slices.Clone(repo.ByKind(fluxapi.KustomizeGroup, "Kustomization")), func(o *repository.Object) bool {
 		return repo.Use(o.File()) != repository.Unlisted
 	})
 }
 
-// isTemplate says whether variables stand in the root's name: it is what another
-// repository's Kustomization applies with its own, as in a catalog of applications, and
-// starts no cluster.
+// unlistedSyncs are Kustomizations flux-system/flux-system in files that the kustomization beside them does not list, each of
+// which syncs the folder that it is in, from a source that no file defines.
+func unlistedSyncs(repo *repository.Repository) []Root {
+	return slices.DeleteFunc(rootsOf(unlisted(repo)), func(r Root) bool {
+		return !r.isFluxSystem() || r.Path == "." || r.Path != path.Dir(r.File) || isPutAway(r.File) ||
+			len(repo.Find(fluxapi.SourceGroup, r.Source.Kind, r.Source.Namespace, r.Source.Name)) > 0
+	})
+}
+
+// byHand returns the Kustomizations that people apply with kubectl to start a cluster. Each is in one file with its
+// source, and syncs the folder of the file, whose kustomization does not list the file. If the kustomization lists nothing
+// yet, the Kustomization starts no cluster.
+func byHand(repo *repository.Repository) []*repository.Object {
+	return slices.DeleteFunc(unlisted(repo), func(o *repository.Object) bool {
+		r, ok := rootOf(o)
+		if !ok || isPutAway(o.File()) || r.Path == "." || r.Path != path.Dir(o.File()) || r.isTemplate() {
+			return true
+		}
+		k, _ := repo.KustomizeAt(r.Path)
+		beside := func(s *repository.Object) bool { return s.File() == o.File() }
+		return k == nil || k.Spec == nil || len(k.Spec.Resources)+len(k.Spec.Components) == 0 ||
+			!slices.ContainsFunc(repo.Find(fluxapi.SourceGroup, r.Source.Kind, r.Source.Namespace, r.Source.Name), beside)
+	})
+}
+
+// isTemplate reports whether the root's name contains variables. Then another repository applies it with its own
+// Kustomization, as in a catalog of applications, and it starts no cluster.
 func (r Root) isTemplate() bool { return strings.Contains(r.Namespace+r.Name, "${") }
 
-// rootOf takes a Kustomization in a file as a root.
+// rootOf returns the root for a Kustomization in a file.
 func rootOf(o *repository.Object) (Root, bool) {
 	value, err := o.Value()
 	fields, isMap := value.(map[string]any)
@@ -195,7 +331,7 @@ func rootOf(o *repository.Object) (Root, bool) {
 		return Root{}, false
 	}
 	spec, wrong := builds.SpecOf(fields)
-	if wrong != "" || spec.SourceRef.Name == "" {
+	if wrong != "" || spec.SourceRef.Name == "" || strings.ContainsAny(spec.Path, "<>") { // a placeholder that a script fills in
 		return Root{}, false
 	}
 	r := Root{Path: repository.Clean(spec.Path), Base: ".", Object: o, File: o.File(), Namespace: o.Namespace, Name: o.Name, Spec: spec}
@@ -204,7 +340,7 @@ func rootOf(o *repository.Object) (Root, bool) {
 	return r, true
 }
 
-// rootsOf takes Kustomizations in files as roots, where they are readable.
+// rootsOf returns the roots for Kustomizations in files, without unreadable ones.
 func rootsOf(among []*repository.Object) []Root {
 	var all []Root
 	for _, o := range among {
@@ -215,11 +351,11 @@ func rootsOf(among []*repository.Object) []Root {
 	return all
 }
 
-// folderRoots are the outermost folders with Kustomizations that no other Kustomization
+// folderRoots returns the roots for the outermost folders with Kustomizations that no other Kustomization
 // applies.
 func folderRoots(repo *repository.Repository, remotes []string) []Root {
 	all := rootsOf(Candidates(repo))
-	// The source of the repository itself is seldom in it; others are a tenant's, or a
+	// The source of the repository itself is rarely defined in it; defined sources are a tenant's, or a
 	// controller's.
 	defined := func(key Source) bool {
 		return key.Kind != "ExternalArtifact" && len(repo.Find(fluxapi.SourceGroup, key.Kind, key.Namespace, key.Name)) > 0
@@ -233,23 +369,63 @@ func folderRoots(repo *repository.Repository, remotes []string) []Root {
 	if found[false] >= found[true] {
 		all = slices.DeleteFunc(all, func(r Root) bool { return defined(r.Source) })
 	}
-	folders := map[string]bool{}
-	for _, r := range topmost(repo, all) {
-		if r.isTemplate() {
-			continue
-		}
-		folders[topFolder(repo, path.Dir(r.File))] = true
-	}
 	var roots []Root
-	for _, dir := range slices.Sorted(maps.Keys(folders)) {
-		if !slices.ContainsFunc(above(dir), func(other string) bool { return folders[other] }) {
-			roots = append(roots, Folder(repo, dir, remotes))
+	for _, dir := range outermost(repo, all, func(r Root) string { return path.Dir(r.File) }) {
+		base := baseOf(repo, dir, all)
+		for _, top := range overlays(repo, dir) {
+			r := Folder(repo, dir, remotes)
+			if top != dir {
+				r.Path, r.File, r.Spec.Path = top, top, top
+			}
+			if rest, below := strings.CutPrefix(r.Path, base+"/"); below {
+				r.Base, r.Spec.Path = base, rest
+			}
+			roots = append(roots, bootstrapRoot(repo, all, r))
 		}
 	}
 	return roots
 }
 
-// above are the folders that a file or folder is in, the innermost first.
+// bootstrapRoot returns the only Kustomization in the folder of a guessed root that applies that folder from the source of the
+// repository: it is the one that flux bootstrap creates. If there is none, it returns the guessed root.
+func bootstrapRoot(repo *repository.Repository, all []Root, guessed Root) Root {
+	own := slices.DeleteFunc(slices.Clone(all), func(r Root) bool {
+		return r.isTemplate() || r.Path == "." || r.Source != guessed.Source || r.Path != guessed.Path && !repository.Within(r.Path, guessed.Path) ||
+			!repository.Within(guessed.Path, r.File) || !Has(repo, r.Path)
+	})
+	if len(own) != 1 {
+		return guessed
+	}
+	return own[0]
+}
+
+// Suggest returns the folders that a cluster could sync to apply the given Kustomizations, which nothing applies now. For
+// each of them that no other one applies, it returns the folder that the Kustomization syncs if its own file is in that
+// folder, and otherwise the folder of its file.
+func Suggest(repo *repository.Repository, among []*repository.Object) []string {
+	return outermost(repo, rootsOf(among), func(r Root) string {
+		if r.Path != "." && Has(repo, r.Path) && repository.Within(r.Path, r.File) {
+			return r.Path
+		}
+		return path.Dir(r.File)
+	})
+}
+
+// outermost returns the outermost folders of the Kustomizations that no other one of them applies.
+func outermost(repo *repository.Repository, all []Root, folder func(Root) string) []string {
+	folders := map[string]bool{}
+	for _, r := range topmost(repo, all) {
+		if r.isTemplate() {
+			continue
+		}
+		folders[topFolder(repo, folder(r))] = true
+	}
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(folders)), func(dir string) bool {
+		return slices.ContainsFunc(above(dir), func(other string) bool { return folders[other] })
+	})
+}
+
+// above returns the folders that contain a file or folder, the innermost first.
 func above(at string) []string {
 	var dirs []string
 	for at != "." {
@@ -259,7 +435,7 @@ func above(at string) []string {
 	return dirs
 }
 
-// Folder is the root that syncs a folder that nothing in the repository says to sync.
+// Folder returns a root for a folder that no object in the repository syncs.
 func Folder(repo *repository.Repository, dir string, remotes []string) Root {
 	source := ownSource(repo, dir, remotes)
 	r := Root{Path: dir, Base: ".", File: dir, Namespace: "flux-system", Name: "flux-system", Source: source}
@@ -268,7 +444,7 @@ func Folder(repo *repository.Repository, dir string, remotes []string) Root {
 	return r
 }
 
-// topFolder is the outermost folder whose kustomization leads to a folder.
+// topFolder returns the outermost folder whose kustomization includes a folder.
 func topFolder(repo *repository.Repository, dir string) string {
 	for parent := dir; parent != "."; {
 		parent = path.Dir(parent)

@@ -8,13 +8,14 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/circle"
 	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/internal/sorting"
 )
 
-// topmost returns the Kustomizations of some that no other one of them applies, as far as the folders
-// tell in which their files stand, and what the kustomizations there list. Those that apply each
-// other, by however many steps, are all first; but where they have different sources, only those of
-// the one that most name apply what is here: the others are of other repositories, or their source
-// is misspelt.
+// topmost returns the Kustomizations that no other one of them applies, according to the folders
+// of their files and the entries of the kustomizations there. If Kustomizations apply each
+// other in a cycle, all of them are returned. But if those have different sources, only Kustomizations of
+// the source with the strongest claim count as applying others: the other sources are other repositories, or
+// misspelt.
 func topmost(repo *repository.Repository, all []Root) []Root {
 	g := &appliers{all: all, below: map[string][]vertex{}, claims: tallyOf(repo, all)}
 	nodes := make([]vertex, len(all))
@@ -44,10 +45,10 @@ func topmost(repo *repository.Repository, all []Root) []Root {
 	return out
 }
 
-// listing is what the kustomization of a folder lists elsewhere.
+// listing is a reference of a kustomization to a path outside of its folder.
 type listing struct{ from, to string }
 
-// outward are the references of the kustomizations to what is not in their folders.
+// outward returns the references of the kustomizations to paths outside of their folders.
 func outward(repo *repository.Repository) []listing {
 	var all []listing
 	for _, k := range repo.Kustomizes() {
@@ -64,22 +65,22 @@ func outward(repo *repository.Repository) []listing {
 	return all
 }
 
-// vertex is a Kustomization, by its index, or else a file or folder that is applied: a folder leads
-// to all that is below it.
+// vertex is a Kustomization, by its index, or else an applied file or folder, which leads
+// to all vertices below it.
 type vertex struct {
 	folder string
 	at     int
 }
 
-// appliers is the graph of which Kustomization applies which.
+// appliers is the graph of the Kustomizations that apply each other.
 type appliers struct {
 	all []Root
-	// below is what a file or folder that is applied leads to.
+	// below maps applied files and folders to the vertices that they lead to.
 	below  map[string][]vertex
 	claims tally
 }
 
-// add has the innermost of the folders lead to a vertex that has what is at a path.
+// add adds an edge to a vertex from the innermost applied folder around a path.
 func (g *appliers) add(at string, v vertex) {
 	for _, dir := range append([]string{at}, above(at)...) {
 		if below, applied := g.below[dir]; applied {
@@ -89,8 +90,8 @@ func (g *appliers) add(at string, v vertex) {
 	}
 }
 
-// tops are the Kustomizations of some that none of the others applies, or that apply one another, in
-// their order. Only those of one source apply anything, where it is given.
+// tops returns the Kustomizations that none of the others applies, or that apply each other in a cycle, in
+// their order. If only is set, Kustomizations of other sources apply nothing.
 func (g *appliers) tops(nodes []vertex, only *Source) []vertex {
 	inside := map[vertex]bool{}
 	for _, v := range nodes {
@@ -129,12 +130,12 @@ func (g *appliers) tops(nodes []vertex, only *Source) []vertex {
 		}
 		first = append(first, members...)
 	}
-	slices.SortFunc(first, func(a, b vertex) int { return cmp.Compare(a.at, b.at) })
+	sorting.Func(first, func(a, b vertex) int { return cmp.Compare(a.at, b.at) })
 	return first
 }
 
-// strongest is the source that most of some Kustomizations' folders speak for, and says whether
-// another one has less to speak for it.
+// strongest returns the source with the strongest claim among the Kustomizations, and whether
+// another source has a weaker claim.
 func (g *appliers) strongest(members []vertex) (source Source, several bool) {
 	compare := func(a, b vertex) int {
 		x, y := g.claims[g.all[a.at].Source], g.claims[g.all[b.at].Source]

@@ -10,11 +10,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// mostSecret is the size of the largest file of an encrypted Secret, in bytes: a
-// Secret of Kubernetes has up to 1 MB.
+// mostSecret is the maximum size of a file with an encrypted Secret, in bytes: a
+// Kubernetes Secret has up to 1 MB.
 const mostSecret = 8 << 20
 
-// ClearError is what makes a file no Secret that may stand in Git, and where.
+// ClearError is why a file is not a Secret that may be in Git, with the place.
 type ClearError struct {
 	Line, Column int
 	Message      string
@@ -22,9 +22,8 @@ type ClearError struct {
 
 func (e *ClearError) Error() string { return e.Message }
 
-// CheckEncrypted says why a file is not one Secret that SOPS encrypted, with no
-// value in plaintext: a *ClearError, or nil where it is. Nothing is decrypted, and no
-// value is told.
+// CheckEncrypted returns a *ClearError unless a file is one Secret that SOPS encrypted, with no
+// value in plaintext. It decrypts nothing, and the error contains no value.
 func CheckEncrypted(content []byte) error {
 	if len(content) > mostSecret {
 		return &ClearError{1, 1, fmt.Sprintf("larger than %d MB", mostSecret>>20)}
@@ -54,7 +53,7 @@ func CheckEncrypted(content []byte) error {
 	return nil
 }
 
-// clearValues are the values of a Secret that are not encrypted.
+// clearValues returns the values of a Secret that are not encrypted.
 func clearValues(root *yaml.Node) []*ClearError {
 	var clear []*ClearError
 	for _, name := range []string{"data", "stringData"} {
@@ -67,7 +66,7 @@ func clearValues(root *yaml.Node) []*ClearError {
 			for i := 0; i+1 < len(data.Content); i += 2 {
 				key, v := data.Content[i], data.Content[i+1]
 				if v.Kind != yaml.ScalarNode || v.Value != "" && !IsEncryptedValue(v.Value) {
-					clear = append(clear, &ClearError{key.Line, key.Column, fmt.Sprintf("the Secret holds %q in plaintext", key.Value)})
+					clear = append(clear, &ClearError{key.Line, key.Column, fmt.Sprintf("the Secret contains %q in plaintext", key.Value)})
 				}
 			}
 		}
@@ -75,8 +74,7 @@ func clearValues(root *yaml.Node) []*ClearError {
 	return clear
 }
 
-// field is the value of a mapping's key, nil where there is none. Aliases are not
-// followed: SOPS writes none.
+// field returns the value of a mapping's key, nil if there is none. It does not follow aliases: SOPS writes none.
 func field(n *yaml.Node, name string) *yaml.Node {
 	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Value == name {

@@ -16,49 +16,50 @@ import (
 	"github.com/fleetwright/fleetwright/internal/secrets/credential"
 )
 
-// ClearValue is a value that stands in plaintext where it is to be encrypted. It doesn't hold it.
+// ClearValue is a value that is in plaintext but should be encrypted. It does not contain the value
+// itself.
 type ClearValue struct {
-	// Name of the value: the keys down to it, "" for a file that is encrypted as a whole.
+	// Name of the value: the keys that lead to it, "" for a file that is encrypted as a whole.
 	Name string
-	// Line and Column of its key, 0 where the file came without lines.
+	// Line and Column of its key, 0 if the file has no lines.
 	Line, Column int
 }
 
-// IsNamedEncrypted says whether a file's name says that it is encrypted, or is to be: it has
-// .sops. or .enc. in it.
+// IsNamedEncrypted reports whether the name of a file says that it is, or should be, encrypted: it
+// contains .sops. or .enc.
 func IsNamedEncrypted(file string) bool {
 	base := strings.ToLower(path.Base(file))
 	return !strings.HasPrefix(base, ConfigName[:len(".sops.")]) && (strings.Contains(base, ".sops.") || strings.Contains(base, ".enc."))
 }
 
-// chooser says which values a selection is for, as SOPS does.
+// chooser selects the values to encrypt, as SOPS does.
 // Source: github.com/getsops/sops/v3 v3.13 Tree.shouldBeEncrypted.
 type chooser struct {
 	Selection
 	regex *regexp.Regexp
 }
 
-// newChooser reads a selection. One without a choice leaves what is named so in plaintext.
+// newChooser returns the chooser for a selection. An empty selection excludes values with unencryptedSuffix.
 func newChooser(s Selection) chooser {
 	if s.Chosen() == 0 {
 		s.UnencryptedSuffix = unencryptedSuffix
 	}
 	c := chooser{Selection: s}
 	if text := s.EncryptedRegex + s.UnencryptedRegex; text != "" {
-		c.regex, _ = count.CompileShort(text) // SOPS takes a wrong one for one that matches nothing
+		c.regex, _ = count.CompileShort(text) // as in SOPS, an invalid expression matches nothing
 	}
 	return c
 }
 
-// unencryptedSuffix ends the names of what stays in plaintext where nothing is chosen.
+// unencryptedSuffix ends the names of values that stay in plaintext if the selection is empty.
 // Source: github.com/getsops/sops/v3 v3.13 DefaultUnencryptedSuffix.
 const unencryptedSuffix = "_unencrypted"
 
-// byComments says that comments choose, of which only SOPS knows where they belong.
+// byComments reports whether comments select the values: only SOPS knows which values they belong to.
 func (s Selection) byComments() bool { return s.EncryptedCommentRegex+s.UnencryptedCommentRegex != "" }
 
-// undecided is why it is not known which values are chosen: ErrByComments, or a *count.Error; nil where it
-// is.
+// undecided returns why the selected values are unknown: ErrByComments, or a *count.Error; nil if they are
+// known.
 func (s Selection) undecided() error {
 	if s.byComments() {
 		return ErrByComments
@@ -66,10 +67,10 @@ func (s Selection) undecided() error {
 	return s.Counted()
 }
 
-// ErrByComments is about values that comments choose.
+// ErrByComments is returned if comments select the values.
 var ErrByComments = errors.New("comments choose them")
 
-// chooses says whether what stands under keys is to be encrypted.
+// chooses reports whether the value at a path of keys is to be encrypted.
 func (c chooser) chooses(keys []string) bool {
 	matches := func(key string) bool { return c.regex != nil && c.regex.MatchString(key) }
 	switch {
@@ -83,11 +84,11 @@ func (c chooser) chooses(keys []string) bool {
 	return !slices.ContainsFunc(keys, func(key string) bool { return strings.HasSuffix(key, c.UnencryptedSuffix) })
 }
 
-// ClearIn are the values of a file that stand in plaintext although a rule chooses them: of a file
-// that is encrypted, the rule that its metadata hold. What stands for another value counts only
-// there, since SOPS opens no file with such a value in it. Which values comments choose is not
-// known: then there are none, and the error is ErrByComments. It is a *count.Error where a regular
-// expression is too large, and a *repository.Error where not all of the file can be read.
+// ClearIn returns the values of a file that are in plaintext although a rule selects them. For an encrypted file it
+// uses the rule in the file's metadata, and includes placeholders, because SOPS cannot open a file with a
+// placeholder in it. If comments select the values, they are unknown: it returns none and ErrByComments. The error
+// is a *count.Error if a regular expression is too large, and a *repository.Error if the file cannot be read
+// completely.
 func ClearIn(file string, data []byte, rule Selection) (clear []ClearValue, err error) {
 	state, own := stateOf(file, data)
 	if state == Encrypted {
@@ -122,8 +123,8 @@ func ClearIn(file string, data []byte, rule Selection) (clear []ClearValue, err 
 	}
 }
 
-// ClearInDocument is [ClearIn] for one document in YAML or JSON of a file that SOPS encrypted,
-// whose first document, with the metadata that count, is given beside.
+// ClearInDocument is [ClearIn] for one YAML or JSON document of a file that SOPS encrypted.
+// first is the first document of the file, whose metadata apply.
 func ClearInDocument(d, first *repository.Document) (clear []ClearValue, err error) {
 	s := selectionOf(first)
 	if err := s.undecided(); err != nil {
@@ -133,9 +134,9 @@ func ClearInDocument(d, first *repository.Document) (clear []ClearValue, err err
 	return append(clearNodes(d.Root(), c, true), leftClear(d, c)...), nil
 }
 
-// leftClear are the values of encrypted Secrets that the selection doesn't choose and that are
-// secrets in plaintext. Where it chooses none of a field, it misses the field; where it chooses some,
-// the others are meant to be readable, unless they most likely are secrets.
+// leftClear returns the plaintext secrets in encrypted Secrets that the selection doesn't select. If
+// the selection selects no value of data or stringData, it probably misses that field by mistake. If it selects some values,
+// the others are meant to be readable, and leftClear returns only those that are most likely secrets.
 func leftClear(d *repository.Document, c chooser) []ClearValue {
 	var clear []ClearValue
 	for _, o := range Objects(d) {
@@ -167,7 +168,7 @@ func leftIn(n *yaml.Node, field string, c chooser) []ClearValue {
 			text = Decoded(text)
 		}
 		grade := credential.Judge(key.Value, text)
-		if some && c.meant(key.Value) || IsEncryptedFile(key.Value, text) || grade == credential.Public || some && grade != credential.Likely {
+		if some && c.meansPlaintext(key.Value) || IsEncryptedFile(key.Value, text) || grade == credential.Public || some && grade != credential.Likely {
 			continue
 		}
 		left = append(left, ClearValue{field + "." + key.Value, key.Line, key.Column})
@@ -175,18 +176,18 @@ func leftIn(n *yaml.Node, field string, c chooser) []ClearValue {
 	return left
 }
 
-// meant says that the key itself tells that its value stays in plaintext.
-func (c chooser) meant(key string) bool {
+// meansPlaintext reports whether a suffix of the key says that its value stays in plaintext.
+func (c chooser) meansPlaintext(key string) bool {
 	return c.UnencryptedSuffix != "" && strings.HasSuffix(key, c.UnencryptedSuffix) || c.EncryptedSuffix != "" && !strings.HasSuffix(key, c.EncryptedSuffix)
 }
 
-// IsEncryptedFile says whether a value of a Secret or ConfigMap is a whole file that SOPS
-// encrypted, by its key or else as YAML.
+// IsEncryptedFile reports whether a value of a Secret or ConfigMap is a whole file that SOPS
+// encrypted, in the format of its key or else in YAML.
 func IsEncryptedFile(key, value string) bool {
 	return IsEncrypted(key, []byte(value)) || IsEncrypted(key+".yaml", []byte(value))
 }
 
-// Decoded is a value under the data of a Secret in plaintext, or the value where it is no base64.
+// Decoded returns a value in the data of a Secret, decoded from base64, or unchanged if it is not base64.
 func Decoded(value string) string {
 	plain, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(value), ""))
 	if err != nil {
@@ -195,9 +196,9 @@ func Decoded(value string) string {
 	return string(plain)
 }
 
-// Wants says whether a file is to be encrypted by the rule, which is for its path: its name says
-// so, or the rule names paths, and it is a Secret with values or a file of variables with one that
-// most likely is a secret. A rule for all paths chooses by the name alone.
+// Wants reports whether a file should be encrypted according to a rule for its path: its name says
+// so, or the rule has a path_regex and the file is a Secret with values or a file of variables with one that
+// most likely is a secret. For a rule for all paths, only the name counts.
 func (r CreationRule) Wants(file string, data []byte) bool {
 	switch {
 	case IsNamedEncrypted(file):
@@ -214,10 +215,10 @@ func (r CreationRule) Wants(file string, data []byte) bool {
 	return false
 }
 
-// secretKind is how a line says that it is of a Secret.
+// secretKind matches a line with the kind of a Secret.
 var secretKind = regexp.MustCompile(`^[ \t]*(?:- )?["']?kind["']?[ \t]*:[ \t]*["']?Secret(List)?\b`)
 
-// SpeaksOfSecret says whether a text may hold a Secret in YAML.
+// SpeaksOfSecret reports whether a file may contain a Secret in YAML.
 func SpeaksOfSecret(text []byte) bool {
 	for {
 		at := bytes.Index(text, []byte("Secret"))
@@ -236,9 +237,9 @@ func SpeaksOfSecret(text []byte) bool {
 	}
 }
 
-// holdsSecret says whether a text is YAML or JSON with a Secret that has values.
+// holdsSecret reports whether a file is YAML or JSON with a Secret that has values.
 func holdsSecret(data []byte) bool {
-	if !bytes.Contains(data, []byte("Secret")) { // in JSON it may stand anywhere in a line
+	if !bytes.Contains(data, []byte("Secret")) { // in JSON it may be anywhere in a line
 		return false
 	}
 	f := parsed(data)
@@ -257,8 +258,8 @@ func holdsSecret(data []byte) bool {
 	return false
 }
 
-// Objects are the Secrets of a document. The items of a SecretList need not say that they are
-// Secrets.
+// Objects returns the Secrets in a document. The items of a SecretList count even if they do not
+// name their kind.
 func Objects(d *repository.Document) []*repository.Object {
 	var all []*repository.Object
 	for _, o := range d.Objects {
@@ -287,11 +288,11 @@ func clearLines(format Format, data []byte, c chooser, encrypted bool) []ClearVa
 		if format == INI {
 			section := l.section
 			if section == "" {
-				section = "DEFAULT" // as the library of SOPS' names it
+				section = "DEFAULT" // the name in the library of SOPS
 			}
 			keys = []string{section, l.name}
 		}
-		if l.section == "sops" || format == Dotenv && strings.HasPrefix(l.name, "sops_") || !c.chooses(keys) || !stands(credential.Unquoted(l.value), encrypted) {
+		if l.section == "sops" || format == Dotenv && strings.HasPrefix(l.name, "sops_") || !c.chooses(keys) || !inPlaintext(credential.Unquoted(l.value), encrypted) {
 			continue
 		}
 		clear = append(clear, ClearValue{Name: l.name, Line: l.number, Column: 1})
@@ -299,12 +300,12 @@ func clearLines(format Format, data []byte, c chooser, encrypted bool) []ClearVa
 	return clear
 }
 
-// stands says whether a value stands in plaintext.
-func stands(value string, encrypted bool) bool {
+// inPlaintext reports whether a value is in plaintext. A placeholder counts only in an encrypted file.
+func inPlaintext(value string, encrypted bool) bool {
 	return value != "" && !IsEncryptedValue(value) && (encrypted || !credential.IsPlaceholder(value))
 }
 
-// mostDeep is how deep values are looked for, and mostClear how many are told of.
+// mostDeep is the maximum depth at which values are searched, and mostClear the maximum number that is reported.
 const (
 	mostDeep  = 200
 	mostClear = 100
@@ -320,7 +321,7 @@ func clearNodes(root *yaml.Node, c chooser, encrypted bool) []ClearValue {
 	return w.clear
 }
 
-// walk gathers the values of a document that stand in plaintext.
+// walk collects the values of a document that are in plaintext.
 type walk struct {
 	chooser
 	encrypted bool
@@ -346,7 +347,7 @@ func (w *walk) value(keys []string, at, n *yaml.Node) {
 		}
 	case yaml.ScalarNode:
 		null := n.ShortTag() == "!!null" || n.ShortTag() == "!!bool" && !w.encrypted
-		if !null && w.chooses(keys) && stands(n.Value, w.encrypted) {
+		if !null && w.chooses(keys) && inPlaintext(n.Value, w.encrypted) {
 			w.clear = append(w.clear, ClearValue{strings.Join(keys, "."), at.Line, at.Column})
 		}
 	}

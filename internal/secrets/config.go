@@ -1,4 +1,4 @@
-// Package secrets knows what SOPS encrypts for whom, and what is a secret in plaintext.
+// Package secrets knows which files SOPS encrypts for which recipients, and finds secrets in plaintext.
 package secrets
 
 import (
@@ -15,69 +15,69 @@ import (
 	"github.com/fleetwright/fleetwright/internal/count"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/secrets/keys"
+	"github.com/fleetwright/fleetwright/internal/sorting"
 )
 
-// ConfigName is the file that tells SOPS who can decrypt which files. SOPS takes
-// the nearest one: of the folder of the file that it encrypts, or of the first
-// folder above that has one.
+// ConfigName is the name of the file in which SOPS finds the recipients of each file. SOPS uses the
+// nearest one: in the folder of the file that it encrypts, or in the first folder above that has
+// one.
 const ConfigName = ".sops.yaml"
 
 // Config is a .sops.yaml.
 type Config struct {
 	// File is its path in the repository.
 	File string
-	// Rules in their order, the first that matches a file's path counting.
+	// Rules in their order; the first one that matches a file's path applies.
 	Rules []CreationRule
-	// Err says why SOPS refuses the file, nil where it doesn't.
+	// Err is why SOPS refuses the file, nil if it doesn't.
 	Err *ConfigError
 
-	// size is that of the regular expressions, in instructions.
+	// size is the size of all regular expressions, in instructions.
 	size int
 }
 
-// ConfigError is what is wrong with a .sops.yaml, and where.
+// ConfigError is an error in a .sops.yaml, with its place.
 type ConfigError struct {
 	Line, Column int
 	Message      string
-	// Limit says that Fleetwright doesn't evaluate it, since it goes beyond a fixed limit: SOPS
-	// might take it.
+	// Limit is set if the file exceeds a fixed limit of Fleetwright: SOPS might accept it.
 	Limit bool
 }
 
 func (e *ConfigError) Error() string { return e.Message }
 
-// CreationRule says who can decrypt the files whose paths match.
+// CreationRule contains the recipients of the files whose paths match.
 type CreationRule struct {
 	// PathRegex is "" for all files.
 	PathRegex    string
 	Line, Column int
 	// Recipients of all key groups.
 	Recipients []Recipient
-	// Groups of recipients, one where the rule has no key groups: none twice in a group.
+	// Groups are the key groups of recipients, without duplicates in a group; a single group if the rule has no key groups.
 	Groups [][]Recipient
-	// Threshold is how many of the groups are needed: all where it is 0.
+	// Threshold is the number of groups that are needed to decrypt; 0 means all.
 	Threshold int
 	Selection
-	// Indents of the files that SOPS writes.
+	// Indents are the indents of the files that SOPS writes.
 	Indents Indents
-	// Err says why SOPS refuses to encrypt by the rule, nil where it doesn't.
+	// Err is why SOPS refuses to encrypt by the rule, nil if it doesn't.
 	Err *ConfigError
 
 	regex *regexp.Regexp
 }
 
-// Selection says which values of a file are encrypted, by the keys above them or by comments.
-// One of the texts at most is set; without one, all values are whose key does not end with
+// Selection selects the values of a file that are encrypted, by the keys above them or by comments.
+// At most one of the strings is set. If none is, all values are encrypted except those whose key ends with
 // "_unencrypted".
 type Selection struct {
 	EncryptedRegex, UnencryptedRegex               string
 	EncryptedSuffix, UnencryptedSuffix             string
 	EncryptedCommentRegex, UnencryptedCommentRegex string
-	// MACOnlyEncrypted leaves what is not encrypted out of the checksum.
+	// MACOnlyEncrypted excludes unencrypted values from the checksum.
 	MACOnlyEncrypted bool
 }
 
-// Chosen is how many of the texts are set: SOPS wants one at most.
+// Chosen returns how many of the strings are set: SOPS allows at most one.
 func (s Selection) Chosen() int {
 	set := 0
 	for _, text := range []string{s.EncryptedRegex, s.UnencryptedRegex, s.EncryptedSuffix, s.UnencryptedSuffix, s.EncryptedCommentRegex, s.UnencryptedCommentRegex} {
@@ -88,17 +88,17 @@ func (s Selection) Chosen() int {
 	return set
 }
 
-// regexes are the regular expressions among the texts.
+// regexes returns the regular expressions among the strings.
 func (s Selection) regexes() []string {
 	return []string{s.EncryptedRegex, s.UnencryptedRegex, s.EncryptedCommentRegex, s.UnencryptedCommentRegex}
 }
 
-// Counted returns an error where a regular expression is too large to be compared with the keys of a file,
+// Counted returns an error if a regular expression is too large to match with the keys of a file,
 // for each of which SOPS compiles it.
 func (s Selection) Counted() error {
 	for _, text := range s.regexes() {
 		if err := count.Short(text); err != nil {
-			return fmt.Errorf("which values are encrypted is not evaluated: %w", err)
+			return fmt.Errorf("cannot tell which values are encrypted: %w", err)
 		}
 	}
 	return nil
@@ -113,8 +113,8 @@ func readSelection(n *yaml.Node) Selection {
 	}
 }
 
-// Indents are how many blanks SOPS indents by, as the stores of .sops.yaml say: nil for its
-// own choice.
+// Indents are the numbers of spaces by which SOPS indents, as the stores of .sops.yaml configure them; nil for SOPS's
+// default.
 type Indents struct{ YAML, JSON, Binary *int }
 
 func readIndents(root *yaml.Node) Indents {
@@ -139,14 +139,14 @@ type Recipient struct {
 	Line, Column int
 }
 
-// Same says whether two recipients are one key.
+// Same reports whether two recipients are the same key.
 func (r Recipient) Same(other Recipient) bool {
 	if r.Service != other.Service {
 		return false
 	}
 	a, b := normal(r), normal(other)
 	if r.Service == "pgp" || r.Service == "azure_kv" {
-		// A fingerprint may be a short one, and an Azure key without its version.
+		// A fingerprint may be shortened, and an Azure key may have no version.
 		return strings.HasSuffix(a, b) || strings.HasSuffix(b, a) || strings.HasPrefix(a, b+"/") || strings.HasPrefix(b, a+"/")
 	}
 	return a == b
@@ -160,7 +160,7 @@ func normal(r Recipient) string {
 	case "pgp":
 		return strings.ToUpper(strings.ReplaceAll(id, " ", ""))
 	case "kms":
-		id, _, _ = strings.Cut(id, "+") // the role to take
+		id, _, _ = strings.Cut(id, "+") // the rest is the role to assume
 		return id
 	case "azure_kv", "hc_vault":
 		return strings.TrimRight(id, "/")
@@ -168,11 +168,11 @@ func normal(r Recipient) string {
 	return id
 }
 
-// Matches says whether the rule is for a file, whose path is from the folder of the
+// Matches reports whether the rule is for a file, whose path is relative to the folder of the
 // .sops.yaml.
 func (r CreationRule) Matches(file string) bool { return r.regex == nil || r.regex.MatchString(file) }
 
-// For is the rule of a file, whose path is from the repository's root, nil where none
+// For returns the rule for a file, whose path is relative to the repository's root, or nil if none
 // matches.
 func (c *Config) For(file string) *CreationRule {
 	if dir := path.Dir(c.File); dir != "." {
@@ -186,7 +186,7 @@ func (c *Config) For(file string) *CreationRule {
 	return nil
 }
 
-// ConfigFor is the .sops.yaml that SOPS takes for a file, nil where there is none.
+// ConfigFor returns the .sops.yaml that SOPS uses for a file, or nil if there is none.
 func ConfigFor(configs map[string]*Config, file string) *Config {
 	for dir := path.Dir(file); ; dir = path.Dir(dir) {
 		if c := configs[dir]; c != nil {
@@ -198,8 +198,8 @@ func ConfigFor(configs map[string]*Config, file string) *Config {
 	}
 }
 
-// Configs reads all files .sops.yaml of a repository, by their folders. One without creation
-// rules counts as none, but hides those above it.
+// Configs reads all .sops.yaml files of a repository, by their folders. A file without creation
+// rules has no effect, but SOPS does not search for others above it.
 func Configs(repo *repository.Repository) map[string]*Config {
 	configs := map[string]*Config{}
 	for _, f := range repo.Files() {
@@ -210,7 +210,7 @@ func Configs(repo *repository.Repository) map[string]*Config {
 	return configs
 }
 
-// ParseConfig reads the text of a .sops.yaml that stands at a path.
+// ParseConfig parses the content of the .sops.yaml at a path.
 func ParseConfig(file string, data []byte) (*Config, error) {
 	repo, err := repository.FromFiles(func(yield func(string, []byte) bool) { yield(path.Base(file), data) }, repository.Options{})
 	if err != nil {
@@ -257,7 +257,7 @@ func (c *Config) read(root *yaml.Node) {
 			at := repository.Lookup(n, "path_regex")
 			regex, err := count.CompileShort(r.PathRegex)
 			if above := (*count.Error)(nil); errors.As(err, &above) {
-				c.Err = &ConfigError{at.Line, at.Column, fmt.Sprintf("the path_regex is not evaluated: %v", err), true}
+				c.Err = &ConfigError{at.Line, at.Column, fmt.Sprintf("the path_regex was not evaluated: %v", err), true}
 				return
 			}
 			if err != nil {
@@ -274,17 +274,17 @@ func (c *Config) read(root *yaml.Node) {
 	}
 }
 
-// counted counts the regular expressions of a rule, and those of the rules before it.
+// counted returns an error if the regular expressions of a rule, and of the rules before it, are too large.
 func (c *Config) counted(r CreationRule) error {
 	if err := r.Counted(); err != nil {
 		return err
 	}
 	for _, text := range append(r.regexes(), r.PathRegex) {
-		size, _ := count.Instructions(text) // what is none is told elsewhere
+		size, _ := count.Instructions(text) // an invalid expression is reported elsewhere
 		c.size += size
 	}
 	if c.size > count.MostTogether/10 {
-		return fmt.Errorf("the rule is not evaluated: the regular expressions up to here come to more than %d instructions", count.MostTogether/10)
+		return fmt.Errorf("the rule was not evaluated: the regular expressions of the file exceed %d instructions", count.MostTogether/10)
 	}
 	return nil
 }
@@ -296,7 +296,7 @@ func readRule(n *yaml.Node) CreationRule {
 		r.Groups = append(r.Groups, unique(group))
 	}
 	if threshold := repository.Lookup(n, "shamir_threshold"); threshold != nil && threshold.Decode(&r.Threshold) != nil {
-		r.Err = &ConfigError{threshold.Line, threshold.Column, "shamir_threshold is no number", false}
+		r.Err = &ConfigError{threshold.Line, threshold.Column, "shamir_threshold is not a number", false}
 	}
 	if r.Chosen() > 1 {
 		r.Err = &ConfigError{n.Line, n.Column, "sops refuses the rule: it has more than one of encrypted_suffix, unencrypted_suffix, encrypted_regex, " +
@@ -305,7 +305,7 @@ func readRule(n *yaml.Node) CreationRule {
 	return r
 }
 
-// Fields of a rule and of a key group, and the services that they are of.
+// The fields of a rule and of a key group, with the services of their recipients.
 var (
 	ruleFields = map[string]string{
 		"age": "age", "pgp": "pgp", "kms": "kms", "gcp_kms": "gcp_kms", "azure_keyvault": "azure_kv", "hc_vault_transit_uri": "hc_vault", "hckms": "hckms",
@@ -315,7 +315,7 @@ var (
 	}
 )
 
-// ruleGroups are the key groups, or where there are none, the recipients of the rule as one.
+// ruleGroups returns the key groups, or a single group with the recipients of the rule if there are none.
 func ruleGroups(rule *yaml.Node) [][]Recipient {
 	groups := repository.Lookup(rule, "key_groups")
 	if groups == nil || len(groups.Content) == 0 {
@@ -328,7 +328,7 @@ func ruleGroups(rule *yaml.Node) [][]Recipient {
 	return all
 }
 
-// unique are the recipients of a group, none of them twice.
+// unique returns the recipients of a group without duplicates.
 func unique(group []Recipient) []Recipient {
 	var left []Recipient
 	for _, r := range group {
@@ -339,8 +339,8 @@ func unique(group []Recipient) []Recipient {
 	return left
 }
 
-// groupRecipients are those of a key group and of those that it merges, which nest no deeper than a
-// document may.
+// groupRecipients returns the recipients of a key group and of the groups that it merges; their depth is limited as that of a
+// document.
 func groupRecipients(group *yaml.Node) []Recipient {
 	if group == nil {
 		return nil
@@ -373,7 +373,7 @@ func recipientsIn(n *yaml.Node, fields map[string]string) []Recipient {
 	return all
 }
 
-// member is a recipient in a list: a text, or the fields of a key.
+// member returns the recipients of an item in a list: a string, or the fields of a key.
 func member(service string, n *yaml.Node) []Recipient {
 	if n == nil {
 		return nil
@@ -408,7 +408,7 @@ func member(service string, n *yaml.Node) []Recipient {
 	return []Recipient{{service, id, n.Line, n.Column}}
 }
 
-// split reads recipients with commas between them.
+// split parses recipients separated by commas.
 func split(service string, n *yaml.Node) []Recipient {
 	var all []Recipient
 	for id := range strings.SplitSeq(n.Value, ",") {
@@ -442,9 +442,9 @@ func first(n *yaml.Node, fields ...string) string {
 	return ""
 }
 
-// sortRecipients orders those of several fields as they stand in the file.
+// sortRecipients sorts the recipients of several fields by their place in the file.
 func sortRecipients(all []Recipient) {
-	slices.SortStableFunc(all, func(a, b Recipient) int {
+	sorting.StableFunc(all, func(a, b Recipient) int {
 		return cmp.Or(a.Line-b.Line, a.Column-b.Column)
 	})
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/fleetwright/fleetwright/internal/nearest"
 )
 
-// configShape is what SOPS reads of a .sops.yaml. Another kind of value in a field is an error
-// of its, an unknown field is not.
+// configShape has the fields that SOPS reads from a .sops.yaml. SOPS refuses a value with another type, but
+// not an unknown field.
 // Source: github.com/getsops/sops/v3 v3.13 config, configFile.
 type configShape struct {
 	CreationRules    []ruleShape        `yaml:"creation_rules"`
@@ -67,8 +67,8 @@ type destinationShape struct {
 	OmitExtensions   bool      `yaml:"omit_extensions"`
 }
 
-// BadConfig is a .sops.yaml by which nothing may be encrypted: SOPS refuses it, or would take
-// another meaning than the one that was most likely meant.
+// BadConfig is an error in a .sops.yaml because of which nothing may be encrypted: SOPS refuses the file, or would
+// understand it differently than it was probably meant.
 type BadConfig struct {
 	File         string
 	Line, Column int
@@ -80,19 +80,19 @@ func (e *BadConfig) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Column, e.Message)
 }
 
-// Hint is the way out.
+// Hint returns how to fix the error.
 func (e *BadConfig) Hint() string { return e.hint }
 
-// CheckConfig refuses a .sops.yaml that has a value of another kind than SOPS wants, a field whose
-// name is a misspelt one, or no creation rules. SOPS ignores unknown fields: with a misspelt path_regex
-// a rule is for all files, and with misspelt creation_rules there is none. The error is a *BadConfig.
+// CheckConfig returns an error for a .sops.yaml with a value whose type SOPS does not accept, a misspelt field, or
+// no creation rules. SOPS ignores unknown fields: with a misspelt path_regex a rule applies to all files, and with
+// misspelt creation_rules there are no rules. The error is a *BadConfig.
 func CheckConfig(file string, data []byte) error {
 	fail := func(n *yaml.Node, hint, format string, args ...any) error {
 		return &BadConfig{File: file, Line: max(n.Line, 1), Column: max(n.Column, 1), Message: fmt.Sprintf(format, args...), hint: hint}
 	}
 	var doc yaml.Node
 	if err := yaml.NewDecoder(bytes.NewReader(data)).Decode(&doc); err != nil || len(doc.Content) == 0 {
-		return fail(&doc, noRulesHint, "it has no creation_rules")
+		return fail(&doc, noRulesHint, "the file has no creation_rules")
 	}
 	if err := misspelt(doc.Content[0], reflect.TypeFor[configShape](), fail); err != nil {
 		return err
@@ -104,18 +104,18 @@ func CheckConfig(file string, data []byte) error {
 			_, text, _ = strings.Cut(text, ": ")
 		}
 		text, _, _ = strings.Cut(text, "\n")
-		text, _, _ = strings.Cut(masked(text), " into ") // a type of ours
-		return fail(&yaml.Node{Line: line}, "write it as in https://getsops.io/docs/#using-sopsyaml-conf-to-select-kms-pgp-and-age-for-new-files", "sops refuses it, which has another kind of value than it wants: %s", text)
+		text, _, _ = strings.Cut(masked(text), " into ") // a Go type of this package
+		return fail(&yaml.Node{Line: line}, "see https://getsops.io/docs/#using-sopsyaml-conf-to-select-kms-pgp-and-age-for-new-files", "sops refuses the file, because a value has the wrong type: %s", text)
 	}
 	if len(shape.CreationRules) == 0 {
-		return fail(doc.Content[0], noRulesHint, "it has no creation_rules")
+		return fail(doc.Content[0], noRulesHint, "the file has no creation_rules")
 	}
 	return nil
 }
 
-const noRulesHint = "add creation_rules with who shall read which files, or let fleetwright render write them from the specification's Encryption"
+const noRulesHint = "add creation_rules that name the recipients of files, or let fleetwright render generate them from the specification's Encryption"
 
-// masked is a message of the YAML library without the value that it is about.
+// masked returns a message of the YAML library without the value that it is about.
 func masked(text string) string {
 	before, rest, found := strings.Cut(text, "`")
 	if _, after, closed := strings.Cut(rest, "`"); found && closed {
@@ -124,7 +124,7 @@ func masked(text string) string {
 	return text
 }
 
-// misspelt finds the first field whose name is nearly that of one that SOPS knows.
+// misspelt finds the first field whose name is similar to one that SOPS knows.
 func misspelt(n *yaml.Node, shape reflect.Type, fail func(*yaml.Node, string, string, ...any) error) error {
 	switch {
 	case shape.Kind() == reflect.Slice && n.Kind == yaml.SequenceNode:
@@ -156,7 +156,7 @@ func misspelt(n *yaml.Node, shape reflect.Type, fail func(*yaml.Node, string, st
 	return nil
 }
 
-// nearly says whether a name is another one with a letter or two wrong, or written in another style.
+// nearly reports whether a name differs from another one in one or two letters, or only in its style.
 func nearly(name, other string) bool {
 	plain := func(s string) string {
 		return strings.TrimSuffix(strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(s)), "s")

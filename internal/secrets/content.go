@@ -12,8 +12,8 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// Format is how a file holds its values. SOPS tells it by the end of the file's name, in
-// lower case, and takes every other file as a whole.
+// Format is the format of a file's values. SOPS determines it by the end of the file's name, in
+// lower case, and encrypts every other file as a whole.
 // Source: github.com/getsops/sops/v3 v3.13 cmd/sops/formats, FormatForPath.
 type Format string
 
@@ -26,7 +26,7 @@ const (
 	Whole  Format = "binary"
 )
 
-// FormatOf tells the format of a file by its name.
+// FormatOf returns the format of a file according to its name.
 func FormatOf(file string) Format {
 	for _, f := range []struct {
 		end    string
@@ -39,30 +39,30 @@ func FormatOf(file string) Format {
 	return Whole
 }
 
-// State is what SOPS takes a file for.
+// State is whether SOPS considers a file encrypted.
 type State int
 
 // The states.
 const (
 	// InTheClear is a file without metadata of SOPS.
 	InTheClear State = iota
-	// Broken is one with metadata that SOPS refuses: cut off, or edited by hand.
+	// Broken is a file with metadata that SOPS refuses: truncated, or edited by hand.
 	Broken
-	// Encrypted is one with metadata that SOPS accepts.
+	// Encrypted is a file with metadata that SOPS accepts.
 	Encrypted
 )
 
-// IsEncrypted says whether a file is one that SOPS encrypted: in the format that its name tells,
-// with metadata that SOPS accepts. Nothing is decrypted.
+// IsEncrypted reports whether SOPS encrypted a file: in the format of its name, with metadata that
+// SOPS accepts. It decrypts nothing.
 func IsEncrypted(file string, data []byte) bool { return StateOf(file, data) == Encrypted }
 
-// StateOf tells what SOPS takes a file for, by its structure.
+// StateOf returns the state of a file according to its structure.
 func StateOf(file string, data []byte) State {
 	state, _ := stateOf(file, data)
 	return state
 }
 
-// stateOf tells the state, and of an encrypted file which of its values are chosen.
+// stateOf returns the state of a file, and for an encrypted file the selection of its values.
 func stateOf(file string, data []byte) (State, Selection) {
 	if !bytes.Contains(data, []byte("sops")) {
 		return InTheClear, Selection{}
@@ -73,7 +73,7 @@ func stateOf(file string, data []byte) (State, Selection) {
 		return stateOfFields(metadataFields(format, data))
 	case format == Whole && !bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")):
 		return InTheClear, Selection{}
-	case format != YAML && !json.Valid(data): // of JSON that is cut off YAML reads the beginning
+	case format != YAML && !json.Valid(data): // YAML would parse the start of truncated JSON
 		return unreadable(data), Selection{}
 	}
 	f := parsed(data)
@@ -83,11 +83,11 @@ func stateOf(file string, data []byte) (State, Selection) {
 	return StateOfDocument(f.Documents[0]), selectionOf(f.Documents[0])
 }
 
-// metadataLine begins the metadata in a file in YAML or JSON.
+// metadataLine matches the start of the metadata in a YAML or JSON file.
 var metadataLine = regexp.MustCompile(`(?m)^[ \t]*sops[ \t]*:|"sops"[ \t]*:`)
 
-// unreadable is the state of a file that is not in its format: that of metadata that were cut
-// off, where it holds values that SOPS encrypted, and else of a text that only speaks of SOPS.
+// unreadable returns the state of a file that is not valid in its format: Broken if it contains encrypted
+// values, whose metadata were truncated; otherwise it only mentions SOPS.
 func unreadable(data []byte) State {
 	if bytes.Contains(data, []byte("ENC[AES256_GCM,")) && metadataLine.Match(data) {
 		return Broken
@@ -95,7 +95,7 @@ func unreadable(data []byte) State {
 	return InTheClear
 }
 
-// parsed is a text as YAML: nil where it holds nothing.
+// parsed parses YAML; it returns nil for an empty file.
 func parsed(data []byte) *repository.File {
 	const name = "content.yaml"
 	repo, err := repository.FromFiles(func(yield func(string, []byte) bool) { yield(name, data) }, repository.Options{})
@@ -106,8 +106,8 @@ func parsed(data []byte) *repository.File {
 	return f
 }
 
-// StateOfDocument tells the state of one document in YAML or JSON: each document of a file has
-// metadata of its own.
+// StateOfDocument returns the state of one YAML or JSON document: each document of a file has its
+// own metadata.
 func StateOfDocument(d *repository.Document) State {
 	n := d.Lookup("sops")
 	if n == nil || n.Kind != yaml.MappingNode {
@@ -128,7 +128,7 @@ func StateOfDocument(d *repository.Document) State {
 	case mac || modified || sealed:
 		return Broken
 	}
-	return InTheClear // settings of that name
+	return InTheClear // settings with that name
 }
 
 func selectionOf(d *repository.Document) Selection {
@@ -139,7 +139,7 @@ func selectionOf(d *repository.Document) Selection {
 	return readSelection(n)
 }
 
-// accepted says whether SOPS takes metadata for its own.
+// accepted reports whether SOPS accepts metadata.
 // Source: github.com/getsops/sops/v3 v3.13 stores, metadata.ToInternal, and the MAC that each
 // file has.
 func accepted(fields map[string]string, s Selection) bool {
@@ -147,8 +147,8 @@ func accepted(fields map[string]string, s Selection) bool {
 	return err == nil && IsEncryptedValue(fields["mac"]) && s.Chosen() <= 1
 }
 
-// metadataFields are those of a file of lines, without what SOPS puts before their names; nil
-// where there are none.
+// metadataFields returns the metadata in a dotenv or INI file, by name without SOPS's prefix; nil
+// if there are none.
 // Source: github.com/getsops/sops/v3 v3.13 stores/dotenv and stores/ini.
 func metadataFields(format Format, data []byte) map[string]string {
 	fields := map[string]string{}
@@ -185,25 +185,25 @@ func stateOfFields(fields map[string]string) (State, Selection) {
 	return InTheClear, s
 }
 
-// encryptedValue is the form of what SOPS encrypts.
+// encryptedValue matches a value that SOPS encrypted.
 // Source: github.com/getsops/sops/v3 v3.13 aes, encre; the parts are in base64.
 var encryptedValue = regexp.MustCompile(`^ENC\[AES256_GCM,data:[A-Za-z0-9+/]+={0,2},iv:[A-Za-z0-9+/]+={0,2},tag:[A-Za-z0-9+/]+={0,2},type:[a-z]+\]$`)
 
-// IsEncryptedValue says whether a value has the form of those that SOPS encrypts.
+// IsEncryptedValue reports whether a value looks like one that SOPS encrypted.
 func IsEncryptedValue(value string) bool {
 	return strings.HasPrefix(value, "ENC[") && encryptedValue.MatchString(strings.TrimSpace(value))
 }
 
-// line is one of a file in dotenv or INI that gives a value.
+// line is a line of a dotenv or INI file that sets a value.
 type line struct {
-	// section of a file in INI.
+	// section of an INI file.
 	section, name, value string
-	// number from 1.
+	// number of the line, from 1.
 	number int
 }
 
-// lines are those of a file in dotenv or INI that give values: not comments, and of a text over
-// several lines, which INI knows, the first.
+// lines returns the lines of a dotenv or INI file that set values: no comments, and only the first line of a
+// value with several lines, which INI allows.
 func lines(format Format, data []byte) []line {
 	var all []line
 	section, number := "", 0
@@ -237,16 +237,16 @@ func lines(format Format, data []byte) []line {
 	return all
 }
 
-// WhyBroken says what SOPS refuses of the metadata of a document.
+// WhyBroken returns why SOPS refuses the metadata of a document.
 func WhyBroken(d *repository.Document) string {
 	n := d.Lookup("sops")
 	switch _, err := time.Parse(time.RFC3339, text(n, "lastmodified")); {
 	case text(n, "mac") == "":
 		return "is encrypted without a checksum: sops.mac is missing"
 	case !IsEncryptedValue(text(n, "mac")):
-		return "is encrypted with a damaged checksum: sops.mac is no encrypted value"
+		return "is encrypted with a damaged checksum: sops.mac is not an encrypted value"
 	case err != nil:
-		return "is encrypted, and sops.lastmodified is missing or no time"
+		return "is encrypted, but sops.lastmodified is missing or not a time"
 	}
-	return "is encrypted, and its metadata choose values in several ways, of which SOPS takes one"
+	return "is encrypted, but its metadata select values in several ways, and SOPS supports only one"
 }

@@ -8,10 +8,10 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// Scope says what a holder of keys is.
+// Scope is the kind of a holder of keys.
 type Scope string
 
-// The scopes of a specification's Encryption, and the holders that it doesn't name.
+// The scopes of a specification's Encryption, and those of holders that it doesn't name.
 const (
 	Platform Scope = "platform"
 	Cluster  Scope = "cluster"
@@ -19,28 +19,28 @@ const (
 	Unknown  Scope = "unknown"
 )
 
-// Holder is a cluster, a tenant or somebody of the platform team, who has private keys.
+// Holder is a cluster, a tenant or a member of the platform team that has private keys.
 type Holder struct {
 	Scope Scope
-	// Name of the cluster or tenant; of a person, what the comment beside the key says, or the key.
+	// Name of the cluster or tenant; for a person, the comment after the key, or the key.
 	Name string
-	// Keys are the recipients whose private keys it has.
+	// Keys are the recipients whose private keys the holder has.
 	Keys []Recipient
 }
 
-// String is the scope and the name.
+// String returns the scope and the name.
 func (h Holder) String() string { return string(h.Scope) + " " + h.Name }
 
 // fleetGroup is the API group of the specification.
 const fleetGroup = "fleetwright.dev"
 
-// Encryptions are the specifications' objects that name recipients.
+// Encryptions returns the objects of specifications that list recipients.
 func Encryptions(repo *repository.Repository) []*repository.Object {
 	return repo.ByKind(fleetGroup, "Encryption")
 }
 
-// Holders are those that an Encryption names, in its order: of the platform one for each
-// key, with the comment beside it for a name.
+// Holders returns the holders in an Encryption, in its order. The platform has one holder for each
+// key, named by the comment after the key.
 func Holders(e *repository.Object) []Holder {
 	var all []Holder
 	if list := e.Lookup("spec", "recipients", "platform", "age"); list != nil {
@@ -76,7 +76,7 @@ func ageIn(list *yaml.Node) []Recipient {
 	return all
 }
 
-// nameOf is the comment beside a key, or the key.
+// nameOf returns the comment after a key, or the key if there is none.
 func nameOf(list *yaml.Node, r Recipient) string {
 	for _, n := range list.Content {
 		if n.Line == r.Line && n.Column == r.Column && n.LineComment != "" {

@@ -10,18 +10,17 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// AnnotationMade is the annotation of a Secret's file that Fleetwright made: the
-// digest of its values as they are encrypted. SOPS encrypts a value that somebody
-// changes to another text and leaves the others, as it does when the file is given
-// to other readers. So the digest tells a file that still holds what was made.
+// AnnotationMade is the annotation of a Secret's file that Fleetwright generated: the digest of its
+// encrypted values. If a user changes a value, SOPS encrypts it to another string; it does not
+// change the other values, even if the recipients change. The digest therefore shows whether the
+// file still has the generated values.
 const AnnotationMade = "fleetwright.dev/made"
 
 // NotMade is the value of AnnotationMade before the file is encrypted.
 var NotMade = strings.Repeat("0", 2*sha256.Size)
 
-// MarkMade writes the digest of an encrypted Secret's values into its AnnotationMade,
-// over the one that was there; a file is as it was where it has none in plaintext, or where
-// its checksum is of annotations too.
+// MarkMade writes the digest of an encrypted Secret's values into its AnnotationMade. It returns the content
+// unchanged if the annotation does not exist in plaintext, or if SOPS's checksum includes annotations.
 func MarkMade(content []byte) []byte {
 	mark, values, ok := readMade(content)
 	if !ok || bytes.Count(content, []byte(mark)) != 1 {
@@ -30,15 +29,15 @@ func MarkMade(content []byte) []byte {
 	return bytes.Replace(content, []byte(mark), []byte(values), 1)
 }
 
-// AsMade says whether an encrypted Secret holds what Fleetwright made, and nothing that
-// somebody changed.
+// AsMade reports whether an encrypted Secret still has the values that Fleetwright
+// generated.
 func AsMade(content []byte) bool {
 	mark, values, ok := readMade(content)
 	return ok && mark == values
 }
 
-// readMade reads the annotation of an encrypted Secret, and what it says of one that
-// is as it was made.
+// readMade returns the annotation of an encrypted Secret, and the digest of its current values. ok
+// is false if it has no annotation that may be changed.
 func readMade(content []byte) (mark, digest string, ok bool) {
 	var doc yaml.Node
 	if CheckEncrypted(content) != nil || yaml.Unmarshal(content, &doc) != nil {
@@ -58,7 +57,7 @@ func readMade(content []byte) (mark, digest string, ok bool) {
 	return mark, digestOf(root), len(mark) == len(NotMade)
 }
 
-// digestOf is the digest of a Secret's encrypted values, by their keys.
+// digestOf returns the digest of a Secret's encrypted values, sorted by their keys.
 func digestOf(root *yaml.Node) string {
 	var lines []string
 	for _, name := range []string{"data", "stringData"} {

@@ -4,18 +4,18 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// Metadata is what SOPS writes into a file that it encrypts.
+// Metadata is the metadata that SOPS writes into an encrypted file.
 type Metadata struct {
-	// Groups of recipients, one where the file has no key groups.
+	// Groups of recipients; a single group if the file has no key groups.
 	Groups [][]Recipient
-	// Threshold is how many of the groups are needed: all where it is 0.
+	// Threshold is the number of groups that are needed to decrypt; 0 means all.
 	Threshold int
 	Selection
 	// Line and Column of the key "sops".
 	Line, Column int
 }
 
-// Recipients of all groups.
+// Recipients returns the recipients of all groups.
 func (m *Metadata) Recipients() []Recipient {
 	var all []Recipient
 	for _, g := range m.Groups {
@@ -24,7 +24,7 @@ func (m *Metadata) Recipients() []Recipient {
 	return all
 }
 
-// fileFields of the metadata, which are named as the services are.
+// fileFields maps the fields of the metadata to services, which have the same names.
 var fileFields = map[string]string{"age": "age", "pgp": "pgp", "kms": "kms", "gcp_kms": "gcp_kms", "azure_kv": "azure_kv", "hc_vault": "hc_vault", "hckms": "hckms"}
 
 // MetadataOf reads the metadata of an encrypted document.
@@ -37,7 +37,7 @@ func MetadataOf(d *repository.Document) (*Metadata, bool) {
 	m := &Metadata{Selection: readSelection(n)}
 	m.Line, m.Column = d.KeyPosition("sops")
 	if threshold := repository.Lookup(n, "shamir_threshold"); threshold != nil {
-		_ = threshold.Decode(&m.Threshold) // SOPS refuses another; all groups are needed then
+		_ = threshold.Decode(&m.Threshold) // SOPS refuses other values; then all groups are needed
 	}
 	groups := repository.Lookup(n, "key_groups")
 	if one := recipientsIn(n, fileFields); len(one) > 0 || groups == nil || len(groups.Content) == 0 {
@@ -50,8 +50,8 @@ func MetadataOf(d *repository.Document) (*Metadata, bool) {
 	return m, true
 }
 
-// Opens says whether a holder of some age keys, given as recipients, can decrypt. It is not
-// known of a file that is encrypted to other services, too: their keys may be at hand.
+// Opens reports whether a holder of age keys, given as recipients, can decrypt the file. known is
+// false if the file is also encrypted to other services, whose keys may be available.
 func (m *Metadata) Opens(keys []string) (opens, known bool) {
 	opened, others := 0, false
 	for _, group := range m.Groups {
@@ -70,7 +70,7 @@ func (m *Metadata) Opens(keys []string) (opens, known bool) {
 	return opened >= needed, opened >= needed || !others
 }
 
-// Needed is how many of the groups open the file.
+// Needed returns the number of groups that are needed to decrypt the file.
 func (m *Metadata) Needed() int {
 	if m.Threshold <= 0 || m.Threshold > len(m.Groups) {
 		return len(m.Groups)

@@ -11,11 +11,11 @@ import (
 	"github.com/fleetwright/fleetwright/internal/secrets/credential"
 )
 
-// anySecretKind is how a text says that it is of a Secret, wherever in a line.
+// anySecretKind matches the kind of a Secret anywhere in a line.
 var anySecretKind = regexp.MustCompile(`\bkind["']?[ \t]*:[ \t]*["']?Secret(List)?\b`)
 
-// Unread says why a text in YAML or JSON cannot be read that may hold a Secret, nil where it can or
-// holds none. A template counts only with a credential outside of its actions.
+// Unread returns why a YAML or JSON file that may contain a Secret cannot be parsed, nil for other
+// files. A template counts only if it contains a credential outside of its actions.
 func Unread(file string, data []byte) *repository.Error {
 	if format := FormatOf(file); format != YAML && format != JSON || !bytes.Contains(data, []byte("Secret")) || !anySecretKind.Match(data) {
 		return nil
@@ -27,7 +27,7 @@ func Unread(file string, data []byte) *repository.Error {
 	return f.Err
 }
 
-// inTemplate says whether a line without an action holds a credential.
+// inTemplate reports whether a line without an action contains a credential.
 func inTemplate(text string) bool {
 	var plain strings.Builder
 	for line := range strings.Lines(text) {
@@ -38,8 +38,8 @@ func inTemplate(text string) bool {
 	return credential.SettingIn(plain.String()) != "" || credential.TokenIn(plain.String()) != ""
 }
 
-// MayHoldSecret says whether a file that is too large to be parsed may hold what [CreationRule.Wants]
-// takes for a secret: YAML and JSON that speak of a Secret, and all files of variables.
+// MayHoldSecret reports whether a file that is too large to be parsed may contain a secret, as [CreationRule.Wants]
+// judges it: YAML and JSON with the kind Secret, and all files of variables.
 func MayHoldSecret(file string, text io.Reader) bool {
 	switch FormatOf(file) {
 	case Dotenv, INI:

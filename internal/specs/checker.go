@@ -6,7 +6,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/strict"
 )
 
-// specChecker checks the objects of a specification that are of no platform product.
+// specChecker checks the objects of a specification that do not belong to a platform product.
 type specChecker struct {
 	*check.Checker
 	all []*strict.Object

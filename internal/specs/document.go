@@ -14,11 +14,11 @@ import (
 	"github.com/fleetwright/fleetwright/internal/strict"
 )
 
-// toolGroups are the API groups of objects that kustomize and kpt want beside a
+// toolGroups are the API groups of objects that kustomize and kpt need next to a
 // specification.
 var toolGroups = []string{"kustomize.config.k8s.io", "kpt.dev"}
 
-// document decodes one object, or says why it is none of the specification's.
+// document decodes one object, or reports why it does not belong to a specification.
 func (l *loader) document(file string, root *yaml.Node) {
 	o := &strict.Object{File: file, Root: root, Unplaced: l.fromItems}
 	if root.Kind != yaml.MappingNode {
@@ -44,14 +44,13 @@ func (l *loader) document(file string, root *yaml.Node) {
 		l.stray(o, apiNode, strict.At("apiVersion"), fmt.Sprintf("did you mean %q?", v1alpha1.APIVersion), "%s is not a fleetwright kind", strict.Quote(apiVersion+" "+kind))
 	case l.fromItems || slices.Contains(toolGroups, group):
 	case apiVersion == "" || kind == "":
-		l.stray(o, root, nil, "objects of a specification begin with apiVersion: "+v1alpha1.APIVersion+" and kind: "+strict.OneOf(kindNames()), "the object has no apiVersion or no kind")
+		l.stray(o, root, nil, "set apiVersion: "+v1alpha1.APIVersion+" and kind: "+strict.OneOf(kindNames()), "the object has no apiVersion or no kind")
 	default:
 		l.stray(o, apiNode, strict.At("apiVersion"), "move it out of the folder of the specification, or into an add-on's resources", "%s is not a fleetwright kind", strict.Quote(apiVersion+" "+kind))
 	}
 }
 
-// stray reports a document that was not decoded, so that the specification may
-// lack what it was meant to define.
+// stray reports a document that was not decoded. The specification is then incomplete.
 func (l *loader) stray(o *strict.Object, n *yaml.Node, p *strict.Path, hint, format string, args ...any) {
 	l.incomplete = true
 	l.report.Add(o.ErrorAt(n, p, hint, fmt.Sprintf(format, args...)))
@@ -59,7 +58,7 @@ func (l *loader) stray(o *strict.Object, n *yaml.Node, p *strict.Path, hint, for
 
 func kindNames() []string { return slices.Sorted(maps.Keys(v1alpha1.KindTypes)) }
 
-// scalarAt reads a scalar field of an object; without one it returns the
+// scalarAt returns a scalar field of an object and its value; without the field it returns the
 // object's own node and "".
 func scalarAt(root *yaml.Node, names ...string) (*yaml.Node, string) {
 	_, value, found := strict.At(names...).Find(root)
@@ -80,17 +79,16 @@ func (l *loader) decode(o *strict.Object) {
 	l.objects = append(l.objects, o)
 }
 
-// metaOf is the metadata of an object of an input kind.
+// metaOf returns the metadata of an object of an input kind.
 func metaOf(decoded any) *v1alpha1.ObjectMeta {
 	return reflect.ValueOf(decoded).Elem().FieldByName("Metadata").Addr().Interface().(*v1alpha1.ObjectMeta)
 }
 
-// tooled are the prefixes of annotations that kpt and kustomize put on an
-// object on its way through them.
+// tooled are the prefixes of annotations that kpt and kustomize add to an object.
 var tooled = []string{"config.kubernetes.io/", "internal.config.kubernetes.io/", "config.k8s.io/", "kustomize.config.k8s.io/"}
 
-// canonicalMeta drops what tools add to metadata, so that a specification is
-// the same through whichever door it came.
+// canonicalMeta removes what tools add to metadata, so that a specification is the same wherever it
+// is read from.
 func canonicalMeta(m *v1alpha1.ObjectMeta) {
 	maps.DeleteFunc(m.Annotations, func(name, _ string) bool {
 		return slices.ContainsFunc(tooled, func(prefix string) bool { return strings.HasPrefix(name, prefix) })

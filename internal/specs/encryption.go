@@ -10,7 +10,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/strict"
 )
 
-const recipientHint = "write the public key, age1…, that age-keygen -y prints, or one of SSH: ssh-ed25519 … or ssh-rsa …"
+const recipientHint = "write the public key, age1…, that age-keygen -y prints, or an SSH public key: ssh-ed25519 … or ssh-rsa …"
 
 func (c *specChecker) encryption() {
 	e := c.Spec.Encryption
@@ -18,7 +18,7 @@ func (c *specChecker) encryption() {
 		return
 	}
 	p := strict.At("spec", "recipients")
-	var tenants []string // sorted, as those of the specification are
+	var tenants []string // sorted, as the tenants of the specification are
 	for _, t := range c.Spec.Tenants {
 		tenants = append(tenants, t.Metadata.Name)
 	}
@@ -27,7 +27,7 @@ func (c *specChecker) encryption() {
 	c.scopes(e, p.Child("tenants"), v1alpha1.KindTenant, r.Tenants, tenants)
 	c.recipients(e, p.Child("platform"), r.Platform)
 	if len(r.Platform.Age)+len(r.Clusters)+len(r.Tenants) == 0 && c.Whole(e) {
-		c.Fail(e, p, "add the platform team's recipients and those of each cluster", "there is no recipient: nobody could decrypt a secret")
+		c.Fail(e, p, "add the platform team's recipients and those of each cluster", "there are no recipients, so nobody could decrypt a secret")
 	}
 	c.regex(e, strict.At("spec", "encryptedRegex"), e.Spec.EncryptedRegex)
 	for i, rule := range e.Spec.Rules {
@@ -42,7 +42,7 @@ func (c *specChecker) encryption() {
 	c.secrets(e)
 }
 
-// scopes checks the recipients of each scope, which names a cluster or tenant.
+// scopes checks the recipients of each cluster or tenant.
 func (c *specChecker) scopes(e *v1alpha1.Encryption, p *strict.Path, kind string, scopes map[string]v1alpha1.Recipients, names []string) {
 	what := strings.ToLower(kind)
 	for _, name := range slices.Sorted(maps.Keys(scopes)) {
@@ -54,20 +54,20 @@ func (c *specChecker) scopes(e *v1alpha1.Encryption, p *strict.Path, kind string
 		}
 		c.recipients(e, p.Child(name), scopes[name])
 		if age := scopes[name].Age; len(age) > 0 && !slices.ContainsFunc(age, func(s string) bool { return !keys.IsSSH(s) }) {
-			c.Fail(e, p.Child(name).Child("age"), "add a key of age, which fleetwright secrets keygen makes",
-				"%s %s has keys of SSH alone: kustomize-controller decrypts with keys of age", what, strict.Quote(name))
+			c.Fail(e, p.Child(name).Child("age"), "add an age key, which fleetwright secrets keygen generates",
+				"%s %s has only SSH keys, but kustomize-controller decrypts with age keys", what, strict.Quote(name))
 		}
 	}
 }
 
 func (c *specChecker) nonEmpty(e *v1alpha1.Encryption, p *strict.Path, r v1alpha1.Recipients) {
 	if len(r.Age) == 0 && !c.Objects[e].Bad[p.Child("age").String()] {
-		c.Fail(e, p, "add a recipient, or take it out", "%s has no recipient: nobody could decrypt the secret", p)
+		c.Fail(e, p, "add a recipient, or remove it", "%s has no recipients, so nobody could decrypt the secret", p)
 	}
 }
 
-// getsKey says whether a cluster or tenant may be listed without a key, since it gets one: from
-// what gives keys, or of a tenant, from the sync of its own key that is declared.
+// getsKey reports whether a cluster or tenant may be listed without a key because it gets one later: from
+// a command that adds keys, or, for a tenant, because the sync of its own key is declared.
 func (c *specChecker) getsKey(e *v1alpha1.Encryption, what, name string) bool {
 	return c.Keyless || what == "tenant" && slices.ContainsFunc(e.Spec.Secrets, func(d v1alpha1.DeclaredSecret) bool {
 		return c.Spec.TenantKey(&d) != nil && d.Tenant == name

@@ -2,17 +2,16 @@ package specs
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/internal/count"
+	"github.com/fleetwright/fleetwright/internal/sorting"
 	"github.com/fleetwright/fleetwright/internal/specs/check"
 	"github.com/fleetwright/fleetwright/internal/strict"
 )
 
-// finish builds the specification out of the decoded objects, applies the
-// defaults and checks the whole.
+// finish creates the specification from the decoded objects, applies the defaults and checks it.
 func (l *loader) finish() (*v1alpha1.Spec, error) {
 	spec := &v1alpha1.Spec{States: map[string]v1alpha1.Place{}}
 	c := &specChecker{Checker: &check.Checker{Report: &l.report, Spec: spec, Objects: map[any]*strict.Object{}, Incomplete: l.incomplete, Keyless: l.keyless}}
@@ -21,7 +20,7 @@ func (l *loader) finish() (*v1alpha1.Spec, error) {
 		id := o.Kind + " " + o.Name
 		if earlier, taken := first[id]; taken && o.Name != "" {
 			key, _, _ := strict.At("metadata", "name").Find(o.Root)
-			l.report.Add(o.ErrorAt(key, strict.At("metadata", "name"), "the first stands at "+earlier.Place()+"; take one of them out, or rename it", fmt.Sprintf("duplicate %s %s", o.Kind, strict.Quote(o.Name))))
+			l.report.Add(o.ErrorAt(key, strict.At("metadata", "name"), "the first one is at "+earlier.Place()+"; remove or rename one of them", fmt.Sprintf("duplicate %s %s", o.Kind, strict.Quote(o.Name))))
 			continue
 		}
 		first[id] = o
@@ -29,15 +28,18 @@ func (l *loader) finish() (*v1alpha1.Spec, error) {
 		c.all = append(c.all, o)
 		c.include(o)
 	}
-	slices.SortStableFunc(spec.Clusters, func(a, b *v1alpha1.Cluster) int { return strings.Compare(a.Metadata.Name, b.Metadata.Name) })
-	slices.SortStableFunc(spec.Addons, func(a, b *v1alpha1.Addon) int { return strings.Compare(a.Metadata.Name, b.Metadata.Name) })
-	slices.SortStableFunc(spec.Tenants, func(a, b *v1alpha1.Tenant) int { return strings.Compare(a.Metadata.Name, b.Metadata.Name) })
-	slices.SortFunc(spec.Products, func(a, b v1alpha1.Product) int { return strings.Compare(a.ProductName(), b.ProductName()) })
+	sorting.StableFunc(spec.Clusters, func(a, b *v1alpha1.Cluster) int { return strings.Compare(a.Metadata.Name, b.Metadata.Name) })
+	sorting.StableFunc(spec.Addons, func(a, b *v1alpha1.Addon) int { return strings.Compare(a.Metadata.Name, b.Metadata.Name) })
+	sorting.StableFunc(spec.Tenants, func(a, b *v1alpha1.Tenant) int { return strings.Compare(a.Metadata.Name, b.Metadata.Name) })
+	sorting.Func(spec.Products, func(a, b v1alpha1.Product) int { return strings.Compare(a.ProductName(), b.ProductName()) })
 	if len(l.objects) == 0 && !l.incomplete {
-		l.report.Add(strict.Error{Message: "no object of a specification found", Hint: "fleetwright init writes a specification to begin with"})
+		l.report.Add(strict.Error{Message: "no object of a specification found", Hint: "fleetwright init writes a starter specification"})
 		return nil, l.report.Err()
 	}
 	v1alpha1.ApplyDefaults(spec, count.Quantity)
+	for _, complete := range productDefaults {
+		complete(spec)
+	}
 	c.check()
 	if err := l.report.Err(); err != nil {
 		return nil, err
@@ -45,8 +47,8 @@ func (l *loader) finish() (*v1alpha1.Spec, error) {
 	return spec, nil
 }
 
-// include puts an object into the specification; a second one of a kind that it
-// has once is an error.
+// include adds an object to the specification. A second object of a kind that may exist
+// only once is an error.
 func (c *specChecker) include(o *strict.Object) {
 	switch x := o.Decoded.(type) {
 	case *v1alpha1.Cluster:
@@ -67,7 +69,7 @@ func (c *specChecker) include(o *strict.Object) {
 	}
 }
 
-// product puts the object of a platform product into the specification, of which there is one of a kind.
+// product adds the object of a platform product to the specification. A second object of its kind is an error.
 func (c *specChecker) product(o *strict.Object, p v1alpha1.Product) {
 	for _, other := range c.Spec.Products {
 		if other.ProductName() == p.ProductName() {
@@ -78,8 +80,8 @@ func (c *specChecker) product(o *strict.Object, p v1alpha1.Product) {
 	c.Spec.Products = append(c.Spec.Products, p)
 }
 
-// only keeps the first object of a kind that a specification has once, and
-// reports another.
+// only returns the first object of a kind that may exist only once, and reports an error for
+// another.
 func only[T any](c *specChecker, o *strict.Object, first, x *T) *T {
 	if first == nil {
 		return x
@@ -89,5 +91,5 @@ func only[T any](c *specChecker, o *strict.Object, first, x *T) *T {
 }
 
 func (c *specChecker) single(o, earlier *strict.Object) {
-	c.Report.Add(o.ErrorAt(o.Root, nil, "the first stands at "+earlier.Place()+"; make one of the two", fmt.Sprintf("a specification has one %s, this is another", o.Kind)))
+	c.Report.Add(o.ErrorAt(o.Root, nil, "the first one is at "+earlier.Place()+"; merge the two", fmt.Sprintf("a specification has only one %s, and this is a second one", o.Kind)))
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/strict"
 )
 
-// exactVersion is a Flux version that names one release.
+// exactVersion matches a Flux version that is a single release.
 var exactVersion = regexp.MustCompile(`^v?[0-9]+\.[0-9]+\.[0-9]+$`)
 
 func (c *specChecker) fleet() {
@@ -24,10 +24,11 @@ func (c *specChecker) fleet() {
 	}
 	c.URL(f, strict.At("spec", "repository", "url"), f.Spec.Repository.URL)
 	c.Branch(f, strict.At("spec", "repository", "branch"), f.Spec.Repository.Branch)
+	c.operatorOnly(f)
 	flux := f.Spec.Flux
 	if flux.Install == v1alpha1.InstallBootstrap && !exactVersion.MatchString(flux.Version) && c.Whole(f) {
 		c.Fail(f, strict.At("spec", "flux", "version"), "write an exact version such as "+v1alpha1.DefaultBootstrapVersion+"; a range needs install: operator",
-			"spec.flux.version is %s, which install: bootstrap cannot pin", strict.Quote(flux.Version))
+			"spec.flux.version is %s, but install: bootstrap needs an exact version", strict.Quote(flux.Version))
 	}
 	needed := []string{"source-controller", "kustomize-controller"}
 	if slices.ContainsFunc(c.Spec.Addons, func(a *v1alpha1.Addon) bool { return a.Spec.Chart != nil }) {
@@ -35,27 +36,27 @@ func (c *specChecker) fleet() {
 	}
 	for _, name := range needed {
 		if c.Whole(f) && !slices.Contains(flux.Components, name) {
-			c.Fail(f, strict.At("spec", "flux", "components"), "add "+name, "spec.flux.components lacks %s, which the generated objects need", name)
+			c.Fail(f, strict.At("spec", "flux", "components"), "add "+name, "spec.flux.components does not contain %s, which the generated objects need", name)
 		}
 	}
 	if f.Spec.Layout == v1alpha1.LayoutApps && len(c.Spec.Clusters) > 1 {
-		c.Fail(f, strict.At("spec", "layout"), "write layout: fleet, which holds several clusters", "layout apps has exactly one cluster, the specification has %d", len(c.Spec.Clusters))
+		c.Fail(f, strict.At("spec", "layout"), "write layout: fleet, which supports several clusters", "layout apps supports exactly one cluster, but the specification has %d", len(c.Spec.Clusters))
 	}
 }
 
-// lacks reports that a specification has no object of a kind, at its first object.
+// lacks reports, at the first object, that a specification has no object of a kind.
 func (c *specChecker) lacks(kind, hint string) {
 	first := c.all[0]
 	c.Report.Add(first.ErrorAt(first.Root, nil, hint, "the specification has no "+kind))
 }
 
 func (c *specChecker) clusters() {
-	if len(c.Spec.Clusters) == 0 && !c.Incomplete && c.Spec.Products == nil { // which name theirs
+	if len(c.Spec.Clusters) == 0 && !c.Incomplete && c.Spec.Products == nil { // a product names its own cluster
 		c.lacks(v1alpha1.KindCluster, check.ClusterHint("staging"))
 	}
 	for _, cluster := range c.Spec.Clusters {
 		if c.Spec.Fleet != nil && c.Spec.Fleet.Spec.Layout == v1alpha1.LayoutFleet && cluster.Metadata.Name == "base" {
-			c.Fail(cluster, strict.At("metadata", "name"), "choose another name", "a cluster cannot be named %q: tenants/base holds what all clusters share", "base")
+			c.Fail(cluster, strict.At("metadata", "name"), "choose another name", "a cluster cannot be named %q: tenants/base contains what all clusters share", "base")
 		}
 		for _, name := range slices.Sorted(maps.Keys(cluster.Spec.Variables)) {
 			if !check.VariableName.MatchString(name) {
@@ -69,8 +70,8 @@ func (c *specChecker) clusters() {
 	}
 }
 
-// clusterFolders checks that no cluster's folder is inside of another's. In the
-// order of their paths, a folder comes right before those inside of it.
+// clusterFolders checks that no cluster's folder is inside another's. In the order of their paths,
+// a folder comes directly before those inside it.
 func (c *specChecker) clusterFolders() {
 	sorted := slices.SortedStableFunc(slices.Values(c.Spec.Clusters), func(a, b *v1alpha1.Cluster) int {
 		return slices.Compare(strings.Split(a.Spec.Path, "/"), strings.Split(b.Spec.Path, "/"))
@@ -82,20 +83,19 @@ func (c *specChecker) clusterFolders() {
 			continue
 		}
 		if c.Whole(cluster, outer) {
-			c.Fail(cluster, strict.At("spec", "path"), "give each cluster a folder of its own",
-				"path %s of the cluster overlaps %s of %s", strict.Quote(cluster.Spec.Path), strict.Quote(outer.Spec.Path), c.Called(outer))
+			c.Fail(cluster, strict.At("spec", "path"), "use a separate folder for each cluster",
+				"path %s of the cluster overlaps path %s of %s", strict.Quote(cluster.Spec.Path), strict.Quote(outer.Spec.Path), c.Called(outer))
 		}
 	}
 }
 
-// ownFolders are folders of the platform repository that hold other things than
-// a cluster's own files.
+// ownFolders are folders of the platform repository that contain other files than a cluster's own.
 var ownFolders = []string{"fleet", "infrastructure", "tenants", "kubernetes/apps", "bootstrap", ".fleetwright"}
 
 func (c *specChecker) clusterPath(cluster *v1alpha1.Cluster) {
 	p := cluster.Spec.Path
 	if problem := v1alpha1.PathProblem(p); problem != "" {
-		c.Fail(cluster, strict.At("spec", "path"), "write a path from the repository's root, such as clusters/"+cluster.Metadata.Name, "path %s %s", strict.Quote(p), problem)
+		c.Fail(cluster, strict.At("spec", "path"), "write a path relative to the repository's root, such as clusters/"+cluster.Metadata.Name, "path %s %s", strict.Quote(p), problem)
 		return
 	}
 	if p == "." {
@@ -113,7 +113,7 @@ func (c *specChecker) clusterPath(cluster *v1alpha1.Cluster) {
 	}
 }
 
-// nested says whether one clean path is the other or lies inside of it.
+// nested reports whether two clean paths are equal or one is inside the other.
 func nested(a, b string) bool {
 	return a == b || strings.HasPrefix(a, b+"/") || strings.HasPrefix(b, a+"/")
 }
@@ -137,12 +137,12 @@ func (c *specChecker) selector(of any, p *strict.Path, sel v1alpha1.ClusterSelec
 		}
 	}
 	if !dangling && len(c.Spec.Selected(sel)) == 0 {
-		c.Fail(of, p, "its parts are ANDed: each matches a cluster, but no cluster matches all", "%s selects no cluster", p)
+		c.Fail(of, p, "its conditions are combined with AND: each matches a cluster, but no cluster matches all of them", "%s selects no cluster", p)
 	}
 }
 
-// eachIn reports the names of a list that are not among the valid ones, which
-// are sorted; otherwise says what makes one valid.
+// eachIn reports the names of a list that are not among the valid ones, which are sorted; otherwise
+// is the hint how to create a valid one.
 func (c *specChecker) eachIn(of any, p *strict.Path, what, otherwise string, names, valid []string) (dangling bool) {
 	for i, name := range names {
 		if _, found := slices.BinarySearch(valid, name); !found {

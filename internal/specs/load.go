@@ -1,5 +1,5 @@
 // Package specs loads a specification: it decodes the files of the input kinds, applies the defaults and
-// checks the whole. The checks of platform products are in packages of their own.
+// checks the result. The checks of platform products are in packages of their own.
 package specs
 
 import (
@@ -24,28 +24,26 @@ import (
 // MaxFileSize is the largest specification file that Load reads, in bytes.
 const MaxFileSize = 10 << 20
 
-// maxSeparators bounds the lines and commas of all files together, and so the
-// nodes that are made of them: about 500 bytes of memory each. 10,000 tenants
-// have 250,000.
+// maxSeparators is the maximum number of lines and commas in all files together. It limits the
+// nodes, which take about 500 bytes of memory each. 10,000 tenants have 250,000 separators.
 const maxSeparators = 500_000
 
 // File is one file of a specification.
 type File struct {
-	// Path is what errors call the file; nothing is read from it.
+	// Path is the name of the file in errors; the file is not read.
 	Path string
-	// Content is YAML, one or several documents.
+	// Content is one or more YAML documents.
 	Content []byte
 }
 
-// Load decodes the files of a specification, applies the defaults and checks the
-// whole. It does no I/O. The order and the names of the files, and which object
-// stands in which, do not change the Spec. A kustomization.yaml or Kptfile among
-// the files is skipped; any other object that is not of the specification is an
-// error. The error is nil or [strict.Errors], with everything that is wrong.
+// Load decodes the files of a specification, applies the defaults and checks the result. It does no I/O.
+// The Spec does not depend on the order and names of the files, nor on which object is in which file. A
+// kustomization.yaml or Kptfile among the files is skipped; any other object that does not belong to the
+// specification is an error. The error is nil or [strict.Errors], with all errors.
 func Load(files []File) (*v1alpha1.Spec, error) { return load(files, false) }
 
-// LoadKeyless is Load for what gives clusters their keys: that a cluster has none yet, with
-// which it could decrypt its Secrets, is no error.
+// LoadKeyless is Load for commands that create keys of clusters: a cluster without a key to
+// decrypt its Secrets is no error.
 func LoadKeyless(files []File) (*v1alpha1.Spec, error) { return load(files, true) }
 
 func load(files []File, keyless bool) (*v1alpha1.Spec, error) {
@@ -63,10 +61,10 @@ func load(files []File, keyless bool) (*v1alpha1.Spec, error) {
 	return l.finish()
 }
 
-// LoadNodes is Load for the items of a KRM function, which are one object each.
-// Objects that are not of the specification are skipped. Errors name the object
-// and the field, and the file where an item has a path annotation, but no line:
-// the items' lines are not those of the user's file.
+// LoadNodes is Load for the items of a KRM function, which are one object each. Objects that do not
+// belong to the specification are skipped. Errors contain the object and the field, and the file if
+// the item has a path annotation, but no line, because an item's lines differ from those in the
+// user's file.
 func LoadNodes(items []*yaml.Node) (*v1alpha1.Spec, error) {
 	l, err := newLoader()
 	if err != nil {
@@ -84,18 +82,18 @@ func LoadNodes(items []*yaml.Node) (*v1alpha1.Spec, error) {
 	return l.finish()
 }
 
-// loader gathers the objects of a specification and what is wrong with them.
+// loader collects the objects and errors of a specification.
 type loader struct {
 	table     strict.Table
 	report    strict.Report
 	objects   []*strict.Object
 	fromItems bool
-	// incomplete says that a file could not be read: what it may define is
-	// not reported as missing.
+	// incomplete is set if a file could not be read: then references to missing objects are
+	// not reported.
 	incomplete bool
-	// keyless says that clusters need not have keys.
+	// keyless is set if clusters may have no keys.
 	keyless    bool
-	separators int // line breaks and commas so far
+	separators int // number of line breaks and commas so far
 }
 
 func newLoader() (*loader, error) {
@@ -114,7 +112,7 @@ func (l *loader) file(f File) {
 	}
 	if len(f.Content) > MaxFileSize {
 		l.incomplete = true
-		l.report.Add(strict.Error{File: f.Path, Message: fmt.Sprintf("larger than %d MB", MaxFileSize>>20), Hint: "a specification is small; move other data out of its folder"})
+		l.report.Add(strict.Error{File: f.Path, Message: fmt.Sprintf("larger than %d MB", MaxFileSize>>20), Hint: "move data that is not part of the specification to another folder"})
 		return
 	}
 	for _, separator := range []string{"\n", "\r", ",", "\u0085", "\u2028", "\u2029"} {
@@ -122,7 +120,7 @@ func (l *loader) file(f File) {
 	}
 	if l.separators > maxSeparators {
 		l.incomplete = true
-		l.report.Add(strict.Error{File: f.Path, Message: fmt.Sprintf("with this file the specification has more than %d lines and items", maxSeparators), Hint: "move generated data, such as dashboards, out of the specification"})
+		l.report.Add(strict.Error{File: f.Path, Message: fmt.Sprintf("including this file, the specification has more than %d lines and items", maxSeparators), Hint: "move generated data, such as dashboards, out of the specification"})
 		return
 	}
 	l.privateKeys(f)
@@ -149,26 +147,26 @@ var (
 	unknownAnchor = regexp.MustCompile(`unknown anchor '([^']*)' referenced`)
 )
 
-// syntaxError turns an error of the YAML parser into one with a position.
+// syntaxError converts an error of the YAML parser to one with a position.
 func syntaxError(f File, err error) strict.Error {
 	message := strings.TrimPrefix(err.Error(), "yaml: ")
-	line, hint := 1, "look for the fault here, or in the block that begins here: indentation, open brackets and quotes; a value with \": \" in it is quoted"
+	line, hint := 1, "look for the error here, or in the block that begins here: indentation, open brackets and quotes; a value that contains \": \" must be quoted"
 	if m := yamlLine.FindStringSubmatch(message); m != nil {
 		line, _ = strconv.Atoi(m[1])
 		message = strings.Replace(message, m[0], "", 1)
 	} else if m := unknownAnchor.FindStringSubmatch(message); m != nil {
-		hint = "set the anchor above, or quote the value where its * is meant"
+		hint = "define the anchor above, or quote the value if the * is literal"
 		if i := bytes.Index(f.Content, []byte("*"+m[1])); i >= 0 {
 			line += bytes.Count(f.Content[:i], []byte("\n"))
 		}
-		message = "an alias has no anchor" // its name may be a password
+		message = "an alias refers to an anchor that is not defined" // the alias may be a password
 	}
 	e := strict.Error{File: f.Path, Line: max(line, 1), Column: 1, Message: "not YAML: " + strict.Shorten(message), Hint: hint}
 	if i := strayByte(f.Content); i >= 0 {
 		e.Line, e.Column = 1+bytes.Count(f.Content[:i], []byte("\n")), i-bytes.LastIndexByte(f.Content[:i], '\n')
-		e.Hint = "the file is not text in UTF-8"
+		e.Hint = "the file is not UTF-8 text"
 	} else if tabIndent.Match(lineOf(f.Content, e.Line)) {
-		e.Hint = "indent with spaces: YAML allows no tabs there"
+		e.Hint = "indent with spaces: YAML does not allow tabs there"
 	}
 	return e
 }
@@ -184,8 +182,8 @@ func lineOf(content []byte, line int) []byte {
 	return first
 }
 
-// strayByte is the offset of the first byte that is not text in UTF-8, or -1.
-// A file in UTF-16, which YAML allows, is not looked into.
+// strayByte returns the offset of the first byte that is not UTF-8 text, or -1. It does not check a
+// file in UTF-16, which YAML allows.
 func strayByte(content []byte) int {
 	if bytes.HasPrefix(content, []byte("\xff\xfe")) || bytes.HasPrefix(content, []byte("\xfe\xff")) {
 		return -1
@@ -200,7 +198,7 @@ func strayByte(content []byte) int {
 	return -1
 }
 
-// sound checks the shape of a document before anything walks it.
+// sound checks the size and depth of a document before other code walks it.
 func (l *loader) sound(file string, root *yaml.Node) bool {
 	n, problem, hint := strict.CheckShape(root)
 	if n == nil {
@@ -212,7 +210,7 @@ func (l *loader) sound(file string, root *yaml.Node) bool {
 	return false
 }
 
-const keyHint = "a private key never stands in a specification, which is committed to Git: take it out and replace the key"
+const keyHint = "a specification is committed to Git and must not contain a private key: remove it and rotate the key"
 
 // privateKeys reports private keys anywhere in a file, comments included.
 func (l *loader) privateKeys(f File) {
@@ -231,7 +229,7 @@ func (l *loader) privateKeys(f File) {
 func (l *loader) itemKeys(o *strict.Object, n *yaml.Node) {
 	for _, text := range []string{n.Value, n.HeadComment, n.LineComment, n.FootComment} {
 		if strict.AgePrivateKey.MatchString(text) || strict.PEMPrivateKey.MatchString(text) {
-			l.report.Add(o.ErrorAt(n, nil, keyHint, "it holds a private key"))
+			l.report.Add(o.ErrorAt(n, nil, keyHint, "it contains a private key"))
 			return
 		}
 	}

@@ -187,7 +187,7 @@ metadata: {name: z}
 	want := `Tenant y: spec.podSecurity is "none", want privileged, baseline or restricted
 Tenant z: unknown version "v1" of fleetwright.dev
   hint: write fleetwright.dev/v1alpha1
-fleet/tenants.yaml: Tenant x: it holds a private key
+fleet/tenants.yaml: Tenant x: it contains a private key
   hint: ` + keyHint + `
 fleet/tenants.yaml: Tenant x: spec.podSecurity is "none", want privileged, baseline or restricted`
 	if sorted := strings.Join(lines(all), "\n"); sorted != want {
@@ -346,7 +346,7 @@ func FuzzLoad(f *testing.F) {
 
 func TestManyLines(t *testing.T) {
 	_, err := Load([]File{{"a.yaml", bytes.Repeat([]byte("- x\n"), maxSeparators)}, {"b.yaml", []byte("x\n")}})
-	if err == nil || !strings.Contains(err.Error(), "b.yaml: with this file the specification has more than 500000 lines and items") {
+	if err == nil || !strings.Contains(err.Error(), "b.yaml: including this file, the specification has more than 500000 lines and items") {
 		t.Errorf("got %v", err)
 	}
 }

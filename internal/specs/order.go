@@ -8,8 +8,8 @@ import (
 	"github.com/fleetwright/fleetwright/internal/strict"
 )
 
-// order checks dependsOn and the bootstrap's needs: both name add-ons of the
-// same clusters and make no cycle.
+// order checks dependsOn and the bootstrap's needs: both must name add-ons on a common cluster and
+// contain no cycle.
 func (c *specChecker) order() {
 	byName := make(map[string]*v1alpha1.Addon, len(c.Spec.Addons))
 	names := make([]string, 0, len(c.Spec.Addons))
@@ -49,8 +49,7 @@ func (c *specChecker) order() {
 	})
 }
 
-// dependency checks one dependsOn of an add-on; on is nil where there is none
-// of the name.
+// dependency checks one dependsOn of an add-on; on is nil if there is no add-on with the name.
 func (c *specChecker) dependency(a, on *v1alpha1.Addon, name string, p *strict.Path, names []string) {
 	switch {
 	case name == "":
@@ -61,24 +60,18 @@ func (c *specChecker) dependency(a, on *v1alpha1.Addon, name string, p *strict.P
 			c.Fail(a, p, c.Report.Suggest(name, "add-on", "add an object of kind Addon", names), "there is no add-on %s", strict.Quote(name))
 		}
 	case a.Spec.Stage == v1alpha1.StageControllers && on.Spec.Stage == v1alpha1.StageConfigs && c.Whole(a, on):
-		c.Fail(a, p, "put this add-on into stage configs, or that one into controllers",
-			"an add-on of stage controllers depends on %s of stage configs, which starts after all controllers", strict.Quote(name))
+		c.Fail(a, p, "move this add-on to stage configs, or that one to stage controllers",
+			"an add-on of stage controllers depends on %s of stage configs, which is applied after all controllers", strict.Quote(name))
 	default:
-		c.sameClusters(a, on, p)
+		c.someCluster(a, on, p)
 	}
 }
 
-// sameClusters checks that what an add-on depends on is on its clusters.
-func (c *specChecker) sameClusters(a, on *v1alpha1.Addon, p *strict.Path) {
-	if !c.Whole(a, on) {
-		return
-	}
-	for _, cluster := range c.Spec.Clusters {
-		if name := cluster.Metadata.Name; c.on[a][name] && !c.on[on][name] {
-			c.Fail(a, p, "add the cluster to the clusters of "+on.Metadata.Name+", or take it out of this add-on's",
-				"the cluster %s gets this add-on but not %s, which it depends on", strict.Quote(name), strict.Quote(on.Metadata.Name))
-			return
-		}
+// someCluster checks that a cluster of an add-on has the add-on's dependency. On other clusters the dependency is ignored.
+func (c *specChecker) someCluster(a, on *v1alpha1.Addon, p *strict.Path) {
+	if c.Whole(a, on) && len(c.on[a]) > 0 && c.together(a, on) == "" {
+		c.Fail(a, p, "add a cluster of this add-on to the clusters of "+on.Metadata.Name+", or remove it",
+			"no cluster has both this add-on and %s, which it depends on", strict.Quote(on.Metadata.Name))
 	}
 }
 
@@ -93,16 +86,15 @@ func (c *specChecker) need(a, on *v1alpha1.Addon, name string, p *strict.Path, b
 			c.Fail(a, p, c.Report.Suggest(name, "bootstrapped add-on", "add an object of kind Addon with spec.bootstrap: {}", bootstrapped), "there is no add-on %s", strict.Quote(name))
 		}
 	case on.Spec.Bootstrap == nil && c.Whole(on):
-		c.Fail(a, p, "add spec.bootstrap: {} to it, or take it out of the needs", "the bootstrap needs %s, which is not bootstrapped", strict.Quote(name))
+		c.Fail(a, p, "add spec.bootstrap: {} to it, or remove it from the needs", "the bootstrap needs %s, which is not bootstrapped", strict.Quote(name))
 	default:
-		c.sameClusters(a, on, p)
+		c.someCluster(a, on, p)
 	}
 }
 
-// cycles reports each cycle of references once, at the member that comes first
-// by name.
+// cycles reports each cycle of references once, at its first member by name.
 func (c *specChecker) cycles(byName map[string]*v1alpha1.Addon, field string, edges func(*v1alpha1.Addon) ([]string, *strict.Path)) {
-	const maxCycles = 20 // one mistake can close many
+	const maxCycles = 20 // one mistake can create many
 	done, depth, found := map[string]bool{}, map[string]int{}, 0
 	var stack []string
 	var visit func(name string)
@@ -132,7 +124,7 @@ func (c *specChecker) cycles(byName map[string]*v1alpha1.Addon, field string, ed
 	}
 }
 
-// cycle reports a cycle given as its members in order.
+// cycle reports a cycle; members are in the order of the cycle.
 func (c *specChecker) cycle(byName map[string]*v1alpha1.Addon, members []string, field string, edges func(*v1alpha1.Addon) ([]string, *strict.Path)) {
 	first := slices.Index(members, slices.Min(members))
 	members = slices.Concat(members[first:], members[:first], members[first:first+1])
@@ -141,5 +133,5 @@ func (c *specChecker) cycle(byName map[string]*v1alpha1.Addon, members []string,
 	if i := slices.Index(next, members[1]); i >= 0 {
 		p = p.Item(i)
 	}
-	c.Fail(a, p, "take one of the references out", "%s makes a cycle: %s", field, strings.Join(members, " → "))
+	c.Fail(a, p, "remove one of the references", "%s forms a cycle: %s", field, strings.Join(members, " → "))
 }

@@ -17,22 +17,20 @@ import (
 // recipientScopes are the scopes of an Encryption's recipients.
 var recipientScopes = []string{string(v1alpha1.ScopePlatform), string(v1alpha1.ScopeClusters), "tenants"}
 
-// AddRecipient adds an age recipient to the Encryption of a specification: to a
-// scope (platform, clusters or tenants) and, but for the platform, to the one of
-// a name. It returns the file that changes, with every other byte as it is,
-// comments among them; nil where the recipient is there already. The error says
-// what to write by hand where the file is written in a way that is not edited, as
-// with aliases.
+// AddRecipient adds an age recipient to the Encryption of a specification: to a scope (platform, clusters or tenants)
+// and, except for the platform, to a cluster or tenant by name. It returns the changed file, with all other bytes
+// unchanged, including comments; nil if the recipient is already listed. If the file is written in a way that cannot be
+// edited, such as with aliases, the error says what to write by hand.
 func AddRecipient(files []File, scope, name, recipient string) (*File, error) {
 	if !slices.Contains(recipientScopes, scope) || (scope == string(v1alpha1.ScopePlatform)) != (name == "") {
-		return nil, fmt.Errorf("recipients of %q %q: want %s, each but the first with a name", scope, name, strict.OneOf(recipientScopes))
+		return nil, fmt.Errorf("recipients of %q %q: want %s; all but the first require a name", scope, name, strict.OneOf(recipientScopes))
 	}
 	before, err := LoadKeyless(files)
 	if err != nil {
 		return nil, err
 	}
 	if before.Encryption == nil {
-		return nil, errors.New("the specification has no Encryption to add a recipient to")
+		return nil, errors.New("cannot add a recipient: the specification has no Encryption")
 	}
 	if slices.Contains(before.RecipientsOf(scope, name), recipient) {
 		return nil, nil
@@ -41,7 +39,7 @@ func AddRecipient(files []File, scope, name, recipient string) (*File, error) {
 	if name != "" {
 		path = path.Child(name)
 	}
-	byHand := fmt.Errorf("add %s to %s of the Encryption by hand: the file is written in a way that is not edited", recipient, path.Child("age"))
+	byHand := fmt.Errorf("add %s to %s of the Encryption by hand: Fleetwright cannot edit the file in this notation", recipient, path.Child("age"))
 	for i, f := range files {
 		root := encryptionIn(f.Content)
 		if root == nil {
@@ -62,8 +60,7 @@ func AddRecipient(files []File, scope, name, recipient string) (*File, error) {
 	return nil, byHand
 }
 
-// onlyAdded says whether a specification differs from another one by a recipient,
-// and by nothing else.
+// onlyAdded reports whether two specifications differ only in one added recipient.
 func onlyAdded(before, after *v1alpha1.Spec, scope, name, recipient string) bool {
 	want := *before.Encryption
 	r := &want.Spec.Recipients
@@ -92,12 +89,12 @@ func onlyAdded(before, after *v1alpha1.Spec, scope, name, recipient string) bool
 	return expected.Equal(after)
 }
 
-// encryptionIn is the Encryption among a file's documents, nil where there is none.
+// encryptionIn returns the Encryption among a file's documents, nil if there is none.
 func encryptionIn(content []byte) *yaml.Node {
 	reader := yaml.NewDecoder(bytes.NewReader(content))
 	for {
 		var doc yaml.Node
-		if err := reader.Decode(&doc); err != nil { // its end: what is no YAML is not loaded
+		if err := reader.Decode(&doc); err != nil { // the end of the file: it was loaded before, so it is valid YAML
 			return nil
 		}
 		if len(doc.Content) != 1 {
@@ -109,8 +106,8 @@ func encryptionIn(content []byte) *yaml.Node {
 	}
 }
 
-// withRecipient writes a recipient at the end of the list at a path, or with the
-// list, and the maps around it, where there is none.
+// withRecipient inserts a recipient at the end of the list at a path. If the list does not exist, it creates
+// the list and the maps around it.
 func withRecipient(content []byte, root *yaml.Node, list *strict.Path, recipient string) ([]byte, bool) {
 	var missing []string
 	for p := list; ; p = p.Up {
@@ -132,7 +129,7 @@ func withRecipient(content []byte, root *yaml.Node, list *strict.Path, recipient
 	}
 }
 
-// insertBelow writes fields, the last of which holds the recipient, into a node.
+// insertBelow inserts fields, the last of which contains the recipient, into a node.
 func insertBelow(content []byte, n *yaml.Node, fields []string, recipient string) ([]byte, bool) {
 	lines := bytes.SplitAfter(content, []byte("\n"))
 	if n.Style&yaml.FlowStyle != 0 {
@@ -143,7 +140,7 @@ func insertBelow(content []byte, n *yaml.Node, fields []string, recipient string
 		if len(n.Content) > 0 {
 			text += ", "
 		}
-		line, after := lines[n.Line-1], n.Column // behind the opening bracket
+		line, after := lines[n.Line-1], n.Column // after the opening bracket
 		if after > len(line) || !strings.ContainsRune("[{", rune(line[after-1])) {
 			return nil, false
 		}
@@ -174,7 +171,7 @@ func insertBelow(content []byte, n *yaml.Node, fields []string, recipient string
 	return bytes.Join(lines, nil), true
 }
 
-// insertUnder writes fields, the last of which holds the recipient, under a key that holds nothing.
+// insertUnder inserts fields, the last of which contains the recipient, under a key without a value.
 func insertUnder(content []byte, key *yaml.Node, fields []string, recipient string) ([]byte, bool) {
 	lines := bytes.SplitAfter(content, []byte("\n"))
 	line := lines[key.Line-1]
@@ -196,7 +193,7 @@ func insertUnder(content []byte, key *yaml.Node, fields []string, recipient stri
 	return bytes.Join(lines, nil), true
 }
 
-// lastLine is the last line of a node's scalars, none of which has more than one.
+// lastLine returns the last line of a node's scalars, which all have one line.
 func lastLine(n *yaml.Node) int {
 	last := n.Line
 	for _, child := range n.Content {

@@ -10,11 +10,11 @@ import (
 	"github.com/fleetwright/fleetwright/internal/strict"
 )
 
-// generatedFiles are files that stand beside an add-on's resources.
+// generatedFiles are the names of generated files in the folder of an add-on's resources.
 var generatedFiles = []string{"helmrelease", "helmrepository", "ocirepository", "kustomization", "namespace", "ks"}
 
-// resources checks the plain objects of all add-ons: they are objects, no
-// cluster gets one of them twice, and none is a Secret in plaintext.
+// resources checks the plain objects of all add-ons: they must be objects, no cluster may get one
+// of them twice, and none may be a Secret in plaintext.
 func (c *specChecker) resources() {
 	owners := map[string][]*v1alpha1.Addon{}
 	for _, a := range c.Spec.Addons {
@@ -23,7 +23,7 @@ func (c *specChecker) resources() {
 			p := strict.At("spec", "resources").Item(i)
 			switch {
 			case files[r.Name] && r.Name != "":
-				c.Fail(a, p.Child("name"), "give each a name of its own, or put the manifests of both under one", "duplicate resource %s in the add-on", strict.Quote(r.Name))
+				c.Fail(a, p.Child("name"), "use different names, or merge the manifests of both under one name", "duplicate resource %s in the add-on", strict.Quote(r.Name))
 			case slices.Contains(generatedFiles, r.Name):
 				c.Fail(a, p.Child("name"), "choose another name", "a resource cannot be named %s: a generated file has that name", strict.Quote(r.Name))
 			}
@@ -64,22 +64,22 @@ func (c *specChecker) manifest(a *v1alpha1.Addon, p *strict.Path, object map[str
 			return
 		}
 		if cluster := c.together(a, other); cluster != "" && c.Whole(a, other) {
-			c.Fail(a, p, "leave it to one of the add-ons", "%s holds %s %s too, and the cluster %s gets both", c.Called(other), kind, strict.Quote(name), strict.Quote(cluster))
+			c.Fail(a, p, "keep it in only one of the add-ons", "%s also contains %s %s, and cluster %s has both add-ons", c.Called(other), kind, strict.Quote(name), strict.Quote(cluster))
 			return
 		}
 	}
 	owners[id] = append(owners[id], a)
 }
 
-// secret refuses a Secret with a value in plaintext. SOPS values begin with ENC[.
+// secret reports a Secret with a value in plaintext. SOPS values begin with ENC[.
 func (c *specChecker) secret(a *v1alpha1.Addon, p *strict.Path, object map[string]any) {
 	_, encrypted := object["sops"].(map[string]any)
 	for _, field := range []string{"data", "stringData"} {
 		values, _ := object[field].(map[string]any)
 		for _, key := range slices.Sorted(maps.Keys(values)) {
 			if !encrypted || !strings.HasPrefix(fmt.Sprint(values[key]), "ENC[") {
-				c.Fail(a, p.Child(field).Child(key), "take it out of the specification and commit it encrypted with sops",
-					"the Secret holds %s in plaintext", strict.Quote(key))
+				c.Fail(a, p.Child(field).Child(key), "remove it from the specification and commit it encrypted with sops",
+					"the Secret contains %s in plaintext", strict.Quote(key))
 			}
 		}
 	}

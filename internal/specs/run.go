@@ -6,7 +6,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/strict"
 )
 
-// check runs every check. Each adds what it finds to the report.
+// check runs all checks. Each adds its errors to the report.
 func (c *specChecker) check() {
 	c.Known = check.KnownNames(c.Spec.Clusters)
 	c.on = make(map[*v1alpha1.Addon]map[string]bool, len(c.Spec.Addons))

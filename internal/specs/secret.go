@@ -10,11 +10,11 @@ import (
 	"github.com/fleetwright/fleetwright/internal/strict"
 )
 
-// clusterNamespaces are there on every cluster.
+// clusterNamespaces exist on every cluster.
 var clusterNamespaces = []string{"default", v1alpha1.FluxNamespace, "kube-public", "kube-system"}
 
-// typeKeys are the keys that the API server wants in a Secret of a type: all of
-// them, or one where any is set.
+// typeKeys are the keys that the API server requires in a Secret of a type: all of
+// them, or, if any is set, one of them.
 // Source: k8s.io/kubernetes pkg/apis/core/validation, ValidateSecret.
 var typeKeys = map[string]struct {
 	keys []string
@@ -43,8 +43,8 @@ func (c *specChecker) secrets(e *v1alpha1.Encryption) {
 			continue
 		}
 		if c.rootKey(e, d) {
-			c.Fail(e, p.Child("name"), "make it by hand on the cluster, with the key that fleetwright secrets keygen writes to a file",
-				"%s is the cluster's own key, which opens all others: it never stands in Git, not even encrypted", d)
+			c.Fail(e, p.Child("name"), "create it by hand on the cluster, with the key that fleetwright secrets keygen writes to a file",
+				"%s is the cluster's own key, which decrypts all others: it must not be in Git, not even encrypted", d)
 			continue
 		}
 		c.secretNamespace(e, p, d)
@@ -58,27 +58,27 @@ func (c *specChecker) secrets(e *v1alpha1.Encryption) {
 	}
 }
 
-// rootKey says whether a Secret is a cluster's own key, or a product's copy of it.
+// rootKey reports whether a Secret is a cluster's own key, or a product's copy of it.
 func (c *specChecker) rootKey(e *v1alpha1.Encryption, d *v1alpha1.DeclaredSecret) bool {
 	return d.Namespace == v1alpha1.FluxNamespace && d.Name == e.Spec.SecretRef.Name ||
 		slices.ContainsFunc(c.Spec.Products, func(p v1alpha1.Product) bool { return p.CopiesClusterKey(d.Namespace, d.Name) })
 }
 
-// twice refuses a Secret that another declaration gives to the same cluster.
+// twice reports a Secret that another declaration creates on the same cluster.
 func (c *specChecker) twice(e *v1alpha1.Encryption, p *strict.Path, d, other *v1alpha1.DeclaredSecret) bool {
 	on := c.bothOn(d, other)
 	switch {
 	case on == "":
 		return false
 	case other.Product != "":
-		c.Fail(e, p.Child("name"), "leave it out here: where its values come from is said there", "Secret %s is one that the %s declares", d, c.productKind(other.Product))
+		c.Fail(e, p.Child("name"), "remove it here: the other declaration says where its values come from", "Secret %s is already declared by the %s", d, c.productKind(other.Product))
 	default:
-		c.Fail(e, p.Child("name"), "leave one of them out, or give each other clusters", "Secret %s is declared twice for cluster %s", d, strict.Quote(on))
+		c.Fail(e, p.Child("name"), "remove one of them, or use different clusters", "Secret %s is declared twice for cluster %s", d, strict.Quote(on))
 	}
 	return true
 }
 
-// productKind is the kind of the object of a product.
+// productKind returns the kind of a product's object.
 func (c *specChecker) productKind(name string) string {
 	for _, p := range c.Spec.Products {
 		if p.ProductName() == name {
@@ -88,7 +88,7 @@ func (c *specChecker) productKind(name string) string {
 	return name
 }
 
-// secretScope checks what a scope refers to.
+// secretScope checks the cluster or tenant that a scope refers to.
 func (c *specChecker) secretScope(e *v1alpha1.Encryption, p *strict.Path, d *v1alpha1.DeclaredSecret) {
 	if c.Objects[e].Bad[p.Child("scope").String()] {
 		return
@@ -100,7 +100,7 @@ func (c *specChecker) secretScope(e *v1alpha1.Encryption, p *strict.Path, d *v1a
 	case d.Scope != v1alpha1.ScopeClusters && selects:
 		c.FailKey(e, p.Child("clusters"), "write scope: clusters", "%s is for scope clusters, the scope is %s", p.Child("clusters"), d.Scope)
 	case d.Scope == v1alpha1.ScopeTenant && d.Tenant == "":
-		c.Fail(e, p.Child("tenant"), "name the tenant that the Secret is for", "%s is missing: the scope is tenant", p.Child("tenant"))
+		c.Fail(e, p.Child("tenant"), "set the tenant that the Secret is for", "%s is missing, but is required with scope tenant", p.Child("tenant"))
 	case d.Scope == v1alpha1.ScopeTenant && c.Spec.Tenant(d.Tenant) == nil:
 		var names []string
 		for _, t := range c.Spec.Tenants {
@@ -113,12 +113,12 @@ func (c *specChecker) secretScope(e *v1alpha1.Encryption, p *strict.Path, d *v1a
 		c.selector(e, p.Child("clusters"), d.Clusters)
 	}
 	if d.Namespace == "" && d.Scope != v1alpha1.ScopeTenant {
-		c.Fail(e, p.Child("namespace"), "name the namespace of the Secret", "%s is missing", p.Child("namespace"))
+		c.Fail(e, p.Child("namespace"), "set the namespace of the Secret", "%s is missing", p.Child("namespace"))
 	}
 }
 
-// secretNamespace checks that the namespace is one that the specification makes
-// on each cluster of a Secret, or a cluster has by itself.
+// secretNamespace checks that the namespace is one that the specification creates on each cluster
+// of a Secret, or that every cluster has.
 func (c *specChecker) secretNamespace(e *v1alpha1.Encryption, p *strict.Path, d *v1alpha1.DeclaredSecret) {
 	if c.Incomplete {
 		return
@@ -137,7 +137,7 @@ func (c *specChecker) secretNamespace(e *v1alpha1.Encryption, p *strict.Path, d 
 		name, there := cluster.Metadata.Name, c.namespacesOn(cluster)
 		switch product := c.Spec.SecretOn(cluster, d).Product; {
 		case product != "" && d.Scope == v1alpha1.ScopePlatform && len(clusters) > 1:
-			c.Fail(e, p, onlyOn(name), "namespace %s is the %s's, on cluster %s: a Secret of scope platform is for all clusters, and applied with their add-ons",
+			c.Fail(e, p, onlyOn(name), "namespace %s belongs to the %s, on cluster %s: a Secret of scope platform is applied on all clusters, with their add-ons",
 				strict.Quote(d.Namespace), c.productKind(product), strict.Quote(name))
 			return
 		case !slices.Contains(there, d.Namespace):
@@ -145,13 +145,13 @@ func (c *specChecker) secretNamespace(e *v1alpha1.Encryption, p *strict.Path, d 
 			if len(c.Spec.ProductsOn(cluster)) > 0 {
 				owner = "add-on or platform product"
 			}
-			c.Fail(e, p, c.namespaceHint(d, cluster, there), "no %s of cluster %s has the namespace %s: the Secret could not be applied", owner, strict.Quote(name), strict.Quote(d.Namespace))
+			c.Fail(e, p, c.namespaceHint(d, cluster, there), "no %s of cluster %s has namespace %s, so the Secret could not be applied", owner, strict.Quote(name), strict.Quote(d.Namespace))
 			return
 		}
 	}
 }
 
-// namespacesOn are those of a cluster that a Secret may stand in: its own, the
+// namespacesOn returns the namespaces of a cluster that may contain a Secret: its own, the
 // add-ons' and the platform products'.
 func (c *specChecker) namespacesOn(cluster *v1alpha1.Cluster) []string {
 	there := slices.Clone(clusterNamespaces)
@@ -166,7 +166,7 @@ func (c *specChecker) namespacesOn(cluster *v1alpha1.Cluster) []string {
 	return there
 }
 
-// namespaceHint is the way out for a Secret in a namespace that a cluster doesn't have.
+// namespaceHint returns the hint for a Secret in a namespace that a cluster doesn't have.
 func (c *specChecker) namespaceHint(d *v1alpha1.DeclaredSecret, cluster *v1alpha1.Cluster, there []string) string {
 	for _, other := range c.Spec.SecretClusters(d) {
 		if c.Spec.SecretOn(other, d).Product != "" {
@@ -175,7 +175,7 @@ func (c *specChecker) namespaceHint(d *v1alpha1.DeclaredSecret, cluster *v1alpha
 	}
 	for _, t := range c.Spec.Tenants {
 		if slices.Contains(append(slices.Clone(t.Spec.Namespaces), t.Spec.SyncNamespace), d.Namespace) {
-			return "it is a tenant's: write scope: tenant and tenant: " + t.Metadata.Name
+			return "it belongs to a tenant: write scope: tenant and tenant: " + t.Metadata.Name
 		}
 	}
 	add := "add an object of kind Addon with spec.namespace: " + d.Namespace
@@ -185,7 +185,7 @@ func (c *specChecker) namespaceHint(d *v1alpha1.DeclaredSecret, cluster *v1alpha
 	return c.Report.Suggest(d.Namespace, "namespace", add, there)
 }
 
-// onlyOn gives a Secret to one cluster.
+// onlyOn returns the hint that restricts a Secret to one cluster.
 func onlyOn(cluster string) string {
 	return fmt.Sprintf("write scope: clusters and clusters: {names: [%s]}", cluster)
 }
@@ -195,14 +195,14 @@ func (c *specChecker) secretReaders(e *v1alpha1.Encryption, p *strict.Path, d *v
 	for _, cluster := range c.Spec.SecretClusters(d) {
 		name := cluster.Metadata.Name
 		if !c.Keyless && len(e.Spec.Recipients.Clusters[name].Age) == 0 {
-			c.Fail(e, p, fmt.Sprintf("add the cluster's public key to spec.recipients.clusters.%s; fleetwright secrets keygen --cluster %[1]s makes one", name),
-				"cluster %s has no recipients: it could not decrypt Secret %s", strict.Quote(name), d)
+			c.Fail(e, p, fmt.Sprintf("add the cluster's public key to spec.recipients.clusters.%s; fleetwright secrets keygen --cluster %[1]s generates one", name),
+				"cluster %s has no recipients, so it could not decrypt Secret %s", strict.Quote(name), d)
 			return
 		}
 	}
 }
 
-// bothOn is the first cluster that applies both of two Secrets, or "".
+// bothOn returns the first cluster that applies both Secrets, or "".
 func (c *specChecker) bothOn(a, b *v1alpha1.DeclaredSecret) string {
 	others := c.Spec.SecretClusters(b)
 	for _, cluster := range c.Spec.SecretClusters(a) {
@@ -213,7 +213,7 @@ func (c *specChecker) bothOn(a, b *v1alpha1.DeclaredSecret) string {
 	return ""
 }
 
-// secretKeys checks the keys of a Secret and where their values come from.
+// secretKeys checks the keys of a Secret and the sources of their values.
 func (c *specChecker) secretKeys(e *v1alpha1.Encryption, p *strict.Path, d *v1alpha1.DeclaredSecret) {
 	seen := map[string]bool{}
 	for i, k := range d.Keys {
@@ -230,7 +230,7 @@ func (c *specChecker) secretKeys(e *v1alpha1.Encryption, p *strict.Path, d *v1al
 			seen[name] = true
 		}
 		if k.From.AgeKey != nil && c.Spec.TenantKey(d) != nil && !strings.HasSuffix(k.Name, ".agekey") {
-			c.Fail(e, at.Child("name"), "write name: age.agekey", "the key is named %s: kustomize-controller reads keys of age from names that end in .agekey", strict.Quote(k.Name))
+			c.Fail(e, at.Child("name"), "write name: age.agekey", "the key is named %s, but kustomize-controller reads age keys only from names that end in .agekey", strict.Quote(k.Name))
 		}
 	}
 	want, known := typeKeys[d.Type]
@@ -244,7 +244,7 @@ func (c *specChecker) secretKeys(e *v1alpha1.Encryption, p *strict.Path, d *v1al
 		}
 	}
 	if len(missing) == len(want.keys) || len(missing) > 0 && !want.any {
-		c.Fail(e, p.Child("keys"), "add what the type wants, or take the type out", "a Secret of type %s has %s: %s is missing",
+		c.Fail(e, p.Child("keys"), "add the keys that the type requires, or remove the type", "a Secret of type %s requires %s: %s is missing",
 			d.Type, map[bool]string{true: strict.OneOf(want.keys), false: strings.Join(want.keys, " and ")}[want.any], strict.OneOf(missing))
 	}
 }

@@ -186,10 +186,10 @@ spec: {source: {url: "https://h/x"}, state: Removed}
 		{"step by step", map[string]v1alpha1.State{"leaving": v1alpha1.StateDraining}, nil},
 		{"back again", map[string]v1alpha1.State{"team-a": v1alpha1.StateDraining}, nil},
 		{"removed and gone", map[string]v1alpha1.State{"gone": v1alpha1.StateRemoved}, nil},
-		{"active and gone", map[string]v1alpha1.State{"gone": v1alpha1.StateActive}, []string{`Tenant gone: tenant "gone" is Active and was taken out of the specification`}},
-		{"draining and gone", map[string]v1alpha1.State{"gone": v1alpha1.StateDraining}, []string{`Tenant gone: tenant "gone" is Draining and was taken out of the specification`}},
-		{"at once", map[string]v1alpha1.State{"leaving": v1alpha1.StateActive}, []string{`t.yaml:5:45: tenant "leaving" was Active and cannot be Removed at once`}},
-		{"two", map[string]v1alpha1.State{"b": v1alpha1.StateActive, "a": v1alpha1.StateActive}, []string{`Tenant a: tenant "a" is Active and was taken out of the specification`, `Tenant b: tenant "b" is Active and was taken out of the specification`}},
+		{"active and gone", map[string]v1alpha1.State{"gone": v1alpha1.StateActive}, []string{`Tenant gone: tenant "gone" is Active and was removed from the specification`}},
+		{"draining and gone", map[string]v1alpha1.State{"gone": v1alpha1.StateDraining}, []string{`Tenant gone: tenant "gone" is Draining and was removed from the specification`}},
+		{"at once", map[string]v1alpha1.State{"leaving": v1alpha1.StateActive}, []string{`t.yaml:5:45: tenant "leaving" was Active and cannot become Removed in one step`}},
+		{"two", map[string]v1alpha1.State{"b": v1alpha1.StateActive, "a": v1alpha1.StateActive}, []string{`Tenant a: tenant "a" is Active and was removed from the specification`, `Tenant b: tenant "b" is Active and was removed from the specification`}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var got []string

@@ -13,18 +13,17 @@ import (
 //go:embed starter/*.yaml
 var starterFiles embed.FS
 
-// StarterOptions are what a starter specification takes from its repository.
+// StarterOptions are the fields of a starter specification that depend on its repository.
 type StarterOptions struct {
-	// RepositoryURL is the platform repository's remote, in any form that git
-	// accepts; a placeholder stands in for it when it is empty.
+	// RepositoryURL is the platform repository's remote, in any form that git accepts; if it is
+	// empty, a placeholder is used.
 	RepositoryURL string
-	// Branch that the clusters follow; main when it is empty.
+	// Branch that the clusters follow; main if it is empty.
 	Branch string
 }
 
-// Starter returns the specification that `fleetwright init` writes, with a
-// comment for every field. It is valid as it stands. The files' paths begin
-// with fleet/.
+// Starter returns the specification that `fleetwright init` writes, with a comment for every field.
+// It is valid without changes. The files' paths begin with fleet/.
 func Starter(o StarterOptions) ([]File, error) {
 	var files []File
 	for _, name := range []string{"fleet.yaml", "clusters.yaml", "addons.yaml", "tenants.yaml"} {
@@ -50,8 +49,8 @@ func Starter(o StarterOptions) ([]File, error) {
 	return files, nil
 }
 
-// replaceScalar replaces a plain scalar of a YAML file's first document and
-// leaves every other byte as it is; an empty value leaves all of them.
+// replaceScalar replaces a plain scalar in a YAML file's first document and leaves every other byte
+// unchanged. If value is empty, it changes nothing.
 func replaceScalar(content []byte, p *strict.Path, value string) ([]byte, error) {
 	if value == "" {
 		return content, nil

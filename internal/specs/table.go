@@ -9,7 +9,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/strict"
 )
 
-// fieldTable reads the fields of all input kinds from their struct tags, once.
+// fieldTable returns the fields of all input kinds, which it reads from their struct tags once.
 var fieldTable = sync.OnceValues(func() (strict.Table, error) {
 	return strict.FieldsOf(slices.Collect(maps.Values(v1alpha1.KindTypes))...)
 })

@@ -19,8 +19,9 @@ func (c *specChecker) tenants() {
 	sources := map[string]*v1alpha1.Tenant{}
 	for _, t := range c.Spec.Tenants {
 		if t.Metadata.Name == "default" {
-			c.Fail(t, strict.At("metadata", "name"), "choose another name", "a tenant cannot be named %q: its account would be each namespace's powerless one", "default")
+			c.Fail(t, strict.At("metadata", "name"), "choose another name", "a tenant cannot be named %q: its account would be the default account of each namespace", "default")
 		}
+		c.shard(t, t.Metadata)
 		c.environments(t, places)
 		c.source(t)
 		c.sharedSource(t, sources)
@@ -34,25 +35,40 @@ func (c *specChecker) tenants() {
 		for i, prefix := range t.Spec.AllowedSources {
 			c.URL(t, strict.At("spec", "allowedSources").Item(i), prefix)
 		}
+		c.starter(t)
 	}
 	c.hosts()
 }
 
-// hosts checks that no host is that of two tenants of a cluster: each could take the
+// starter checks that the tenant may use the chart that its repository starts with: only allowedSources extends
+// the sources that a tenant may use.
+func (c *specChecker) starter(t *v1alpha1.Tenant) {
+	allowed := func(prefix string) bool {
+		rest, within := strings.CutPrefix(v1alpha1.StarterChart, strings.TrimRight(prefix, "/"))
+		return within && (rest == "" || rest[0] == '/')
+	}
+	if t.Spec.Starter != v1alpha1.StarterPodinfo || t.Spec.Source.Kind == v1alpha1.SourceOCI || slices.ContainsFunc(t.Spec.AllowedSources, allowed) {
+		return
+	}
+	c.Fail(t, strict.At("spec", "starter"), "add the chart to allowedSources, or write starter: web, which needs none",
+		"the starter podinfo is a release of %s, which allowedSources does not allow", v1alpha1.StarterChart)
+}
+
+// hosts checks that no two tenants of a cluster have the same host: each could receive the
 // other's traffic.
 func (c *specChecker) hosts() {
 	for i, t := range c.Spec.Tenants {
 		for j, host := range t.Spec.Hosts {
 			for _, other := range c.Spec.Tenants[:i] {
 				if i := slices.IndexFunc(other.Spec.Hosts, func(o string) bool { return overlap(o, host) }); i >= 0 && c.share(t, other) {
-					c.Fail(t, strict.At("spec", "hosts").Item(j), "give each tenant names of its own", "host %s overlaps with %s of %s", strict.Quote(host), strict.Quote(other.Spec.Hosts[i]), c.Called(other))
+					c.Fail(t, strict.At("spec", "hosts").Item(j), "use different hosts for each tenant", "host %s overlaps with %s of %s", strict.Quote(host), strict.Quote(other.Spec.Hosts[i]), c.Called(other))
 				}
 			}
 		}
 	}
 }
 
-// overlap says whether a name is served by both hosts; *.NAME is all below NAME.
+// overlap reports whether two hosts have a name in common; *.NAME stands for all names below NAME.
 func overlap(a, b string) bool {
 	below := func(host, of string) bool {
 		suffix, wildcard := strings.CutPrefix(of, "*")
@@ -61,7 +77,7 @@ func overlap(a, b string) bool {
 	return a == b || below(a, b) || below(b, a)
 }
 
-// share says whether two tenants are on a cluster together.
+// share reports whether two tenants are on the same cluster.
 func (c *specChecker) share(a, b *v1alpha1.Tenant) bool {
 	if !c.Whole(a) || !c.Whole(b) {
 		return false
@@ -74,7 +90,7 @@ func (c *specChecker) share(a, b *v1alpha1.Tenant) bool {
 
 func (c *specChecker) environments(t *v1alpha1.Tenant, places []string) {
 	if _, _, own := strict.At("spec", "environments").Find(c.Objects[t].Root); !own {
-		return // those of all clusters
+		return // by default, the environments of all clusters
 	}
 	for _, key := range slices.Sorted(maps.Keys(t.Spec.Environments)) {
 		p := strict.At("spec", "environments", key)
@@ -86,11 +102,11 @@ func (c *specChecker) environments(t *v1alpha1.Tenant, places []string) {
 		}
 	}
 	if t.Spec.Environments != nil && len(t.Spec.Environments) == 0 && len(c.Spec.Clusters) > 0 {
-		c.Fail(t, strict.At("spec", "environments"), "leave it out for every cluster, or name clusters or environments", "the tenant is on no cluster")
+		c.Fail(t, strict.At("spec", "environments"), "remove the field for every cluster, or list clusters or environments", "the tenant has no cluster")
 	}
 }
 
-// source checks that the source's kind, URL and reference agree.
+// source checks that the source's kind, URL and reference are compatible.
 func (c *specChecker) source(t *v1alpha1.Tenant) {
 	s, p := t.Spec.Source, strict.At("spec", "source")
 	if _, _, own := p.Child("url").Find(c.Objects[t].Root); own {
@@ -103,7 +119,7 @@ func (c *specChecker) source(t *v1alpha1.Tenant) {
 	c.verify(t, p.Child("verify"), s.Verify)
 	if s.SemVer != "" {
 		if _, err := semver.NewConstraint(s.SemVer); err != nil {
-			c.Fail(t, p.Child("semver"), "write a range such as 1.x or >=1.2.0 <2.0.0", "%s is not a range of versions", strict.Quote(s.SemVer))
+			c.Fail(t, p.Child("semver"), "write a range such as 1.x or >=1.2.0 <2.0.0", "%s is not a version range", strict.Quote(s.SemVer))
 		}
 	}
 	if !c.Whole(t) {
@@ -113,9 +129,9 @@ func (c *specChecker) source(t *v1alpha1.Tenant) {
 	case s.Kind == v1alpha1.SourceOCI && s.URL == "":
 		c.Fail(t, p, "add url: oci://…", "an OCIRepository needs a url")
 	case s.Kind == v1alpha1.SourceOCI && !oci:
-		c.Fail(t, p.Child("url"), "write oci://host/path, or kind: GitRepository", "spec.source.url is %s, an OCIRepository needs oci://", strict.Quote(s.URL))
+		c.Fail(t, p.Child("url"), "write oci://host/path, or kind: GitRepository", "spec.source.url is %s, but an OCIRepository needs oci://", strict.Quote(s.URL))
 	case s.Kind == v1alpha1.SourceGit && oci:
-		c.Fail(t, p.Child("url"), "write kind: OCIRepository", "spec.source.url is %s, a GitRepository cannot be an OCI artifact", strict.Quote(s.URL))
+		c.Fail(t, p.Child("url"), "write kind: OCIRepository", "spec.source.url is %s, but a GitRepository cannot be an OCI artifact", strict.Quote(s.URL))
 	case s.Kind == v1alpha1.SourceGit && s.Verify != nil:
 		c.Fail(t, p.Child("verify"), "take it out", "spec.source.verify needs kind: OCIRepository")
 	default:
@@ -141,24 +157,24 @@ func (c *specChecker) reference(t *v1alpha1.Tenant, p *strict.Path) {
 	case s.Kind == v1alpha1.SourceOCI && len(has) == 0:
 		c.Fail(t, p, "add tag or semver", "an OCIRepository needs a tag or semver")
 	case platform && s.Branch == "":
-		c.Fail(t, p.Child(has[0]), "write branch, or the url of a repository of the tenant's own", "a tenant in the platform repository follows a branch, not a %s", has[0])
+		c.Fail(t, p.Child(has[0]), "set branch, or the url of the tenant's own repository", "a tenant in the platform repository needs a branch, not a %s", has[0])
 	case platform && s.Branch == c.Spec.Fleet.Spec.Repository.Branch:
-		c.Fail(t, p.Child("branch"), "write a branch of the tenant's own, such as tenant/"+t.Metadata.Name,
-			"branch %s is the platform's own: whoever writes to it changes the platform", strict.Quote(s.Branch))
+		c.Fail(t, p.Child("branch"), "write a separate branch for the tenant, such as tenant/"+t.Metadata.Name,
+			"branch %s is the platform's own: whoever can push to it can change the platform", strict.Quote(s.Branch))
 	}
 }
 
-// sharedSource checks that each tenant's repository or branch is its own: what
-// Fleetwright generates there is one tenant's. An OCI artifact is not generated,
-// and tenants may share it under paths of their own.
+// sharedSource checks that no two tenants share a repository or branch: the files that Fleetwright
+// generates there belong to one tenant. An OCI artifact is not generated, and tenants may share it
+// if their paths differ.
 func (c *specChecker) sharedSource(t *v1alpha1.Tenant, sources map[string]*v1alpha1.Tenant) {
 	s := t.Spec.Source
 	if s.URL == "" || !c.Whole(t) {
 		return
 	}
-	id, hint := []string{v1alpha1.RepositoryID(s.URL), s.Branch, s.Tag, s.SemVer}, "give each tenant a repository or a branch of its own"
+	id, hint := []string{v1alpha1.RepositoryID(s.URL), s.Branch, s.Tag, s.SemVer}, "use a separate repository or branch for each tenant"
 	if s.Kind == v1alpha1.SourceOCI {
-		id, hint = append(id, path.Join("/", s.Path)), "give each tenant an artifact or a path of its own"
+		id, hint = append(id, path.Join("/", s.Path)), "use a separate artifact or path for each tenant"
 	}
 	key := strings.Join(id, "\x00")
 	if other := sources[key]; other != nil {
@@ -168,13 +184,13 @@ func (c *specChecker) sharedSource(t *v1alpha1.Tenant, sources map[string]*v1alp
 	sources[key] = t
 }
 
-// productNamespace is a namespace that a platform product has in its cluster.
+// productNamespace is a namespace that a platform product uses in its cluster.
 type productNamespace struct {
 	product any
 	cluster string
 }
 
-// productNamespaces are those of all products.
+// productNamespaces returns the namespaces of all products.
 func (c *specChecker) productNamespaces() map[string]productNamespace {
 	owners := map[string]productNamespace{}
 	for _, p := range c.Spec.Products {
@@ -205,11 +221,11 @@ func (c *specChecker) namespaces() {
 		case len(name) > 63:
 			c.Fail(t, p, "set spec.namespaces and spec.syncNamespace", "namespace %s is longer than 63 characters", strict.Quote(name))
 		case slices.Contains(check.ReservedNamespaces, name):
-			c.Fail(t, p, "choose another namespace", "namespace %s belongs to the cluster, no tenant may claim it", strict.Quote(name))
+			c.Fail(t, p, "choose another namespace", "namespace %s belongs to the cluster, and no tenant can use it", strict.Quote(name))
 		case owner == any(t):
-			c.Fail(t, p, "each of a tenant's namespaces is its own; the sync namespace holds keys that workloads must not read", "namespace %s is claimed twice by the tenant", strict.Quote(name))
+			c.Fail(t, p, "use different namespaces; the sync namespace contains keys that workloads must not read", "namespace %s is used twice by the tenant", strict.Quote(name))
 		case owner != nil:
-			c.Fail(t, p, "choose another namespace", "namespace %s is claimed by %s too", strict.Quote(name), c.Called(owner))
+			c.Fail(t, p, "choose another namespace", "namespace %s is also used by %s", strict.Quote(name), c.Called(owner))
 		default:
 			owners[name] = t
 		}

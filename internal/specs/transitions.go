@@ -9,15 +9,14 @@ import (
 	"github.com/fleetwright/fleetwright/internal/strict"
 )
 
-// why a tenant leaves step by step: fluxcd/flux2#997, #2595,
+// Tenants leave step by step because of fluxcd/flux2#997, #2595 and
 // fluxcd/helm-controller#554.
-const leaveHint = "a tenant leaves as Active → Draining → Removed: Draining takes its sync away, so that Flux prunes its workloads while its accounts still exist; " +
-	"Removed then removes the rest. Without the accounts Flux skips pruning and leaves the objects behind, without their roles deletion hangs"
+const leaveHint = "remove a tenant in two steps, Active → Draining → Removed: Draining removes its sync, so that Flux prunes its workloads while its accounts still exist; " +
+	"Removed then removes the rest. Without the accounts, Flux skips pruning and leaves the objects behind; without their roles, deletion hangs"
 
-// CheckTransitions compares the tenants of a specification with their states at
-// the last render (from the inventory), by name. It returns an error for each
-// tenant that leaves out a step of the off-boarding, sorted by name; nil when
-// all is well.
+// CheckTransitions compares the tenants of a specification with their states at the last render
+// (from the inventory), by name. It returns an error for each tenant that skips a step of the
+// off-boarding, sorted by name; nil if there is none.
 func CheckTransitions(spec *v1alpha1.Spec, previous map[string]v1alpha1.State) []*strict.Error {
 	now := make(map[string]v1alpha1.State, len(spec.Tenants))
 	for _, t := range spec.Tenants {
@@ -34,14 +33,14 @@ func CheckTransitions(spec *v1alpha1.Spec, previous map[string]v1alpha1.State) [
 			}
 			errs = append(errs, &strict.Error{
 				Object:  v1alpha1.KindTenant + " " + name,
-				Message: fmt.Sprintf("tenant %s is %s and was taken out of the specification", strict.Quote(name), before),
-				Hint:    fmt.Sprintf("put it back with state: %s; %s", next, leaveHint),
+				Message: fmt.Sprintf("tenant %s is %s and was removed from the specification", strict.Quote(name), before),
+				Hint:    fmt.Sprintf("restore it with state: %s; %s", next, leaveHint),
 			})
 		case before == v1alpha1.StateActive && after == v1alpha1.StateRemoved:
 			at := spec.States[name]
 			errs = append(errs, &strict.Error{
 				File: at.File, Line: at.Line, Column: at.Column, Object: at.Object, Field: at.Field,
-				Message: fmt.Sprintf("tenant %s was Active and cannot be Removed at once", strict.Quote(name)),
+				Message: fmt.Sprintf("tenant %s was Active and cannot become Removed in one step", strict.Quote(name)),
 				Hint:    "write state: Draining first; " + leaveHint,
 			})
 		}

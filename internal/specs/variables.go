@@ -1,23 +1,21 @@
 package specs
 
 import (
-	"errors"
 	"maps"
 	"slices"
 	"strings"
 
-	"github.com/fluxcd/pkg/envsubst"
-
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/internal/nearest"
 	"github.com/fleetwright/fleetwright/internal/strict"
+	"github.com/fleetwright/fleetwright/internal/substitution"
 )
 
-const escapeHint = "write $${…} for a literal ${…}: kustomize-controller substitutes values and resources, and fails on a variable that is not set"
+const escapeHint = "write $${…} for a literal ${…}: kustomize-controller substitutes variables in values and resources, and fails if one is not set"
 
-// variables checks that each ${VAR} in the values and resources of an add-on is
-// a variable of every cluster that gets it, as kustomize-controller 1.9 demands,
-// and that what a bootstrap reads raw has none.
+// variables checks that each ${VAR} in the values and resources of an add-on is a variable of every
+// cluster that gets it, as kustomize-controller 1.9 requires, and that values which a bootstrap
+// reads without substitution contain none.
 func (c *specChecker) variables() {
 	for _, a := range c.Spec.Addons {
 		if a.Spec.Bootstrap != nil {
@@ -53,16 +51,15 @@ func (c *specChecker) variables() {
 	}
 }
 
-// use is a variable that a string needs set.
+// use is a variable in a string, which must be defined.
 type use struct {
 	at   *strict.Path
-	keys []string // of the value from the values' root, up to the first list
+	keys []string // path of the value from the root of the values, up to the first list
 	name string
 }
 
-// effective says whether the value at a use, which the override of an index (or
-// the add-on's own values, -1) sets, is what a cluster gets: no later override
-// sets or deletes it.
+// effective reports whether a cluster gets the value with a use of a variable. The value is in the override at an index, or,
+// for index -1, in the add-on's own values. The cluster gets it unless a later override for the cluster replaces or deletes it.
 func effective(a *v1alpha1.Addon, index int, u use, cluster *v1alpha1.Cluster) bool {
 	for _, o := range a.Spec.Overrides[index+1:] {
 		if o.Clusters.Matches(cluster) && touches(o.Values, u.keys) {
@@ -72,7 +69,7 @@ func effective(a *v1alpha1.Addon, index int, u use, cluster *v1alpha1.Cluster) b
 	return true
 }
 
-// touches says whether a patch sets, replaces or deletes the value at some keys.
+// touches reports whether a patch sets, replaces or deletes the value at a path of keys.
 func touches(patch map[string]any, keys []string) bool {
 	var v any = patch
 	for _, key := range keys {
@@ -89,8 +86,7 @@ func touches(patch map[string]any, keys []string) bool {
 	return true
 }
 
-// defined reports a use on the first cluster that gets it and has no such
-// variable.
+// defined reports a use at the first cluster that gets it without having the variable.
 func (c *specChecker) defined(a *v1alpha1.Addon, u use, reaches func(*v1alpha1.Cluster) bool) {
 	for _, cluster := range c.Spec.Clusters {
 		if !c.on[a][cluster.Metadata.Name] || !reaches(cluster) || !c.Whole(a, cluster) {
@@ -99,22 +95,21 @@ func (c *specChecker) defined(a *v1alpha1.Addon, u use, reaches func(*v1alpha1.C
 		if _, set := cluster.Spec.Variables[u.name]; set {
 			continue
 		}
-		hint := "set it in the cluster's spec.variables, or give a default: ${" + u.name + ":=…}; " + escapeHint
+		hint := "set it in the cluster's spec.variables, or set a default: ${" + u.name + ":=…}; " + escapeHint
 		if near, ok := nearest.To(u.name, slices.Sorted(maps.Keys(cluster.Spec.Variables))); ok {
 			hint = c.Report.Suggest(near, "variable", "", []string{near})
 		}
-		c.Fail(a, u.at, hint, "the cluster %s has no variable %s", strict.Quote(cluster.Metadata.Name), strict.Quote(u.name))
+		c.Fail(a, u.at, hint, "cluster %s has no variable %s", strict.Quote(cluster.Metadata.Name), strict.Quote(u.name))
 		return
 	}
 }
 
-// uses returns the variables that strings in a value need set, in the order of
-// the value's sorted keys. A string that kustomize-controller cannot parse is
-// an error.
+// uses returns the variables that strings in a value need, in the order of the value's sorted keys.
+// It reports strings that kustomize-controller cannot parse.
 func (c *specChecker) uses(a *v1alpha1.Addon, p *strict.Path, value any) []use {
 	var out []use
 	eachString(p, nil, value, func(p *strict.Path, keys []string, s string) {
-		names, err := variablesIn(s)
+		names, err := substitution.Needed(s)
 		if err != nil {
 			c.Fail(a, p, escapeHint, "kustomize-controller cannot substitute variables here: %v", err)
 		}
@@ -125,45 +120,7 @@ func (c *specChecker) uses(a *v1alpha1.Addon, p *strict.Path, value any) []use {
 	return out
 }
 
-// variablesIn returns the variables that must be set for a string to be
-// substituted: those without a default.
-func variablesIn(s string) ([]string, error) {
-	if !strings.Contains(s, "${") {
-		return nil, nil
-	}
-	if len(s) > maxSubstituted {
-		return nil, errors.New("the string is too long to be substituted")
-	}
-	var names []string
-	template, err := envsubst.Parse(s)
-	if err != nil {
-		return nil, err
-	}
-	for {
-		// A run stops at the first variable that is missing and needed; the
-		// next one takes it as set.
-		asked := ""
-		_, err := template.Execute(func(name string) (string, bool) {
-			asked = name
-			return "", slices.Contains(names, name)
-		})
-		if err == nil || slices.Contains(names, asked) {
-			return names, nil
-		}
-		names = append(names, asked)
-		if len(names) > maxVariables {
-			return nil, errors.New("the string has too many variables")
-		}
-	}
-}
-
-// Bounds of one string that is substituted.
-const (
-	maxSubstituted = 1 << 20
-	maxVariables   = 100
-)
-
-// eachString visits the strings of a value, keys of maps included.
+// eachString visits the strings of a value, including the keys of maps.
 func eachString(p *strict.Path, keys []string, value any, visit func(*strict.Path, []string, string)) {
 	switch x := value.(type) {
 	case string:
@@ -181,12 +138,11 @@ func eachString(p *strict.Path, keys []string, value any, visit func(*strict.Pat
 	}
 }
 
-// rawValues reports variables in values that a bootstrap reads before anything
-// substitutes them.
+// rawValues reports variables in values that a bootstrap reads before any substitution.
 func (c *specChecker) rawValues(a *v1alpha1.Addon) {
 	report := func(p *strict.Path, _ []string, s string) {
 		if strings.Contains(s, "${") {
-			c.Fail(a, p, "write what differs between clusters into spec.overrides", "the bootstrap reads ${…} raw: values of a bootstrapped add-on have no variables")
+			c.Fail(a, p, "move values that differ between clusters to spec.overrides", "the bootstrap does not substitute ${…}: values of a bootstrapped add-on cannot contain variables")
 		}
 	}
 	eachString(strict.At("spec", "values"), nil, a.Spec.Values, report)
@@ -195,7 +151,7 @@ func (c *specChecker) rawValues(a *v1alpha1.Addon) {
 	}
 }
 
-// applied says whether a hook of the bootstrap applies a resource.
+// applied reports whether a hook of the bootstrap applies a resource.
 func applied(a *v1alpha1.Addon, resource string) bool {
 	return slices.ContainsFunc(a.Spec.Bootstrap.Hooks, func(h v1alpha1.BootstrapHook) bool { return h.Apply == resource })
 }
@@ -204,13 +160,13 @@ func (c *specChecker) rawObjects(a *v1alpha1.Addon, p *strict.Path, r v1alpha1.R
 	for j, object := range r.Manifests {
 		eachString(p.Item(j), nil, object, func(p *strict.Path, _ []string, s string) {
 			if strings.Contains(s, "${") {
-				c.Fail(a, p, "write the value out", "a hook of the bootstrap applies the resource %s raw, with ${…} in it", strict.Quote(r.Name))
+				c.Fail(a, p, "write the value itself", "a hook of the bootstrap applies resource %s without substitution, but it contains ${…}", strict.Quote(r.Name))
 			}
 		})
 	}
 }
 
-// substitutionDisabled says whether an object opts out of substitution.
+// substitutionDisabled reports whether an object opts out of substitution.
 func substitutionDisabled(object map[string]any) bool {
 	metadata, _ := object["metadata"].(map[string]any)
 	for _, field := range []string{"labels", "annotations"} {

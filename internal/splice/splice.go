@@ -1,5 +1,5 @@
-// Package splice changes texts in files byte by byte: what stands around a change, comments
-// and layout, stays as it is.
+// Package splice edits files byte by byte: the rest of a file, including comments and layout, stays
+// unchanged.
 package splice
 
 import (
@@ -13,23 +13,26 @@ import (
 	"unicode/utf8"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/sorting"
 )
 
-// Result is what became of a set of fixes.
+// Result is the result of a set of fixes.
 type Result struct {
 	// Files are the new contents, by path; files without a change are not among them.
 	Files map[string][]byte
-	// Before are the contents that the new ones were made of, for the same paths.
+	// Before are the old contents, for the same paths.
 	Before map[string][]byte
-	// Done and Refused count the fixes that were made, and those that were not
-	// since the file is not as expected there, or another fix changes the same place.
+	// Done and Refused count the fixes that were applied, and those that were not because the file
+	// differs from what they expect, or because another fix changes the same place.
 	Done, Refused int
+	// Made are the fixes that were applied.
+	Made map[*finding.Fix]bool
 }
 
-// Apply makes fixes, each with all its edits or none, on files that read reads. The edits of
-// a file don't depend on their order. An error is one of reading.
+// Apply applies fixes, each with all its edits or none, to files that read returns. The order of the edits in
+// a file does not matter. An error is one of read.
 func Apply(read func(path string) ([]byte, error), fixes []*finding.Fix) (Result, error) {
-	r := Result{Files: map[string][]byte{}, Before: map[string][]byte{}}
+	r := Result{Files: map[string][]byte{}, Before: map[string][]byte{}, Made: map[*finding.Fix]bool{}}
 	contents := map[string][]byte{}
 	taken := map[string][]span{}
 	for _, fix := range fixes {
@@ -42,6 +45,7 @@ func Apply(read func(path string) ([]byte, error), fixes []*finding.Fix) (Result
 			continue
 		}
 		r.Done++
+		r.Made[fix] = true
 		for file, list := range spans {
 			taken[file] = append(taken[file], list...)
 		}
@@ -52,13 +56,13 @@ func Apply(read func(path string) ([]byte, error), fixes []*finding.Fix) (Result
 	return r, nil
 }
 
-// span is an edit as bytes of a file.
+// span is an edit as a range of bytes in a file.
 type span struct {
 	from, to int
 	text     string
 }
 
-// errElsewhere says that a text doesn't stand where an edit expects it.
+// errElsewhere is returned if a file does not contain a string where an edit expects it.
 var errElsewhere = errors.New("the file is not as expected")
 
 func locate(read func(string) ([]byte, error), contents map[string][]byte, fix *finding.Fix) (map[string][]span, error) {
@@ -78,14 +82,14 @@ func locate(read func(string) ([]byte, error), contents map[string][]byte, fix *
 		}
 		text := e.New
 		if end := bytes.IndexByte(data[at:], '\n'); end > 0 && data[at+end-1] == '\r' {
-			text = strings.ReplaceAll(text, "\n", "\r\n") // as the file ends its lines
+			text = strings.ReplaceAll(text, "\n", "\r\n") // the line endings of the file
 		}
 		spans[e.File] = append(spans[e.File], span{at, at + len(e.Old), text})
 	}
 	return spans, nil
 }
 
-// offset finds the byte of a line and column, which counts characters from 1.
+// offset returns the offset of a line and column, which count lines and characters from 1.
 func offset(data []byte, line, column int) (int, bool) {
 	at := 0
 	for range line - 1 {
@@ -108,7 +112,7 @@ func offset(data []byte, line, column int) (int, bool) {
 	return at, line > 0 && column > 0
 }
 
-// overlap says whether a span meets one that is taken. Two insertions at one place do.
+// overlap reports whether a span overlaps with one that is taken. Two insertions at the same place overlap.
 func overlap(taken, spans map[string][]span) bool {
 	for file, list := range spans {
 		for _, s := range list {
@@ -123,7 +127,7 @@ func overlap(taken, spans map[string][]span) bool {
 }
 
 func replace(data []byte, spans []span) []byte {
-	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
+	sorting.Func(spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
 	var out bytes.Buffer
 	at := 0
 	for _, s := range spans {

@@ -10,8 +10,8 @@ import (
 // scpRemote is git's short form of an ssh URL: [user@]host:path.
 var scpRemote = regexp.MustCompile(`^([A-Za-z0-9._-]+@)?([A-Za-z0-9.-]+):([^/\\].*|/.*)$`)
 
-// CloneURL turns a git remote into a URL that Flux accepts, without a password.
-// A folder becomes a file:// URL.
+// CloneURL converts a git remote to a URL that Flux accepts, without a password. A folder becomes a
+// file:// URL.
 func CloneURL(remote string) string {
 	switch {
 	case remote == "":
@@ -22,7 +22,7 @@ func CloneURL(remote string) string {
 			return ""
 		}
 		if u.Scheme != "ssh" {
-			u.User = nil // a token would end in Git
+			u.User = nil // a token would end up in Git
 		} else if u.User != nil {
 			u.User = url.User(u.User.Username())
 		}

@@ -1,5 +1,5 @@
-// Package strict decodes YAML into Go structs strictly, with the position of each value: what it does
-// not understand is an error with a line, a column, the path of the field and a hint, and it goes on to
+// Package strict decodes YAML into Go structs strictly, with the position of each value. A value that does not
+// fit its field is an error with a line, a column, the path of the field and a hint; decoding continues with
 // the next field. The bounds of a field are in its jsonschema tag.
 package strict
 
@@ -18,15 +18,15 @@ import (
 	"github.com/fleetwright/fleetwright/internal/nearest"
 )
 
-// decoder decodes one object from its YAML nodes, strictly: what it does not
-// understand is an error, and it goes on to the next field.
+// decoder decodes one object from its YAML nodes. A value that does not fit its field is an error,
+// and decoding continues with the next field.
 type decoder struct {
 	*Object
 	report *Report
 	table  Table
 }
 
-// DecodeInto decodes an object into a struct, which a pointer points to, and reports what is wrong.
+// DecodeInto decodes an object into the struct that into points to, and reports all errors.
 func DecodeInto(o *Object, into any, fields Table, r *Report) {
 	d := &decoder{Object: o, report: r, table: fields}
 	d.structure(o.Root, nil, reflect.ValueOf(into).Elem())
@@ -37,7 +37,7 @@ func (d *decoder) fail(n *yaml.Node, p *Path, hint, format string, args ...any) 
 	d.Broken = true
 	if d.report.Full() {
 		d.report.more = true
-		return // the message alone would cost too much
+		return // formatting the message alone would cost too much
 	}
 	if d.Bad == nil {
 		d.Bad, d.Torn = map[string]bool{}, map[string]bool{}
@@ -46,7 +46,7 @@ func (d *decoder) fail(n *yaml.Node, p *Path, hint, format string, args ...any) 
 	d.report.Add(d.ErrorAt(n, p, hint, fmt.Sprintf(format, args...)))
 }
 
-// subject names a field in a message.
+// subject returns the name of a field in a message.
 func subject(p *Path) string {
 	if p == nil {
 		return "the object"
@@ -121,8 +121,8 @@ func inside(p *Path) string {
 	return " in " + p.String()
 }
 
-// pairs returns the pairs of a mapping, after checking that its keys are
-// distinct strings and its merges mappings. It is decoded into the type.
+// pairs returns the pairs of a mapping that is decoded into a type. It reports keys that are not
+// distinct strings, and merges that are not mappings.
 func (d *decoder) pairs(n *yaml.Node, p *Path, t reflect.Type) ([]pair, bool) {
 	node := Dereference(n)
 	if node.Kind != yaml.MappingNode {
@@ -138,8 +138,8 @@ func isString(n *yaml.Node) bool {
 	return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!str"
 }
 
-// checkKeys reports keys of a mapping that are not strings or stand twice, and
-// merges of what is no mapping.
+// checkKeys reports keys of a mapping that are not strings or are duplicates, and merges of other
+// values than mappings.
 func (d *decoder) checkKeys(node *yaml.Node, p *Path) {
 	first := make(map[string]int, len(node.Content)/2)
 	for i := 0; i+1 < len(node.Content); i += 2 {
@@ -149,11 +149,11 @@ func (d *decoder) checkKeys(node *yaml.Node, p *Path) {
 			continue
 		}
 		if !isString(key) {
-			d.fail(node.Content[i], p, quotedHint(key), "a key of %s is %s, want a string", subject(p), Describe(key))
+			d.fail(node.Content[i], p, quotedHint(key), "a key in %s is %s, want a string", subject(p), Describe(key))
 			continue
 		}
 		if line, taken := first[key.Value]; taken {
-			d.fail(node.Content[i], p.Child(key.Value), fmt.Sprintf("the first stands in line %d; keep one of them", line),
+			d.fail(node.Content[i], p.Child(key.Value), fmt.Sprintf("the first one is in line %d; keep one of them", line),
 				"duplicate key %s%s", Quote(key.Value), inside(p))
 			continue
 		}
@@ -168,20 +168,20 @@ func (d *decoder) checkMerge(n *yaml.Node, p *Path) {
 	}
 	for _, m := range from {
 		if target := Dereference(m); target.Kind != yaml.MappingNode {
-			d.fail(m, p, "merge an alias, such as <<: *common", "<< merges %s, want a mapping or a list of mappings", Describe(target))
+			d.fail(m, p, "write an alias after <<, such as <<: *common", "<< merges %s, want a mapping or a list of mappings", Describe(target))
 		} else {
 			d.checkKeys(target, p)
 		}
 	}
 }
 
-// quotedHint tells how to write a scalar so that YAML reads it as a string.
+// quotedHint returns how to write a scalar so that YAML reads it as a string.
 func quotedHint(n *yaml.Node) string {
 	n = Dereference(n)
 	if n.Kind != yaml.ScalarNode || n.ShortTag() == "!!null" {
 		return ""
 	}
-	return fmt.Sprintf("YAML reads this as %s; quote it: %s", kindOf(n), Quote(n.Value))
+	return fmt.Sprintf("YAML parses this as %s; quote it: %s", kindOf(n), Quote(n.Value))
 }
 
 func kindOf(n *yaml.Node) string {
@@ -222,7 +222,7 @@ func (d *decoder) list(n *yaml.Node, p *Path, v reflect.Value, b bounds) {
 	v.Set(out)
 }
 
-// text decodes a scalar into a string and checks its bounds.
+// text decodes a scalar into a string and checks the string's bounds.
 func (d *decoder) text(n *yaml.Node, p *Path, v reflect.Value, b bounds) {
 	if !isString(n) {
 		want, hint := d.stringHint(n, p, v.Type(), b)
@@ -242,8 +242,8 @@ func (d *decoder) text(n *yaml.Node, p *Path, v reflect.Value, b bounds) {
 	case length < b.minLength:
 		d.fail(n, p, d.emptyHint(p, v.Type(), b), "%s is empty", subject(p))
 	case b.maxLength > 0 && length > b.maxLength:
-		d.fail(n, p, fmt.Sprintf("shorten it by %d: Kubernetes takes no longer names", length-b.maxLength),
-			"%s has %d characters, at most %d are allowed", subject(p), length, b.maxLength)
+		d.fail(n, p, fmt.Sprintf("shorten it by %d: Kubernetes does not accept longer names", length-b.maxLength),
+			"%s has %d characters, but at most %d are allowed", subject(p), length, b.maxLength)
 	case b.pattern != nil && !b.pattern.MatchString(s):
 		f := formatOf(b.pattern.String())
 		d.fail(n, p, f.hint(s, b), "%s is %s, want %s", subject(p), Quote(s), f.what)
@@ -263,30 +263,30 @@ func (d *decoder) whole(n *yaml.Node, p *Path, v reflect.Value, b bounds) {
 		return
 	}
 	if i < b.minimum || i > b.maximum {
-		d.fail(n, p, "write a number in between", "%s is %d, want %d to %d", subject(p), i, b.minimum, b.maximum)
+		d.fail(n, p, "write a number in that range", "%s is %d, want %d to %d", subject(p), i, b.minimum, b.maximum)
 		return
 	}
 	v.SetInt(int64(i))
 }
 
 const (
-	durationWords = "a duration with its unit"
+	durationWords = "a duration with a unit"
 	durationHint  = "write one such as 30s, 10m or 1h; a day is 24h"
 )
 
-// durationProblem says why a string is no duration for Flux; empty when it is.
+// durationProblem returns why a string is not a duration for Flux; "" if it is one.
 func durationProblem(s string) string {
 	parsed, err := time.ParseDuration(s)
 	switch {
 	case err == nil && parsed <= 0:
-		return "which is not more than nothing"
+		return "which is not positive"
 	case err != nil || !durationPattern.MatchString(s):
 		return "want " + durationWords
 	}
 	return ""
 }
 
-// OneOf lists the allowed values: a, b or c.
+// OneOf returns a list of the allowed values: a, b or c.
 func OneOf(values []string) string {
 	if len(values) == 1 {
 		return values[0]
@@ -295,10 +295,9 @@ func OneOf(values []string) string {
 	return strings.Join(values[:last], ", ") + " or " + values[last]
 }
 
-// plain decodes a node into nil, bool, int64, uint64, float64, string, []any and
-// map[string]any. A number has one form however it was written (1.0 and 1 are
-// int64): kustomize passes specifications on as JSON, which forgets the
-// difference.
+// plain decodes a node into nil, bool, int64, uint64, float64, string, []any and map[string]any.
+// Different notations of a number have one result (1.0 and 1 are int64): kustomize passes
+// specifications on as JSON, which loses the difference.
 func (d *decoder) plain(n *yaml.Node, p *Path) any {
 	node := Dereference(n)
 	switch node.Kind {
@@ -329,24 +328,23 @@ func (d *decoder) plain(n *yaml.Node, p *Path) any {
 	case "!!int", "!!float":
 		return d.number(n, p)
 	}
-	d.fail(n, p, "take the tag out, and quote the value where it is a text", "%s has the tag %s, which is not supported", subject(p), Quote(node.Tag))
+	d.fail(n, p, "remove the tag, and quote the value if it is a string", "%s has the tag %s, which is not supported", subject(p), Quote(node.Tag))
 	return nil
 }
 
-// date keeps a date that nobody quoted as the string that it is. kustomize
-// rewrites such dates, all but those in one form: the others are refused, or
-// the specification would differ from door to door.
+// date returns an unquoted date as a string. kustomize rewrites unquoted dates, except for one
+// notation: other notations are refused, because the specification would depend on the tool that
+// reads it.
 func (d *decoder) date(n *yaml.Node, p *Path) any {
 	node := Dereference(n)
 	var t time.Time
 	if err := node.Decode(&t); err != nil || t.Format(time.RFC3339Nano) != node.Value {
-		d.fail(n, p, quotedHint(n), "%s is the date %s, which tools rewrite", subject(p), node.Value)
+		d.fail(n, p, quotedHint(n), "%s is the unquoted date %s, which tools may rewrite", subject(p), node.Value)
 	}
 	return node.Value
 }
 
-// number decodes a number into int64, uint64 or, when it is not whole or too
-// large, float64.
+// number decodes a number into int64, uint64 or, if it is not whole or too large, float64.
 func (d *decoder) number(n *yaml.Node, p *Path) any {
 	node := Dereference(n)
 	var v any

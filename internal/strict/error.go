@@ -10,34 +10,33 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/secrets/credential"
+	"github.com/fleetwright/fleetwright/internal/sorting"
 )
 
-// MaxErrors bounds what one run reports, so that hostile input cannot make a
+// MaxErrors is the maximum number of errors that one run reports, so that hostile input cannot cause a
 // report larger than itself.
 const MaxErrors = 1000
 
-// Error is one thing that is wrong with a specification, with the place to
-// fix it.
+// Error is one error in a specification, with the place where to fix it.
 type Error struct {
-	// File is the path as the caller passed it; empty where an object came
-	// without one.
+	// File is the path as the caller passed it; empty if an object has none.
 	File string
-	// Line and Column start at 1 and are 0 where there is no position.
+	// Line and Column start at 1 and are 0 if there is no position.
 	Line   int
 	Column int
-	// Object is the kind and name of the object at fault, such as
-	// "Tenant payments"; empty where no object could be read.
+	// Object is the kind and name of the object with the error, such as "Tenant payments"; empty if
+	// no object could be read.
 	Object string
-	// Field is the path of the field at fault, such as
-	// spec.source.url or spec.overrides[0].values; it may be empty.
+	// Field is the path of the field with the error, such as spec.source.url or
+	// spec.overrides[0].values; it may be empty.
 	Field string
-	// Message says what is wrong, Hint the way out. Neither holds a secret.
+	// Message says what is wrong, Hint how to fix it. Neither contains a secret.
 	Message string
 	Hint    string
 }
 
-// Error is the message behind its place: file:line:column: message. Without a
-// position, the object and the field stand for it.
+// Error returns the message with its place: file:line:column: message. Without a
+// position, it names the object instead.
 func (e *Error) Error() string {
 	if e.File != "" && e.Line > 0 {
 		return fmt.Sprintf("%s:%d:%d: %s", output.Line(e.File), e.Line, e.Column, output.Line(e.Message))
@@ -46,8 +45,7 @@ func (e *Error) Error() string {
 	return output.Line(strings.Join(parts, ": "))
 }
 
-// Text is Error followed by the hint on a line of its own. It ends without a
-// line break.
+// Text returns Error followed by the hint on a second line, without a final line break.
 func (e *Error) Text() string {
 	if e.Hint == "" {
 		return e.Error()
@@ -55,12 +53,11 @@ func (e *Error) Text() string {
 	return e.Error() + "\n  hint: " + output.Line(e.Hint)
 }
 
-// Errors are all errors of one run, sorted by file, line and column. It is never
-// empty where it is returned as an error; errors.As finds it, and the single
-// errors in it.
+// Errors are all errors of one run, sorted by file, line and column. If it is returned as an error, it is never
+// empty; errors.As finds it, and the single errors in it.
 type Errors []*Error
 
-// Error is the text of every error, hints included, a line break between them.
+// Error returns the Text of every error, separated by line breaks.
 func (es Errors) Error() string {
 	lines := make([]string, len(es))
 	for i, e := range es {
@@ -78,16 +75,16 @@ func (es Errors) Unwrap() []error {
 	return out
 }
 
-// Report gathers errors. The zero report is ready to use.
+// Report collects errors. The zero report is ready to use.
 type Report struct {
 	Errors []*Error
 	seen   map[Error]bool
 	more   bool
-	// Compared counts the names that hints were sought among.
+	// Compared counts the names that were compared to find hints.
 	Compared int
 }
 
-// Add gathers one error, once: an aliased node is visited many times.
+// Add adds an error unless it was added before: an aliased node is visited many times.
 func (r *Report) Add(e Error) {
 	if r.Full() {
 		r.more = true
@@ -105,10 +102,10 @@ func (r *Report) Add(e Error) {
 	r.Errors = append(r.Errors, &e)
 }
 
-// Full says that a report holds all that it will.
+// Full reports whether a report has MaxErrors errors.
 func (r *Report) Full() bool { return len(r.Errors) >= MaxErrors }
 
-// Err is nil, or all errors sorted.
+// Err returns nil, or all errors sorted.
 func (r *Report) Err() error {
 	if len(r.Errors) == 0 {
 		return nil
@@ -121,7 +118,7 @@ func (r *Report) Err() error {
 }
 
 func sortErrors(errs []*Error) {
-	slices.SortStableFunc(errs, func(a, b *Error) int {
+	sorting.StableFunc(errs, func(a, b *Error) int {
 		return cmp.Or(
 			strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column),
 			strings.Compare(a.Object, b.Object), strings.Compare(a.Message, b.Message),
@@ -129,15 +126,15 @@ func sortErrors(errs []*Error) {
 	})
 }
 
-// Secrets that a message could quote: age and PEM private keys, and the password
-// of a URL.
+// Patterns of secrets that a message could quote: age and PEM private keys, and the password
+// in a URL.
 var (
 	AgePrivateKey = regexp.MustCompile(`AGE-SECRET-KEY-[0-9A-Z-]{20,}`)
 	PEMPrivateKey = regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----`)
 	urlPassword   = regexp.MustCompile(`(://[^/?#\s"@:]*):[^/?#\s"]*@`)
 )
 
-// redact takes secrets out of a message.
+// redact removes secrets from a message.
 func redact(s string) string {
 	s = AgePrivateKey.ReplaceAllString(s, "AGE-SECRET-KEY-…")
 	if at := PEMPrivateKey.FindStringIndex(s); at != nil {
@@ -146,10 +143,10 @@ func redact(s string) string {
 	return urlPassword.ReplaceAllString(s, "$1:…@")
 }
 
-// Quote quotes a value for a message and cuts it short.
+// Quote returns a value in quotes for a message, shortened.
 func Quote(s string) string { return strconv.Quote(Shorten(redact(s))) }
 
-// quoteValue is [quote] for a value that is in the wrong place, where it may be a secret.
+// quoteValue is [Quote] for a value in the wrong place, where it may be a secret.
 func quoteValue(s string) string {
 	if credential.IsRandom(s) && !credential.IsEvident(s) {
 		return "that is not shown"
@@ -157,9 +154,9 @@ func quoteValue(s string) string {
 	return Quote(s)
 }
 
-// Shorten cuts a text short that comes from the input.
+// Shorten shortens a string of the input.
 func Shorten(s string) string {
-	const limit = 130 // a kind and a name
+	const limit = 130 // enough for a kind and a name
 	if runes := []rune(s); len(runes) > limit {
 		return string(runes[:limit]) + "…"
 	}

@@ -12,19 +12,19 @@ import (
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 )
 
-// The hints of the decoder show how a field is written: with what is required,
-// and the examples of the types' tags.
+// The hints of the decoder show how to write a field: with its required fields, and with the
+// examples in the types' tags.
 
-// missingHint shows a required field.
+// missingHint returns how to write a required field that is missing.
 func (d *decoder) missingHint(f field) string {
 	return "add it, as in " + written(f.name, d.example(f.typ, f.bounds))
 }
 
-// mappingHint shows a mapping where something else stands: with that text, where
-// it may be the only field that is required.
+// mappingHint returns how to write a mapping instead of another value. If that value is a string and may be
+// the mapping's only required field, the hint contains it.
 func (d *decoder) mappingHint(n *yaml.Node, p *Path, t reflect.Type) string {
 	if p == nil {
-		return "write fields, each with its value"
+		return "write a mapping of fields to values"
 	}
 	shown := d.example(t, bounds{required: true})
 	if fields := d.table[t]; fields != nil && len(shown.Content) == 2 && isString(n) {
@@ -36,8 +36,8 @@ func (d *decoder) mappingHint(n *yaml.Node, p *Path, t reflect.Type) string {
 	return "write it as in " + written(p.Name, shown)
 }
 
-// listHint shows a list where something else stands: of that one thing, where
-// it may be an item.
+// listHint returns how to write a list instead of another value. If that value may be an item of
+// the list, the hint contains it.
 func (d *decoder) listHint(n *yaml.Node, p *Path, t reflect.Type, b bounds) string {
 	item := d.example(t.Elem(), b)
 	if t.Elem().Kind() == reflect.String && isString(n) && len(n.Value) <= MaxShown && b.takes(n.Value) {
@@ -46,17 +46,17 @@ func (d *decoder) listHint(n *yaml.Node, p *Path, t reflect.Type, b bounds) stri
 	return "write it as in " + written(p.Name, flow(yaml.SequenceNode, item))
 }
 
-// emptyHint shows a value where none stands.
+// emptyHint returns how to write a value instead of an empty one.
 func (d *decoder) emptyHint(p *Path, t reflect.Type, b bounds) string {
 	hint := "write it as in " + written(p.Name, d.example(t, b))
 	if p.Name != "" && !b.required {
-		hint += ", or leave it out"
+		hint += ", or remove it"
 	}
 	return hint
 }
 
-// stringHint tells what is wanted where a value is no string, and how it is
-// written: in quotes, where that is all.
+// stringHint returns which string is wanted instead of another value, and how to write it:
+// in quotes, if that is enough.
 func (d *decoder) stringHint(n *yaml.Node, p *Path, t reflect.Type, b bounds) (want, hint string) {
 	n = Dereference(n)
 	scalar := n.Kind == yaml.ScalarNode && !IsNull(n)
@@ -74,8 +74,8 @@ func (d *decoder) stringHint(n *yaml.Node, p *Path, t reflect.Type, b bounds) (w
 	return "a string", "write it as in " + written(p.Name, d.example(t, b))
 }
 
-// example makes a value of a type: its fields are those that are required, or
-// the first where it has to hold one.
+// example returns an example of a type: a struct has its required fields, or its first field if it
+// must have one.
 func (d *decoder) example(t reflect.Type, b bounds) *yaml.Node {
 	switch t.Kind() {
 	case reflect.Pointer:
@@ -101,10 +101,10 @@ func (d *decoder) example(t reflect.Type, b bounds) *yaml.Node {
 	case reflect.String:
 		return scalarNode(b.example(t))
 	}
-	return scalarNode("value") // of anything
+	return scalarNode("value") // an example for any type
 }
 
-// example is a string within bounds.
+// example returns an example of a string within bounds.
 func (b bounds) example(t reflect.Type) string {
 	switch {
 	case t == reflect.TypeFor[v1alpha1.Duration]():
@@ -129,7 +129,7 @@ func scalarNode(value string) *yaml.Node {
 	return n
 }
 
-// written is a field in one line of YAML; without a name, an item of a list.
+// written returns a field in one line of YAML; without a name, an item of a list.
 func written(name string, value *yaml.Node) string {
 	outer := &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{scalarNode(name), value}}
 	if name == "" {

@@ -13,18 +13,18 @@ import (
 
 var durationPattern = regexp.MustCompile(v1alpha1.DurationPattern)
 
-// bounds are what a field's jsonschema tag says of its value; on a list of
-// strings, enum and pattern hold for each item.
+// bounds are the restrictions in a field's jsonschema tag; for a list of strings, enum and pattern
+// apply to each item.
 type bounds struct {
 	required  bool
 	enum      []string
 	pattern   *regexp.Regexp
 	minLength int
-	maxLength int // 0: unbounded
+	maxLength int // 0 means unlimited
 	minItems  int
-	// minimum and maximum of a whole number; 0 for none.
+	// minimum and maximum of a whole number; 0 means none.
 	minimum, maximum int
-	// examples of the value, for hints: those of the tag, or its defaults.
+	// examples of the value, for hints: those in the tag, or its defaults.
 	examples []string
 }
 
@@ -36,18 +36,17 @@ type field struct {
 	bounds bounds
 }
 
-// structFields are the fields of one struct type, by name and in the order of
-// their declaration.
+// structFields are the fields of a struct type, by name and in the order of their declaration.
 type structFields struct {
 	list   []field
 	byName map[string]int
 	Names  []string
 }
 
-// Table has the fields of struct types.
+// Table maps struct types to their fields.
 type Table map[reflect.Type]*structFields
 
-// FieldsOf reads the fields of struct types, and of those that they are made of, from their tags.
+// FieldsOf reads the fields of struct types, and of the structs that they contain, from their tags.
 func FieldsOf(types ...reflect.Type) (Table, error) {
 	all := Table{}
 	for _, t := range types {
@@ -58,7 +57,7 @@ func FieldsOf(types ...reflect.Type) (Table, error) {
 	return all, nil
 }
 
-// readFields puts a struct type, and those that it is made of, into the table.
+// readFields adds a struct type, and the structs that it contains, to the table.
 func readFields(t reflect.Type, table Table) error {
 	for slices.Contains([]reflect.Kind{reflect.Pointer, reflect.Slice, reflect.Map}, t.Kind()) {
 		t = t.Elem()
@@ -87,10 +86,10 @@ func readFields(t reflect.Type, table Table) error {
 	return nil
 }
 
-// unescapedComma splits a jsonschema tag; a comma of a value is written \,.
+// unescapedComma matches the parts of a jsonschema tag; a comma in a value is written as \,.
 var unescapedComma = regexp.MustCompile(`(?:[^,\\]|\\.)+`)
 
-// parseBounds reads a jsonschema tag as github.com/invopop/jsonschema does.
+// parseBounds parses a jsonschema tag as github.com/invopop/jsonschema does.
 func parseBounds(tag string) (bounds, error) {
 	var b bounds
 	for _, part := range unescapedComma.FindAllString(tag, -1) {

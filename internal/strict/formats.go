@@ -12,17 +12,17 @@ import (
 // dnsLabelPattern is the pattern of names in the types' tags.
 const dnsLabelPattern = `^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
 
-// format is what a pattern of the types' tags wants, in words.
+// format describes, in words, what a pattern in the types' tags allows.
 type format struct {
-	// what completes "want …"; example is one such value.
+	// what completes "want …"; example is a valid value.
 	what, example string
-	// rule says how it is written, where what does not.
+	// rule says how to write it, if what does not.
 	rule string
-	// mend guesses what was meant; the guess counts where the pattern takes it.
+	// mend returns the value that was probably meant. It is used only if it matches the pattern.
 	mend func(string) string
 }
 
-// formats are the patterns of the types' tags, but those of URLs.
+// formats are the patterns in the types' tags, except for those of URLs.
 var formats = map[string]format{
 	dnsLabelPattern: {
 		what: "a DNS label", example: "team-a", mend: asLabel,
@@ -33,41 +33,50 @@ var formats = map[string]format{
 		rule: "lower-case letters, digits, - and ., with a letter or digit at both ends",
 	},
 	`^v?(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$`: {
-		what: "an exact version, since what runs is what Git says", example: "1.2.3", mend: asVersion,
+		what: "an exact version, so that Git determines what runs", example: "1.2.3", mend: asVersion,
 		rule: "three numbers",
 	},
 	`^(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)(-[0-9A-Za-z.-]+)?$`: {
-		what: "an exact version without a v before it", example: "1.2.3", mend: asPlainVersion,
+		what: "an exact version without a leading v", example: "1.2.3", mend: asPlainVersion,
 		rule: "three numbers",
 	},
 	`^(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)(-[0-9a-z.-]+)?$`: {
-		what: "an exact version without a v before it", example: "1.2.3", mend: asPlainVersion,
-		rule: "three numbers, and what follows a - in lower case",
+		what: "an exact version without a leading v", example: "1.2.3", mend: asPlainVersion,
+		rule: "three numbers; a suffix after - is in lower case",
 	},
 	`^v?[0-9]+\.[0-9x*]+(\.[0-9x*]+)?$`: {
 		what: "a version of Flux", example: "2.9.4", mend: asVersion,
 		rule: "exact, or with install: operator a range such as 2.9.x",
 	},
+	`^/`:              {what: "a JSON pointer, which begins with /", example: "/spec/replicas"},
 	`^[^@ ]+@[^@ ]+$`: {what: "an e-mail address", example: "platform@example.com"},
 	`^[A-Za-z_][A-Za-z0-9_]*$`: {
 		what: "the name of an environment variable", example: "ADMIN_PASSWORD",
-		rule: "letters, digits and _, and no digit first", mend: AsVariable,
+		rule: "letters, digits and _; the first character is not a digit", mend: AsVariable,
 	},
 	`^[-._a-zA-Z0-9]+$`: {
 		what: "the name of a key in a Secret", example: "tls.crt",
 		rule: "letters, digits, -, _ and .",
 	},
+	`^[a-z0-9.-]+/v[a-z0-9]+$`: {
+		what: "an API group and its version", example: "infrastructure.cluster.x-k8s.io/v1beta2",
+		rule: "GROUP/VERSION",
+	},
+	`^[A-Z][A-Za-z0-9]*$`: {
+		what: "a kind", example: "AWSClusterControllerIdentity",
+		rule: "letters and digits, beginning with a capital letter",
+	},
 	`^(\*\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`: {
 		what: "a host", example: "shop.example.com", mend: asDNSName,
-		rule: "a DNS name in lower case, or *. and the name whose subdomain it is",
+		rule: "a DNS name in lower case, or *. and a DNS name",
 	},
 	`^(age1|ssh-ed25519 |ssh-rsa )`: {
 		what: "a public key", example: "age1…",
-		rule: "what age-keygen -y prints, or a public key of SSH (ssh-ed25519 … or ssh-rsa …)",
+		rule: "the output of age-keygen -y, or an SSH public key (ssh-ed25519 … or ssh-rsa …)",
 	},
 }
 
-// formatOf describes a pattern of the types' tags; a test holds that it knows
+// formatOf returns the description of a pattern in the types' tags; a test ensures that it knows
 // all of them.
 func formatOf(pattern string) format {
 	if schemes := schemesOf(pattern); schemes != nil {
@@ -76,8 +85,8 @@ func formatOf(pattern string) format {
 	return formats[pattern]
 }
 
-// PatternWords says what a pattern of the kinds' fields wants, such as "a DNS
-// label"; "" for a pattern of none of them.
+// PatternWords returns what a pattern of a field allows, such as "a DNS label"; "" for an unknown
+// pattern.
 func PatternWords(pattern string) string {
 	if pattern == v1alpha1.DurationPattern {
 		return durationWords
@@ -85,11 +94,11 @@ func PatternWords(pattern string) string {
 	return formatOf(pattern).what
 }
 
-// MaxShown is the longest value, in bytes, that a hint shows whole or mends.
+// MaxShown is the maximum length of a value, in bytes, that a hint shows completely or corrects.
 const MaxShown = 300
 
-// hint says how a value that is not of a format is written: as it was probably
-// meant, or as the first of the examples of its field.
+// hint returns how to write a value that does not match a format: as it was probably
+// meant, or as the first example of its field.
 func (f format) hint(value string, b bounds) string {
 	if f.mend != nil && len(value) <= MaxShown {
 		if meant := f.mend(value); meant != value && b.takes(meant) {
@@ -106,7 +115,7 @@ func (f format) hint(value string, b bounds) string {
 	return "write " + f.rule + ", such as " + example
 }
 
-// takes says whether a string is within bounds.
+// takes reports whether a string is within bounds.
 func (b bounds) takes(s string) bool {
 	return len(s) >= b.minLength && (b.maxLength == 0 || len(s) <= b.maxLength) &&
 		(b.pattern == nil || b.pattern.MatchString(s)) && (len(b.enum) == 0 || slices.Contains(b.enum, s))
@@ -120,7 +129,7 @@ func asLabel(s string) string {
 
 var noDNSName = regexp.MustCompile(`[^a-z0-9.]+`)
 
-// asDNSName takes the host out of a URL.
+// asDNSName converts a string to a DNS name; from a URL it takes the host.
 func asDNSName(s string) string {
 	if u, err := url.Parse(s); err == nil && u.Host != "" {
 		s = u.Hostname()
@@ -128,15 +137,15 @@ func asDNSName(s string) string {
 	return strings.Trim(noDNSName.ReplaceAllString(strings.ToLower(s), "-"), "-.")
 }
 
-// AsVariable takes away what a shell has around a variable's name.
+// AsVariable removes the shell syntax around a variable's name.
 func AsVariable(s string) string {
 	return strings.NewReplacer("-", "_", ".", "_", " ", "_").Replace(strings.Trim(s, "${}"))
 }
 
-// asVersion takes away what makes a range of a version.
+// asVersion removes the operators of a version range.
 func asVersion(s string) string { return strings.TrimLeft(strings.TrimSpace(s), "^~=<> V") }
 
-// asPlainVersion takes away the v, too, and the metadata of a build.
+// asPlainVersion also removes the v and the build metadata.
 func asPlainVersion(s string) string {
 	plain, _, _ := strings.Cut(strings.TrimLeft(asVersion(s), "v"), "+")
 	return plain
@@ -144,8 +153,8 @@ func asPlainVersion(s string) string {
 
 var schemePattern = regexp.MustCompile(`^\^\(?([a-z?|]+)\)?://$`)
 
-// schemesOf are the schemes that a pattern of a URL takes, secure ones first; nil
-// for other patterns.
+// schemesOf returns the schemes that a URL pattern allows, secure ones first; nil for other
+// patterns.
 func schemesOf(pattern string) []string {
 	m := schemePattern.FindStringSubmatch(pattern)
 	if m == nil {
@@ -174,8 +183,8 @@ func urlFormat(schemes []string) format {
 	}
 }
 
-// WithScheme guesses which URL was meant by what is none of the schemes: the same
-// host and path, where that leaves one scheme to choose; "" for no guess.
+// WithScheme returns the URL that was probably meant by a string without an allowed scheme: the same
+// host and path, if only one scheme is possible; "" otherwise.
 func WithScheme(s string, schemes []string) string {
 	if clone := CloneURL(s); clone != "" {
 		s = clone // git@host:path
@@ -184,10 +193,10 @@ func WithScheme(s string, schemes []string) string {
 		return s
 	}
 	if strings.HasPrefix(s, "oci://") || strings.HasPrefix(s, "file://") {
-		return "" // another kind of place
+		return "" // a different kind of location
 	}
 	if schemes[0] == "oci" && len(schemes) > 1 {
-		return "" // charts are in two kinds of places
+		return "" // there are two kinds of chart repositories
 	}
 	if !strings.Contains(s, "://") {
 		s = "//" + s

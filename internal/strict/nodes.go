@@ -7,14 +7,13 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Bounds of one document, against hostile input. Real specifications stay far
-// below them.
+// Limits of one document, against hostile input. Real specifications are far below them.
 const (
 	maxDepth    = 100
 	maxExpanded = 100_000
 )
 
-// Dereference follows an alias to the node that it stands for.
+// Dereference returns the node that an alias refers to, or the node itself.
 func Dereference(n *yaml.Node) *yaml.Node {
 	for n.Kind == yaml.AliasNode {
 		n = n.Alias
@@ -35,11 +34,10 @@ func isMerge(key *yaml.Node) bool {
 // pair is a key of a mapping with its value.
 type pair struct{ key, value *yaml.Node }
 
-// flatten returns the pairs of a mapping with those that merge keys (<<) bring
-// in; the mapping's own pairs come first and win, then earlier merges over
-// later ones, as https://yaml.org/type/merge.html says. Keys that a mapping
-// itself repeats are all returned. The shape of the document must have been
-// checked: a mapping that merges itself would not end.
+// flatten returns the pairs of a mapping, including those of merge keys (<<). The mapping's own
+// pairs come first and take precedence, then earlier merges over later ones, as in
+// https://yaml.org/type/merge.html. Duplicate keys of a mapping are all returned. The shape of the
+// document must have been checked: a mapping that merges itself would not end.
 func flatten(n *yaml.Node) []pair {
 	own := make([]pair, 0, len(n.Content)/2)
 	var merged []*yaml.Node
@@ -75,7 +73,7 @@ func flatten(n *yaml.Node) []pair {
 	return own
 }
 
-// Describe names what a node holds, for a message.
+// Describe returns the kind of a node's value for a message.
 func Describe(n *yaml.Node) string {
 	n = Dereference(n)
 	switch n.Kind {
@@ -99,11 +97,11 @@ func Describe(n *yaml.Node) string {
 	return "a value with a tag" // a password may begin with "!"
 }
 
-// described is [describe], without the value where a person may have written a secret itself instead of
-// where it comes from.
+// described is [Describe], but hides a scalar where a person may have written a secret itself instead of
+// its source.
 func described(p *Path, n *yaml.Node) string {
 	if n := Dereference(n); p != nil && strings.HasSuffix(p.String(), ".from") && n.Kind == yaml.ScalarNode {
-		return "a string that is not shown"
+		return "a string that is hidden"
 	}
 	return Describe(n)
 }
@@ -112,17 +110,17 @@ func described(p *Path, n *yaml.Node) string {
 // so that an alias bomb costs nothing.
 type shape struct {
 	anchors  map[*yaml.Node]extent
-	expanded int // nodes that the aliases so far stand for
+	expanded int // number of nodes that the aliases so far expand to
 	fault    *yaml.Node
 	problem  string
 	hint     string
 }
 
-// extent is the size of an expanded node; a zero one is still being measured.
+// extent is the size of an expanded node; it is zero while it is being measured.
 type extent struct{ nodes, height int }
 
-// CheckShape returns the node at which a document becomes too deep, too large
-// or endless, and why; nil when it is sound.
+// CheckShape returns the node at which a document becomes too deep, too large or infinite, and why;
+// nil if it is within the limits.
 func CheckShape(doc *yaml.Node) (fault *yaml.Node, problem, hint string) {
 	s := &shape{anchors: map[*yaml.Node]extent{}}
 	s.measure(doc, 0)
@@ -136,9 +134,8 @@ func (s *shape) fail(n *yaml.Node, hint, format string, args ...any) extent {
 	return extent{}
 }
 
-// measure returns how many nodes n has when aliases are expanded, and its
-// height. A node's own depth is bounded on the way down, an alias's by its
-// height.
+// measure returns the number of nodes in n with aliases expanded, and its height. It checks the
+// depth of a node when it descends, and that of an alias by its height.
 func (s *shape) measure(n *yaml.Node, depth int) extent {
 	if s.fault != nil {
 		return extent{}
@@ -169,12 +166,12 @@ func (s *shape) measureAlias(n *yaml.Node, depth int) extent {
 	e := s.anchors[n.Alias]
 	switch {
 	case e.height == 0:
-		return s.fail(n, "write the value out", "alias *%s stands inside of its own anchor", n.Value)
+		return s.fail(n, "write the value itself", "alias *%s is within its own anchor", n.Value)
 	case depth+e.height > maxDepth:
-		return s.fail(n, "write the value out, less deeply nested", "alias *%s nests deeper than %d levels", n.Value, maxDepth)
+		return s.fail(n, "write the value itself, less deeply nested", "alias *%s nests deeper than %d levels", n.Value, maxDepth)
 	}
 	if s.expanded += e.nodes; s.expanded > maxExpanded {
-		return s.fail(n, "write the values out, or use fewer aliases", "aliases expand to more than %d values", maxExpanded)
+		return s.fail(n, "write the values themselves, or use fewer aliases", "aliases expand to more than %d values", maxExpanded)
 	}
 	return e
 }

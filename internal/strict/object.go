@@ -7,20 +7,20 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Object is one object of the specification with where it came from.
+// Object is one object of the specification with its place.
 type Object struct {
 	File     string
 	Kind     string
 	Name     string
 	Root     *yaml.Node
-	Unplaced bool            // the nodes' lines mean nothing to the user
-	Broken   bool            // something of it could not be decoded
-	Bad      map[string]bool // the fields that could not
-	Torn     map[string]bool // the fields of the spec that hold such ones
-	Decoded  any             // one of Kinds
+	Unplaced bool            // set if the nodes' lines differ from the user's file
+	Broken   bool            // set if a part of it could not be decoded
+	Bad      map[string]bool // the fields that could not be decoded
+	Torn     map[string]bool // the fields of the spec that contain such fields
+	Decoded  any             // one of the input kinds
 }
 
-// ErrorAt makes an error at a node of the object.
+// ErrorAt returns an error at a node of the object.
 func (o *Object) ErrorAt(n *yaml.Node, p *Path, hint, message string) Error {
 	e := Error{File: o.File, Object: Shorten(strings.TrimSpace(o.Kind + " " + o.Name)), Field: p.String(), Message: message, Hint: hint}
 	if !o.Unplaced {
@@ -29,8 +29,8 @@ func (o *Object) ErrorAt(n *yaml.Node, p *Path, hint, message string) Error {
 	return e
 }
 
-// Node returns the node that stands for a field in an error: its value, or its
-// key where the value begins on a line of its own or is absent.
+// Node returns the node at which an error in a field is reported: its value, or its key if the
+// value begins on the next line or is missing.
 func (o *Object) Node(p *Path) *yaml.Node {
 	key, value, found := p.Find(o.Root)
 	block := value.Style&yaml.FlowStyle == 0 && (value.Kind == yaml.MappingNode || value.Kind == yaml.SequenceNode)
@@ -40,7 +40,7 @@ func (o *Object) Node(p *Path) *yaml.Node {
 	return value
 }
 
-// Place names where the object stands, for a hint.
+// Place returns the place of the object, for a hint.
 func (o *Object) Place() string {
 	switch {
 	case o.File != "" && !o.Unplaced:
@@ -51,7 +51,7 @@ func (o *Object) Place() string {
 	return o.Kind + " " + o.Name
 }
 
-// PlaceOf names where a field of the object stands, for a hint.
+// PlaceOf returns the place of a field of the object, for a hint.
 func (o *Object) PlaceOf(p *Path) string {
 	if o.File == "" || o.Unplaced {
 		return p.String()

@@ -7,14 +7,14 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Path is the place of a value in an object: nil is the object itself.
+// Path is the path of a value in an object; nil is the object itself.
 type Path struct {
 	Up    *Path
 	Name  string
-	index int // of a list item, where name is empty
+	index int // of a list item, if Name is empty
 }
 
-// At is the path of nested fields: at("spec", "source", "url").
+// At returns the path of nested fields: At("spec", "source", "url").
 func At(names ...string) *Path {
 	var p *Path
 	for _, name := range names {
@@ -23,14 +23,14 @@ func At(names ...string) *Path {
 	return p
 }
 
-// Child is the path of a field of a mapping.
+// Child returns the path of a field of a mapping.
 func (p *Path) Child(name string) *Path { return &Path{Up: p, Name: name} }
 
-// Item is the path of an item of a list.
+// Item returns the path of an item of a list.
 func (p *Path) Item(i int) *Path { return &Path{Up: p, index: i} }
 
-// ofSpec is the field of the spec, or of another part of the object, that a path
-// is in: spec.overrides of spec.overrides[0].values.
+// ofSpec returns the field of the spec, or of another part of the object, that contains a
+// path: spec.overrides for spec.overrides[0].values.
 func (p *Path) ofSpec() string {
 	for p != nil && p.Up != nil && p.Up.Up != nil {
 		p = p.Up
@@ -38,7 +38,7 @@ func (p *Path) ofSpec() string {
 	return p.String()
 }
 
-// String writes a path as spec.overrides[0].values.
+// String returns a path such as spec.overrides[0].values.
 func (p *Path) String() string {
 	if p == nil {
 		return ""
@@ -55,9 +55,8 @@ func (p *Path) String() string {
 	return up + "." + p.Name
 }
 
-// Find returns the key and the value at a path under a node. Where the path
-// ends early, as at a field that a default filled in, it returns the deepest
-// nodes that there are and false.
+// Find returns the key and the value at a path below a node. If the path does not exist, as for a
+// field with a default, it returns the deepest existing nodes and false.
 func (p *Path) Find(root *yaml.Node) (key, value *yaml.Node, found bool) {
 	if p == nil {
 		return root, root, true

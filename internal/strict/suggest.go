@@ -9,16 +9,16 @@ import (
 )
 
 const (
-	// maxListed is how many names a hint lists.
+	// maxListed is the maximum number of names in a hint.
 	maxListed = 12
-	// MaxCompared is how many names one report compares, so that hostile input
+	// MaxCompared is the maximum number of names that one report compares, so that hostile input
 	// cannot make the hints cost more than the errors.
 	MaxCompared = 300_000
 )
 
-// Suggest is a hint for a name that is not among the valid ones: the nearest of
-// them, or what there is. Otherwise says what makes the name valid; it is empty
-// where nothing does.
+// Suggest returns a hint for a name that is not among the valid ones: the most similar
+// valid name, or the list of them. otherwise is the hint how to make the name valid; "" if there is
+// no way.
 func (r *Report) Suggest(name, what, otherwise string, valid []string) string {
 	if r.Compared += len(valid); r.Compared > MaxCompared || r.Full() {
 		return otherwise
@@ -29,7 +29,7 @@ func (r *Report) Suggest(name, what, otherwise string, valid []string) string {
 	return Choices(what, otherwise, valid)
 }
 
-// Choices is a hint that says what there is, for what is no slip of the pen.
+// Choices returns a hint that lists the valid names, for a name that is not a typo of one of them.
 func Choices(what, otherwise string, valid []string) string {
 	if len(valid) == 0 {
 		return otherwise
@@ -37,7 +37,7 @@ func Choices(what, otherwise string, valid []string) string {
 	listed := slices.Sorted(slices.Values(valid))
 	listed = slices.Compact(listed)
 	if otherwise != "" {
-		otherwise = "; to use another, " + otherwise
+		otherwise = "; to use a different one, " + otherwise
 	}
 	if len(listed) == 1 {
 		return fmt.Sprintf("the only %s is %s%s", what, listed[0], otherwise)

@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// AlignLines tells which line of a template each rendered line came from, by
-// the text around the actions: line numbers from 1, one for each rendered line.
-// A line that fits nowhere gets the place of the one before it.
+// AlignLines returns, for each rendered line, the line of the template that it came from, starting at 1. It
+// compares the text around the actions. A rendered line that matches no line of the template gets the line of the previous one.
 func AlignLines(source, rendered string) []int {
 	const ahead = 400
 	from := strings.Split(source, "\n")
@@ -39,8 +38,8 @@ func AlignLines(source, rendered string) []int {
 	return out
 }
 
-// earlier finds the line of a loop that began before: the last one that fits by
-// some text of its own, -1 where none does.
+// earlier searches lines of the template that were already used, because a loop renders its lines again. It returns the index
+// of the last one that matches a rendered line and has text outside of its actions, or -1 if there is none.
 func earlier(from []string, line string, work *int) int {
 	for i := len(from) - 1; i >= 0 && *work > 0; i-- {
 		*work--
@@ -53,7 +52,7 @@ func earlier(from []string, line string, work *int) int {
 
 var action = regexp.MustCompile(`(?s)\{\{.*?\}\}`)
 
-// fits says whether a line of a template can have rendered to a line.
+// fits reports whether a line of a template may have been rendered to a line.
 func fits(source, line string) bool {
 	if !strings.Contains(source, "{{") {
 		return source == line

@@ -8,35 +8,36 @@ import (
 	"strings"
 )
 
-// A condition on what cannot be known here, such as the environment, has two outcomes, and a
-// path with an environment variable in it as many as files of the repository fit. Each way that
-// an evaluation can go is a set of assumptions: what is the same under all of them is certain.
+// A condition on an unknown value, such as the environment, has two outcomes. A path with an environment
+// variable has as many as there are matching files in the repository. Each possible evaluation is a set of
+// assumptions: a result that is the same under all of them is certain.
 
-// Assumptions is what an evaluation takes for granted. It is never changed; nil takes nothing.
+// Assumptions are the assumptions of an evaluation. They are immutable; nil contains no assumption.
 type Assumptions struct {
-	// Variables are the values of environment variables, and holds says which conditions do.
+	// Variables are the values of environment variables; holds contains the outcomes of conditions.
 	Variables map[string]string
 	holds     map[located.Unknown]bool
-	// Because are the marks that needed an assumption, in their order.
+	// Because are the unknown values that required an assumption, in order.
 	Because []located.Unknown
 }
 
-// fork is where an evaluation needs a further assumption: on the value of an environment variable, or on a condition.
+// fork is a point at which an evaluation needs another assumption: the value of an environment variable, or the outcome of a
+// condition.
 type fork struct {
 	mark   located.Unknown
-	values []string // of the variable; nil for a condition
+	values []string // possible values of the variable; nil for a condition
 }
 
-// Bounds: a bootstrap in use has one or two variables, with a value for each cluster.
+// Limits: real bootstraps have one or two variables, with a value for each cluster.
 const (
 	maxWays   = 24
 	maxValues = 12
-	// maxExplored is how often anything is evaluated again under other assumptions, in all
-	// bootstraps of a repository.
+	// maxExplored is the maximum number of repeated evaluations with other assumptions, for all
+	// bootstraps of a repository together.
 	maxExplored = 600
 )
 
-// options are the assumptions that are possible at a fork, each with those made before.
+// options returns the possible assumptions at a fork, each added to the existing ones.
 func (w *Assumptions) options(f *fork) []*Assumptions {
 	next := func() *Assumptions {
 		out := &Assumptions{Variables: map[string]string{}, holds: map[located.Unknown]bool{}, Because: []located.Unknown{f.mark}}
@@ -63,7 +64,7 @@ func (w *Assumptions) options(f *fork) []*Assumptions {
 	return all
 }
 
-// variable is the value that is assumed of an environment variable.
+// variable returns the assumed value of an environment variable.
 func (e *Engine) variable(name string) (value string, known bool) {
 	if e.assumptions == nil {
 		return "", false
@@ -72,8 +73,8 @@ func (e *Engine) variable(name string) (value string, known bool) {
 	return value, known
 }
 
-// holds says whether the condition that a mark stands for is assumed to hold. Where nothing is
-// assumed, the evaluation needs a further assumption.
+// holds reports whether an unknown condition is assumed to be true. If there is no
+// assumption, the evaluation needs a fork.
 func (e *Engine) holds(m located.Unknown) (holds, known bool) {
 	plain := m
 	plain.Negated = false
@@ -86,8 +87,8 @@ func (e *Engine) holds(m located.Unknown) (holds, known bool) {
 	return holds != m.Negated, known
 }
 
-// askVariable asks for an assumption on the environment variable that decides which of some files
-// a path names: the files are those that fit the path.
+// askVariable creates a fork for the environment variable that decides which of several files
+// a path means; found are the files that match the path.
 func (e *Engine) askVariable(pattern string, found []string) {
 	within := anyMark.FindAllString(pattern, -1)
 	if len(within) == 0 || e.fork != nil {
@@ -115,14 +116,14 @@ func (e *Engine) askVariable(pattern string, found []string) {
 	}
 }
 
-// Branch is what an evaluation comes to under some assumptions.
+// Branch is the result of an evaluation under a set of assumptions.
 type Branch[T any] struct {
 	Assumptions *Assumptions
 	Result      T
 }
 
-// Explore evaluates under all assumptions that what is unknown leaves open. Where these are too many,
-// there is one branch, in which it stays open. The evaluation must be repeatable.
+// Explore evaluates under all possible assumptions about unknown values. If there are too many,
+// it returns one branch without assumptions. The evaluation must be repeatable.
 func Explore[T any](e *Engine, evaluate func() T) []Branch[T] {
 	outer, asked := e.assumptions, e.fork
 	defer func() { e.assumptions, e.fork = outer, asked }()
@@ -150,7 +151,7 @@ func Explore[T any](e *Engine, evaluate func() T) []Branch[T] {
 	return done
 }
 
-// Label names the assumptions in a message: the values of its variables, "" where it is about conditions.
+// Label returns the assumptions for a message: the values of variables, "" if they are only about conditions.
 func (w *Assumptions) Label() string {
 	if w == nil {
 		return ""

@@ -9,16 +9,16 @@ import (
 	"strings"
 )
 
-// The comparisons, len and index of text/template, which doesn't export them:
-// here they must not judge a mark.
+// The comparisons, len and index of text/template, which doesn't export them: these must not
+// compare a mark.
 
 var (
 	errNotComparable = errors.New("incompatible types for comparison")
 	errNoOrder       = errors.New("invalid type for comparison")
 )
 
-// equalAny is eq. What depends on a mark is one, but where the text around it
-// tells that the two differ.
+// equalAny is the function eq. If the result depends on a mark, it is a mark, unless the text around the mark
+// already differs.
 func (r *rendering) equalAny(a, b any, more ...any) (any, error) {
 	var unknown *located.Unknown
 	for _, other := range append([]any{b}, more...) {
@@ -44,14 +44,14 @@ func (r *rendering) unequal(a, b any) (any, error) {
 	if is, ok := same.(bool); ok {
 		return !is, err
 	}
-	if m, bad := r.openly(same); bad && err == nil {
+	if m, bad := r.unknownOf(same); bad && err == nil {
 		return r.Mark(negated(m)), nil
 	}
 	return same, err
 }
 
-// undecidedEqual is the mark because of which nobody can tell whether two values
-// are equal, nil where one can.
+// undecidedEqual returns the mark because of which it is unknown whether two values are equal, nil
+// if it is known.
 func (r *rendering) undecidedEqual(a, b any) *located.Unknown {
 	if !hasMark(a) {
 		a, b = b, a
@@ -138,7 +138,7 @@ func index(v any, keys ...any) (any, error) {
 			if !k.IsValid() || !k.Type().AssignableTo(at.Type().Key()) {
 				return nil, fmt.Errorf("a map has no key of type %T", key)
 			}
-			// A missing key is the zero value here, whatever missingkey says.
+			// A missing key has the zero value here, whatever missingkey is.
 			found := at.MapIndex(k)
 			if !found.IsValid() {
 				found = reflect.Zero(at.Type().Elem())
@@ -150,7 +150,7 @@ func index(v any, keys ...any) (any, error) {
 			}
 			at = at.Index(int(k.Int()))
 		default:
-			return nil, errors.New("index of what is no list and no map")
+			return nil, errors.New("index of a value that is neither a list nor a map")
 		}
 		if at.Kind() == reflect.Interface {
 			at = at.Elem()

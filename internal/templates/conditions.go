@@ -6,17 +6,17 @@ import (
 	"text/template"
 )
 
-// openly says of a value that is nothing but a mark which one it is.
-func (r *rendering) openly(v any) (located.Unknown, bool) {
-	if s, ok := v.(string); ok && wholly(s) {
+// unknownOf returns the unknown value of a string that consists only of marks.
+func (r *rendering) unknownOf(v any) (located.Unknown, bool) {
+	if s, ok := v.(string); ok && onlyMarks(s) {
 		return r.Marked(s)
 	}
 	return located.Unknown{}, false
 }
 
-// condition decides a mark, and fails where nobody can tell.
+// condition returns the outcome of a mark as a condition; it returns an error if that is unknown.
 func (r *rendering) condition(v any) (any, error) {
-	m, bad := r.openly(v)
+	m, bad := r.unknownOf(v)
 	if !bad {
 		return v, nil
 	}
@@ -29,9 +29,10 @@ func (r *rendering) condition(v any) (any, error) {
 	return v, nil
 }
 
-// either decides a mark that or has another value for; it stays one where nobody can tell.
+// either returns an operand of "or". It returns false for a mark that is assumed to be false, and any other operand
+// unchanged.
 func (r *rendering) either(v any) any {
-	if m, bad := r.openly(v); bad {
+	if m, bad := r.unknownOf(v); bad {
 		if holds, known := r.holds(m); known && !holds {
 			return false
 		}
@@ -40,7 +41,7 @@ func (r *rendering) either(v any) any {
 }
 
 func (r *rendering) not(v any) any {
-	if m, bad := r.openly(v); bad {
+	if m, bad := r.unknownOf(v); bad {
 		if holds, known := r.holds(m); known {
 			return !holds
 		}
@@ -49,9 +50,9 @@ func (r *rendering) not(v any) any {
 	return !truth(v)
 }
 
-// ternary chooses one of two values.
+// ternary returns one of two values, depending on a condition.
 func (r *rendering) ternary(yes, no, condition any) (any, error) {
-	if m, bad := r.openly(condition); bad {
+	if m, bad := r.unknownOf(condition); bad {
 		holds, known := r.holds(m)
 		if !known {
 			return r.derived(m, "ternary", yes, no), nil

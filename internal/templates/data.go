@@ -9,7 +9,7 @@ type EnvironmentData struct {
 	CLIOverrides map[string]any
 }
 
-// StateData is what the template of a helmfile sees.
+// StateData is the data of a helmfile's template.
 type StateData struct {
 	Environment EnvironmentData
 	Namespace   string
@@ -17,7 +17,7 @@ type StateData struct {
 	StateValues *map[string]any
 }
 
-// ReleaseData is what the templates of a release see.
+// ReleaseData is the data of the templates in a release.
 type ReleaseData struct {
 	Environment EnvironmentData
 	Release     ReleaseInfo
@@ -28,7 +28,7 @@ type ReleaseData struct {
 	Chart       string
 }
 
-// ReleaseInfo is .Release in the templates of a release.
+// ReleaseInfo is .Release in the templates in a release.
 type ReleaseInfo struct {
 	Name, Namespace, Chart, ChartVersion, KubeContext string
 	Labels                                            map[string]string

@@ -12,7 +12,7 @@ func DecodeYAML(text string) (v any, err error) {
 	// The parser has panicked on hostile input before.
 	defer func() {
 		if p := recover(); p != nil {
-			v, err = nil, errors.New("the YAML parser gave up")
+			v, err = nil, errors.New("the YAML parser failed")
 		}
 	}()
 	if err := yaml.Unmarshal([]byte(text), &v); err != nil {
@@ -21,13 +21,12 @@ func DecodeYAML(text string) (v any, err error) {
 	return stringKeys(v, 0)
 }
 
-// DecodeMap decodes the first document into a map, whose own keys may be of any
-// type.
+// DecodeMap decodes the first document into a map, whose own keys may have any type.
 func DecodeMap(text string) (map[string]any, error) {
 	return intoMap(func(m *map[string]any) error { return yaml.Unmarshal([]byte(text), m) })
 }
 
-// DecodeNode decodes a map as decodeMap does.
+// DecodeNode decodes a map as DecodeMap does.
 func DecodeNode(n *yaml.Node) (map[string]any, error) {
 	return intoMap(func(m *map[string]any) error { return n.Decode(m) })
 }
@@ -35,7 +34,7 @@ func DecodeNode(n *yaml.Node) (map[string]any, error) {
 func intoMap(decode func(*map[string]any) error) (m map[string]any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			m, err = nil, errors.New("the YAML parser gave up")
+			m, err = nil, errors.New("the YAML parser failed")
 		}
 	}()
 	m = map[string]any{}
@@ -47,12 +46,12 @@ func intoMap(decode func(*map[string]any) error) (m map[string]any, err error) {
 	return m, err
 }
 
-// keyError is about a key that is no text, which helmfile refuses.
+// keyError returns the error for a key that is not a string, which helmfile refuses.
 func keyError(key any) error {
 	return fmt.Errorf("unexpected type of key in map: expected string, got %T: value=%v", key, key)
 }
 
-// stringKeys turns maps that may have other keys into maps with string keys.
+// stringKeys converts maps with keys of any type to maps with string keys.
 func stringKeys(v any, depth int) (any, error) {
 	if depth > MaxValueDepth {
 		return nil, errTooDeep
@@ -87,8 +86,8 @@ func stringKeys(v any, depth int) (any, error) {
 	return v, nil
 }
 
-// TextKeys fails on a map with a key that is no text. Where only the outermost map
-// counts, so do those within one that has such a key.
+// TextKeys returns an error if a map has a key that is not a string. If outermost is set, inner maps are checked only
+// if the outermost map has such a key.
 func TextKeys(n *yaml.Node, outermost bool, depth int) error {
 	for n.Kind == yaml.AliasNode {
 		n = n.Alias

@@ -1,8 +1,7 @@
 // Package templates evaluates the templates of helmfiles and of ResourceSets as helmfile 1.8 and the Flux Operator
-// do. A template, the data that it sees and the files of a repository go in; the rendered string comes out.
-//
-// Nothing is executed or fetched, and nothing is read outside of the repository. What depends on a command, the
-// environment, the network or a secret becomes a mark in the rendered string, which [Engine.Marked] finds again
-// with its reason. [Explore] evaluates under each assumption about what is unknown, so that what is the same under
-// all of them is certain. What a template may take is bounded.
+// do. From a template, its data and the files of a repository it computes the rendered string.
+// Nothing is executed or fetched, and nothing is read outside of the repository. A value that depends on a command, the
+// environment, the network or a secret becomes a mark in the rendered string: a placeholder, for which [Engine.Marked]
+// returns the reason. [Explore] evaluates under each assumption about unknown values, so that a result which is the same
+// under all of them is certain. The time and memory of a template are bounded.
 package templates

@@ -10,8 +10,8 @@ import (
 	"github.com/fleetwright/fleetwright/internal/located"
 )
 
-// Bounds of templates, their texts and their output: exact, and cheap to count. A real values
-// template renders a few kilobytes. What an evaluation takes is measured: see [reader.measured].
+// Limits of templates, their strings and their output: exact, and cheap to count. A real values
+// template renders a few kilobytes. The time and memory of an evaluation are measured: see [reader.measured].
 const (
 	maxTemplateBytes   = 1 << 20
 	maxTemplateActions = 20_000
@@ -27,46 +27,45 @@ const (
 
 var errNested = Exceeded(fmt.Sprintf("templates include each other more than %d deep", maxIncludeDepth))
 
-// Engine evaluates helmfile's templates without executing, fetching or reading
-// anything outside of the repository. What a template may not do here (exec,
-// environment, network) doesn't stop it: the function returns a mark, and what
-// is made of a mark is unresolved. So one such call leaves the rest of a file
-// readable.
+// Engine evaluates helmfile's templates without executing, fetching or reading anything outside of
+// the repository. A function that needs more (exec, environment, network) doesn't stop a template:
+// it returns a mark, and every value that depends on a mark is unresolved. One such call therefore
+// leaves the rest of a file readable.
 type Engine struct {
 	Ctx   context.Context
 	Files files
 	marks []located.Unknown
 	index map[located.Unknown]int
-	all   []string        // paths
-	Reads map[string]bool // of the evaluation under way: path → exists
-	// assumptions is what the evaluation under way takes for granted, and fork where it needs to know
-	// more, nil where it doesn't.
+	all   []string        // the paths of all files
+	Reads map[string]bool // paths that the current evaluation read, and whether the files exist
+	// assumptions are those of the current evaluation, and fork is where it needs another one, nil
+	// if it doesn't.
 	assumptions *Assumptions
 	fork        *fork
 	// explored counts the evaluations under other assumptions.
 	explored int
-	// seen counts the marks that the evaluation met: without one, what it comes to is certain.
+	// seen counts the marks in the evaluation: if there are none, the result is certain.
 	seen int
-	// Certain says that the last template met no mark.
+	// Certain is set if the last template contained no mark.
 	Certain bool
-	// Unit is what is evaluated.
+	// Unit is the object that is evaluated.
 	Unit bounds.Unit
 
-	// One rendering serves all evaluations, one after the other: the functions
-	// are bound to it once.
+	// One rendering is used for all evaluations, one after the other: the functions are bound to it
+	// once.
 	rendering *rendering
 }
 
-// files is what the engine and the readers need of a repository.
+// files is the part of a repository that the engine and the readers need.
 type files interface {
 	ReadFile(path string) ([]byte, error)
-	// Exists says whether there is a regular file.
+	// Exists reports whether there is a regular file at a path.
 	Exists(path string) bool
 	Paths() []string
 }
 
-// rendering is the evaluation of one template and of what it includes. It is not
-// for concurrent use.
+// rendering is the evaluation of one template and of the templates that it includes. It is not
+// safe for concurrent use.
 type rendering struct {
 	*Engine
 	dir       string
@@ -74,17 +73,17 @@ type rendering struct {
 	// left and right delimit actions: those of text/template, or of ResourceSets, which have no
 	// helpers.
 	left, right string
-	// parsed are templates without helpers, by their texts, and beside the helpers by folder.
+	// parsed are templates without helpers, by their text, and beside are the helpers by folder.
 	parsed map[string]*template.Template
 	beside map[string][]string
-	// inputs are those of a ResourceSet's template.
+	// inputs are the inputs of a ResourceSet's template.
 	inputs    map[string]any
 	root      *template.Template
 	depth     int
 	rewritten map[*parse.Tree]bool
-	out       *boundedWriter // of the outermost template
-	// log holds the files that the template read, each with the number of bytes that
-	// it had written before, and blocked says which it could not read.
+	out       *boundedWriter // output of the outermost template
+	// log lists the files that the template read, each with the number of bytes that it had written
+	// before; blocked lists the files that it could not read.
 	log     []ReadAt
 	blocked []located.Unknown
 }

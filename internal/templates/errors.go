@@ -10,8 +10,7 @@ import (
 
 var templateLine = regexp.MustCompile(`template: [^:]*:(\d+)`)
 
-// LineOf is the line of the template that an error is about, 1
-// where it names none.
+// LineOf returns the line of the template in an error, 1 if it contains none.
 func LineOf(err error) int {
 	if m := templateLine.FindStringSubmatch(err.Error()); m != nil {
 		if n, err := strconv.Atoi(m[1]); err == nil && n > 0 {
@@ -21,14 +20,14 @@ func LineOf(err error) int {
 	return 1
 }
 
-// helmfilesNames are helmfile's names of the types that templates see here.
+// helmfilesNames maps the Go types in error messages to helmfile's.
 var helmfilesNames = strings.NewReplacer("templates.StateData", "*state.EnvironmentTemplateData",
 	"templates.ReleaseData", "state.releaseTemplateData", "templates.ReleaseInfo", "state.releaseTemplateDataRelease",
 	"templates.EnvironmentData", "environment.Environment")
 
-// Reason is the reason for which a template fails, in helmfile's words, without secrets.
+// Reason returns why a template fails, in helmfile's words and without secrets.
 func Reason(err error) string {
-	// What exceeds a bound of this evaluation is clearer without where it did.
+	// An exceeded limit of this evaluation is clearer without the place in the template.
 	var limit Exceeded
 	if errors.As(err, &limit) {
 		return limit.Error()
@@ -36,27 +35,26 @@ func Reason(err error) string {
 	return located.Shorten(withoutSecrets(helmfilesNames.Replace(err.Error())))
 }
 
-// Exceeded is an error about a bound of this evaluation, which the real tool may not have.
+// Exceeded is an error about a limit of this evaluation, which the real tool may not have.
 type Exceeded string
 
 func (e Exceeded) Error() string { return string(e) }
 
-// ErrUndecided is about a condition on what cannot be known here: helmfile may
-// well accept the template.
+// ErrUndecided is returned for a condition on an unknown value: helmfile may accept the template.
 var ErrUndecided = errors.New("a condition depends on what cannot be known")
 
-// IsUndecided reports whether an error only says that the result of a template cannot be known.
+// IsUndecided reports whether an error only means that the result of a template is unknown.
 func IsUndecided(err error) bool {
 	var unknown *UnknownError
 	var limit Exceeded
 	return errors.As(err, &unknown) || errors.Is(err, ErrUndecided) || errors.As(err, &limit)
 }
 
-// UnknownError is about a command whose output cannot be computed.
+// UnknownError is returned for a command whose output is unknown.
 type UnknownError struct{ Mark located.Unknown }
 
 func (e *UnknownError) Error() string { return e.Mark.Reason }
 
-// TemplateFails begins the reason of a verdict that is unresolved since a template of the release's
-// fails; what helmfile says follows.
+// TemplateFails is the start of the reason of an unresolved result if a template of the release
+// fails; helmfile's error follows.
 const TemplateFails = "the template fails: "

@@ -12,9 +12,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// exec evaluates the commands by which real helmfiles read a file of the
-// repository, without running them: yq with a path, cat, envsubst, and a shell
-// with a pipeline of these. Every other command is unresolved.
+// exec evaluates, without running them, the commands with which real helmfiles read a file of the
+// repository: yq with a path, cat, envsubst, and a shell with a pipeline of these. Every other
+// command is unresolved.
 func (r *rendering) exec(command string, args []any, inputs ...string) (any, error) {
 	words := []string{command}
 	for i, a := range args {
@@ -75,21 +75,21 @@ func (r *rendering) cat(files []string, input string) (string, error) {
 	return out.String(), nil
 }
 
-// commandFile reads a file that a command names: it runs in the folder that the
-// template's paths start from.
+// commandFile reads a file that a command names. The path is relative to the folder of the
+// template's paths.
 func (r *rendering) commandFile(name string) (string, error) {
 	if strings.HasPrefix(name, "-") || name == "" {
 		return "", notRun("… " + name)
 	}
 	out, err := r.readFile(name)
 	text, _ := out.(string)
-	if m, bad := r.Marked(text); err == nil && bad && wholly(text) {
+	if m, bad := r.Marked(text); err == nil && bad && onlyMarks(text) {
 		return "", &UnknownError{m}
 	}
 	return text, err
 }
 
-// expanded replaces $VAR and ${VAR} by what is unknown here: the environment.
+// expanded replaces $VAR and ${VAR} with the assumed value of the environment variable, or with a mark.
 func (r *rendering) expanded(text string) string {
 	return os.Expand(text, func(name string) string {
 		if len(name) > 100 {
@@ -102,7 +102,7 @@ func (r *rendering) expanded(text string) string {
 	})
 }
 
-// script evaluates a pipeline of a shell: words, quotes and pipes, nothing else.
+// script evaluates a shell pipeline that consists only of words, quotes and pipes.
 func (r *rendering) script(source, input string) (string, error) {
 	pipeline, ok := shellWords(source)
 	if !ok || len(pipeline) > 10 {
@@ -121,8 +121,8 @@ func (r *rendering) script(source, input string) (string, error) {
 	return input, nil
 }
 
-// shellWords splits a pipeline into the words of its commands. It says false to
-// all that a shell does beyond quoting.
+// shellWords splits a pipeline into the words of its commands. It returns false for any shell
+// syntax other than quotes.
 func shellWords(source string) (pipeline [][]string, ok bool) {
 	var words []string
 	var word strings.Builder
@@ -162,7 +162,7 @@ func shellWords(source string) (pipeline [][]string, ok bool) {
 	return append(pipeline, words), quote == 0 && len(words) > 0
 }
 
-// yqOptions are the options of a yq command that is evaluated.
+// yqOptions are the options of a yq command.
 type yqOptions struct {
 	expression, file string
 	json, compact    bool
@@ -191,7 +191,7 @@ func (r *rendering) yq(args []string, input string) (string, error) {
 	for decoder != nil {
 		var doc yaml.Node
 		if err := decoder.Decode(&doc); err != nil {
-			break // the end: it could be decoded as a whole
+			break // the end of the stream, which was validated before
 		}
 		result, found := applyYq(steps, &doc)
 		if !found {
@@ -206,7 +206,7 @@ func (r *rendering) yq(args []string, input string) (string, error) {
 		}
 		out.WriteString(text)
 	}
-	return out.String(), nil //nolint:nilerr // an error is the end: all of it was decoded above
+	return out.String(), nil //nolint:nilerr // an error is the end of the stream, which was validated before
 }
 
 func parseYq(args []string) (o yqOptions, err error) {
@@ -247,7 +247,7 @@ func parseYq(args []string) (o yqOptions, err error) {
 	return o, nil
 }
 
-// print writes a result as yq does: a scalar by itself.
+// print returns a result as yq prints it: a scalar without quotes.
 func (o yqOptions) print(n *yaml.Node) (string, error) {
 	if o.json {
 		v, err := located.ValueOf("", n, located.AsKustomize)

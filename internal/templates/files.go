@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// Paths of all files, listed once.
+// Paths returns the paths of all files. It lists them once.
 func (e *Engine) Paths() []string {
 	if e.all == nil {
 		e.all = e.Files.Paths()
@@ -19,11 +19,10 @@ func (e *Engine) Paths() []string {
 	return e.all
 }
 
-// Locate resolves a path to one in the repository, from the folder dir. The mark
-// says why it leads to none. Of a path that leads out of the repository, nothing
-// can be told, but where the rest of it begins with a folder of the repository:
-// there the levels are miscounted, and no clone has the file. The mark begins with what
-// needs the file.
+// Locate resolves a path relative to the folder dir to a path in the repository. If it is not in the repository, it
+// returns why. A path that leads out of the repository is unknown, unless the rest of it begins with a folder of
+// the repository: then the number of ../ is probably wrong, and no clone has the file. needs is the start of the
+// reason: what needs the file.
 func (e *Engine) Locate(needs, dir, p string) (string, located.Unknown) {
 	if strings.Contains(p, MarkOpen) {
 		return e.guess(dir, p)
@@ -45,25 +44,24 @@ func (e *Engine) Locate(needs, dir, p string) (string, located.Unknown) {
 	return "", located.Unknown{Reason: fmt.Sprintf("%s %q, which is outside of the repository", needs, p)}
 }
 
-// Absence says why the file at a path from the repository's root is missing.
+// Absence returns why the file at a path relative to the repository's root is missing.
 func Absence(p string) string {
 	if strings.HasPrefix(p, "../") {
 		return "leads out of the repository and isn't read"
 	}
-	return "doesn't exist"
+	return "does not exist"
 }
 
-// HasFolder says whether a path is a folder of the repository.
+// HasFolder reports whether a path is a folder of the repository.
 func (e *Engine) HasFolder(p string) bool {
 	return slices.ContainsFunc(e.Paths(), func(f string) bool { return p == "." || strings.HasPrefix(f, p+"/") })
 }
 
-// guess resolves a path that depends on what is unknown, such as an environment
-// variable: where only one file of the repository fits, helmfile can read no other.
+// guess resolves a path with an unknown part, such as an environment variable. If only one file of
+// the repository matches, helmfile can read no other.
 func (e *Engine) guess(dir, p string) (string, located.Unknown) {
 	unknown, _ := e.Marked(p)
-	// What the path begins with is the repository's folder, likely: what decides is
-	// what stands within.
+	// The first part is probably the repository's folder: the unknown value after it decides.
 	if _, rest, leading := strings.Cut(p, markClose+"/"); leading && strings.HasPrefix(p, MarkOpen) {
 		if m, another := e.Marked(rest); another {
 			unknown = m
@@ -105,9 +103,9 @@ func (e *Engine) guess(dir, p string) (string, located.Unknown) {
 	return "", unknown
 }
 
-// belowFolder is where a path that begins with a variable leads, the variable being the folder of
-// the repository or one in it: that has the path's first folder, or one further down its first two.
-// It is "" where no folder fits, and the variable may be anything.
+// belowFolder resolves a path that begins with a variable for the repository's folder or a folder in it:
+// one that contains the first folder of the path, or, below the root, the first two. It returns "" if no
+// folder matches, so that the variable may be anything.
 func (e *Engine) belowFolder(rest string) string {
 	rest = path.Clean(rest)
 	first, next, deep := strings.Cut(rest, "/")
@@ -144,8 +142,8 @@ func (r *rendering) readFile(name string) (any, error) {
 	return r.Mark(bad), nil
 }
 
-// Read reads a file of the repository and records it. A mark says why not: only
-// a file that isn't there is missing, a link out of the repository is not.
+// Read reads a file of the repository and records it. If it can't, it returns why: a file that does not exist
+// is missing; a link out of the repository is unknown.
 func (e *Engine) Read(p string) ([]byte, located.Unknown) {
 	data, err := e.Files.ReadFile(p)
 	switch {
@@ -155,7 +153,7 @@ func (e *Engine) Read(p string) ([]byte, located.Unknown) {
 		return data, located.Unknown{}
 	case errors.Is(err, fs.ErrNotExist):
 		e.Reads[p] = false
-		return nil, located.Unknown{Reason: fmt.Sprintf("the file %s doesn't exist", p), Missing: p}
+		return nil, located.Unknown{Reason: fmt.Sprintf("the file %s does not exist", p), Missing: p}
 	}
 	return nil, located.Unknown{Reason: "a file cannot be read: " + located.Shorten(err.Error())}
 }
@@ -179,7 +177,7 @@ func (r *rendering) isDir(name string) any {
 	return r.HasFolder(p)
 }
 
-// readDir lists the files of a folder, each as the given path joined with its
+// readDir returns the files of a folder, each as the argument joined with the file's
 // name.
 func (r *rendering) readDir(name string) any {
 	p, bad := r.Locate("the template reads", r.dir, name)
@@ -193,12 +191,12 @@ func (r *rendering) readDir(name string) any {
 		}
 	}
 	if found == nil {
-		return r.Mark(located.Unknown{Reason: fmt.Sprintf("the folder %s doesn't exist", p), Missing: p})
+		return r.Mark(located.Unknown{Reason: fmt.Sprintf("the folder %s does not exist", p), Missing: p})
 	}
 	return found
 }
 
-// Matching are the files that a path or a pattern names, sorted.
+// Matching returns the files that match a path or a pattern, sorted.
 func (e *Engine) Matching(pattern string) []string {
 	if e.Files.Exists(pattern) {
 		return []string{pattern}

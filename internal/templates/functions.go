@@ -13,8 +13,8 @@ import (
 	"github.com/fleetwright/fleetwright/internal/located"
 )
 
-// pureFunctions are sprig's that are evaluated: deterministic, without side
-// effect, and with a result whose size is bounded by the arguments'.
+// pureFunctions are the functions of sprig that are evaluated: they are deterministic, have no side
+// effect, and the size of their results is limited by their arguments.
 var pureFunctions = []string{
 	"abbrev", "add", "add1", "adler32sum", "all", "any", "append", "atoi", "b32dec", "b32enc",
 	"b64dec", "b64enc", "base", "biggest", "camelcase", "cat", "ceil", "chunk", "clean", "coalesce",
@@ -34,21 +34,21 @@ var pureFunctions = []string{
 	"untitle", "upper", "urlJoin", "urlParse", "values",
 }
 
-// freeFunctions are sprig's whose results can be far larger than their arguments, made piece by
-// piece: what they take is measured.
+// freeFunctions are the functions of sprig that create results far larger than their arguments step by
+// step: their time and memory are measured.
 var freeFunctions = []string{
 	"mustUniq", "mustWithout", "regexFind", "regexFindAll", "regexMatch", "regexReplaceAll", "regexReplaceAllLiteral", "regexSplit",
 	"uniq", "without", "wrap",
 }
 
-// sizes are how large the results of sprig's other functions are, in bytes or items: they ask for
-// much memory at once, of which there may not be as much.
+// sizes return the sizes of the results of sprig's other functions, in bytes or items: these functions
+// allocate a lot of memory at once, possibly more than is available.
 var sizes = map[string]func(args []reflect.Value) int64{
 	"repeat": func(args []reflect.Value) int64 { return times(args[0].Int(), int64(args[1].Len())) },
 	"indent": indented, "nindent": indented,
 	"until":     func(args []reflect.Value) int64 { return max(args[0].Int(), -args[0].Int()) },
 	"untilStep": counted, "replace": replaced, "join": joined,
-	// A text has no more lines than twice as many as their length goes into it.
+	// The number of lines is at most twice the text's length divided by the width.
 	"wrapWith": func(args []reflect.Value) int64 {
 		return times(2*int64(args[2].Len())/max(args[0].Int(), 1)+1, int64(args[1].Len()))
 	},
@@ -61,7 +61,7 @@ func counted(args []reflect.Value) int64 {
 	return (args[1].Int() - args[0].Int()) / args[2].Int()
 }
 
-// times is a number, that may be any, of parts of a size: without overflow where it is too large.
+// times returns number × size. It avoids overflows by capping number.
 func times(number, size int64) int64 { return min(max(number, 0), maxTextBytes+1) * size }
 
 func indented(args []reflect.Value) int64 {
@@ -74,7 +74,7 @@ func replaced(args []reflect.Value) int64 {
 	return int64(len(text)) + times(int64(len(replacement)-len(old)), int64(strings.Count(text, old)))
 }
 
-// joined counts the texts of a list: what else is in it is made a text of its own.
+// joined returns the number of items in a list that are converted to strings.
 func joined(args []reflect.Value) int64 {
 	list := args[1]
 	for list.Kind() == reflect.Interface {
@@ -96,7 +96,7 @@ func joined(args []reflect.Value) int64 {
 	return n
 }
 
-// bind makes the functions of helmfile's templates, by their names there.
+// bind returns the functions of helmfile's templates by name.
 func (r *rendering) bind() template.FuncMap {
 	all := sprig.TxtFuncMap()
 	out := template.FuncMap{}
@@ -118,7 +118,7 @@ func (r *rendering) bind() template.FuncMap {
 	return out
 }
 
-// helmfileFunctions are helmfile's own (pkg/tmpl/context_funcs.go, v1.8.0).
+// helmfileFunctions returns helmfile's own functions (pkg/tmpl/context_funcs.go, v1.8.0).
 func (r *rendering) helmfileFunctions() template.FuncMap {
 	own := template.FuncMap{
 		"readFile":       r.readFile,
@@ -144,7 +144,7 @@ func (r *rendering) helmfileFunctions() template.FuncMap {
 	return out
 }
 
-// builtins are the template package's own, guarded in the same way, and the two
+// builtins returns the functions of the template package, guarded in the same way, and the
 // functions that rewrite adds.
 func (r *rendering) builtins() template.FuncMap {
 	return template.FuncMap{
@@ -167,7 +167,7 @@ func (r *rendering) builtins() template.FuncMap {
 		conditionFunction: r.condition,
 		eitherFunction:    r.either,
 		loopFunction: func(v any) (any, error) {
-			if m, bad := r.openly(v); bad {
+			if m, bad := r.unknownOf(v); bad {
 				return nil, fmt.Errorf("%w: %s", ErrUndecided, m.Reason)
 			}
 			return v, nil
@@ -175,7 +175,7 @@ func (r *rendering) builtins() template.FuncMap {
 	}
 }
 
-// refused is a function that is not evaluated.
+// refused returns a function that is not evaluated: its result is a mark.
 func (r *rendering) refused(name string) any {
 	return func(...any) string {
 		return r.Mark(located.Unknown{Reason: fmt.Sprintf("the template calls %s, which is not run here", name)})
@@ -197,7 +197,7 @@ func (r *rendering) environment(name string) any {
 	}
 }
 
-// environmentMark stands for the value of an environment variable, which something reads.
+// environmentMark returns the unknown value of an environment variable that a function reads.
 func environmentMark(reader, variable string) located.Unknown {
 	return located.Unknown{Reason: "the template reads the environment: " + reader, Variable: variable}
 }

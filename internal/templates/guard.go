@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// guard wraps a function: a mark among the arguments is the result, and huge texts are refused.
-// Parameter types stay as they are, so that templates that helmfile refuses for
-// a wrong type are refused here too.
+// guard wraps a function: if an argument contains a mark, the result is a mark, and very long strings are refused.
+// The types of parameters do not change, so that a template that helmfile refuses for a wrong type is refused here
+// too.
 func (r *rendering) guard(name string, f any) any {
 	fn := reflect.ValueOf(f)
 	t := fn.Type()
@@ -55,17 +55,17 @@ func (r *rendering) guard(name string, f any) any {
 	}).Interface()
 }
 
-// changers are the carriers after which a mark in a text stands for another value.
+// changers are the carriers that change the value of a mark in a string.
 var changers = []string{"trim", "trimSuffix", "trimPrefix", "indent", "nindent", "replace", "regexReplaceAll",
 	"regexReplaceAllLiteral", "quote", "squote", "upper", "lower"}
 
-// changed gives the marks in the text that a function made of another one marks of their own.
+// changed replaces the marks in the result of a changer with marks of their own: their values have changed.
 func (r *rendering) changed(name string, v any, args []reflect.Value) any {
 	text, ok := v.(string)
 	if !ok || !strings.Contains(text, MarkOpen) || !slices.Contains(changers, name) {
 		return v
 	}
-	var others []any // what is done to the text
+	var others []any // the arguments that determine the change
 	for _, a := range args[:len(args)-1] {
 		others = append(others, a.Interface())
 	}
@@ -83,12 +83,12 @@ func interfaces(args []reflect.Value) []any {
 	return out
 }
 
-// mutators are the functions that put values into a map that the template has, by
-// the position of the map among their arguments.
+// mutators are the functions that put values into a map of the template, with the position of the
+// map among their arguments.
 var mutators = map[string]int{"set": 0, "merge": 0, "mergeOverwrite": 0, "mustMerge": 0, "mustMergeOverwrite": 0, "setValueAtPath": 2}
 
-// withoutCycle copies what a function would put into a map where it shares a map
-// with it, so that no map comes to hold itself.
+// withoutCycle copies an argument of a mutator that contains a map which the target also
+// contains, so that no map contains itself.
 func withoutCycle(name string, args []reflect.Value) []reflect.Value {
 	into, is := mutators[name]
 	if !is {
@@ -151,30 +151,29 @@ func invoke(fn reflect.Value, args []reflect.Value) (any, error) {
 	return out[0].Interface(), nil
 }
 
-// carriers pass a mark on inside of their result, so that only what is made of
-// it becomes unresolved; every other function's result is the mark itself.
+// carriers keep a mark inside of their result, so that only values that use it become unresolved.
+// The result of all other functions is the mark itself.
 var carriers = []string{"dict", "list", "tuple", "set", "merge", "mergeOverwrite", "mustMerge",
 	"mustMergeOverwrite", "append", "prepend", "push", "concat", "toYaml", "fromYaml", "toJson", "print", "println",
 	"printf", "join", "cat", "trim", "trimSuffix", "trimPrefix", "indent", "nindent", "replace", "regexReplaceAll",
 	"regexReplaceAllLiteral", "regexSplit", "tpl", "include", "setValueAtPath", "pick", "omit", "values", "keys",
 	"deepCopy", "quote", "squote", "upper", "lower", "exec", "expandenv", "readFile", "eq", "ne", "first", "last", "ternary"}
 
-// decided are those that only ask of a text whether it is empty: one with more in
-// it than marks isn't.
+// decided are functions that only check whether a string is empty: a string that contains more
+// than marks isn't.
 var decided = []string{"default", "coalesce", "required", "empty"}
 
-// markIn finds a mark in an argument: in the text that it is, and in the texts
-// of a list of them.
+// markIn returns a mark in an argument: in a string, or in the strings of a list.
 func (r *rendering) markIn(function string, v reflect.Value) (located.Unknown, bool) {
 	if v.Kind() == reflect.Interface {
 		v = v.Elem()
 	}
 	carrier := slices.Contains(carriers, function)
 	switch {
-	case v.Kind() == reflect.String && slices.Contains(decided, function) && !wholly(v.String()):
+	case v.Kind() == reflect.String && slices.Contains(decided, function) && !onlyMarks(v.String()):
 	case v.Kind() == reflect.String && !carrier:
 		return r.Marked(v.String())
-	case v.Kind() == reflect.String && (function == "toYaml" || function == "fromYaml") && wholly(v.String()):
+	case v.Kind() == reflect.String && (function == "toYaml" || function == "fromYaml") && onlyMarks(v.String()):
 		return r.Marked(v.String())
 	case v.Kind() == reflect.Slice && !carrier:
 		for i := range min(v.Len(), 10_000) {
@@ -182,7 +181,7 @@ func (r *rendering) markIn(function string, v reflect.Value) (located.Unknown, b
 			if item.Kind() == reflect.Interface {
 				item = item.Elem()
 			}
-			if item.Kind() == reflect.String && (!slices.Contains(decided, function) || wholly(item.String())) {
+			if item.Kind() == reflect.String && (!slices.Contains(decided, function) || onlyMarks(item.String())) {
 				if m, bad := r.Marked(item.String()); bad {
 					return m, true
 				}
@@ -192,7 +191,7 @@ func (r *rendering) markIn(function string, v reflect.Value) (located.Unknown, b
 	return located.Unknown{}, false
 }
 
-// formatted is printf. Where something stands in memory is another place each time.
+// formatted is printf. An address in memory would differ each time, so it becomes a mark.
 func (r *rendering) formatted(format string, args ...any) string {
 	if printsAddress.MatchString(strings.ReplaceAll(format, "%%", "")) {
 		return r.Mark(located.Unknown{Reason: "the template prints where a value stands in memory"})

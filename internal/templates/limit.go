@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// LimitCalls lets few loops, templates within templates and changes of values run: for fuzzing, where nothing
-// measures what they take.
+// LimitCalls sets low limits for loops, nested templates and changes of values. It is for fuzzing,
+// where time and memory are not measured.
 func (e *Engine) LimitCalls(left int) {
 	functions := e.rendering.functions
 	for _, name := range slices.Concat([]string{"include", "tpl", "untilStep"}, slices.Collect(maps.Keys(mutators))) {

@@ -10,15 +10,14 @@ import (
 	"strings"
 )
 
-// A mark in a text is a number in private use characters, so that no text that a
-// person wrote looks like one, no pattern for digits or letters changes one, and
-// YAML and JSON pass it through.
+// A mark in a string is a number in private use characters. No text that a person wrote contains
+// such characters, no pattern for digits or letters changes them, and YAML and JSON keep them.
 const (
 	MarkOpen, markClose = "\ue0f7", "\ue0f8"
-	markZero            = '\ue100' // and nine more
+	markZero            = '\ue100' // the first of ten digits
 )
 
-// Mark returns the text that stands for a value that cannot be computed.
+// Mark returns the string that replaces an unknown value.
 func (e *Engine) Mark(m located.Unknown) string {
 	e.seen++
 	i, known := e.index[m]
@@ -36,7 +35,7 @@ func (e *Engine) Mark(m located.Unknown) string {
 	return b.String()
 }
 
-// Marked returns the first mark in a text.
+// Marked returns the unknown value of the first mark in a string.
 func (e *Engine) Marked(s string) (located.Unknown, bool) {
 	_, rest, found := strings.Cut(s, MarkOpen)
 	if !found {
@@ -56,14 +55,14 @@ func (e *Engine) Marked(s string) (located.Unknown, bool) {
 	return e.marks[i], true
 }
 
-// wholly says whether a text is nothing but marks.
-func wholly(s string) bool {
+// onlyMarks reports whether a string consists only of marks.
+func onlyMarks(s string) bool {
 	return strings.HasPrefix(s, MarkOpen) && anyMark.ReplaceAllString(s, "") == ""
 }
 
 var anyMark = regexp.MustCompile(MarkOpen + `[\x{e100}-\x{e109}]*` + markClose)
 
-// unescapedMarks undoes what quoting makes of marks.
+// unescapedMarks reverts the escapes that quoting adds to marks.
 var unescapedMarks = func() *strings.Replacer {
 	pairs := []string{`\ue0f7`, MarkOpen, `\ue0f8`, markClose}
 	for i := range 10 {
@@ -72,7 +71,7 @@ var unescapedMarks = func() *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }()
 
-// HoldsMark says whether some text in a value has a mark.
+// HoldsMark reports whether a string in a value contains a mark.
 func HoldsMark(v any) bool {
 	switch v := v.(type) {
 	case string:
@@ -94,20 +93,20 @@ func hasMark(v any) bool {
 	return ok && strings.Contains(s, MarkOpen)
 }
 
-// negated is the mark of a condition's contrary.
+// negated returns the opposite of an unknown condition.
 func negated(m located.Unknown) located.Unknown {
 	m.Negated = !m.Negated
 	return m
 }
 
-// derived is the mark of what a function makes of a mark: another value, for the same reason.
+// derived returns the mark for the result of a function on an unknown value: a different value, with the same reason.
 func (e *Engine) derived(m located.Unknown, function string, args ...any) string {
 	m.Variable, m.Negated = "", false
 	m.Expression = fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf([]byte(function+" "+m.Expression), "%#v", args)))
 	return e.Mark(m)
 }
 
-// MarkedIn finds what could not be computed in a value.
+// MarkedIn returns the first unknown value in a value.
 func (e *Engine) MarkedIn(v *located.Value) (found located.Unknown, is bool) {
 	if v == nil {
 		return located.Unknown{}, false
@@ -120,7 +119,7 @@ func (e *Engine) MarkedIn(v *located.Value) (found located.Unknown, is bool) {
 	return found, is
 }
 
-// MarkedKey finds what could not be computed in the keys of a value.
+// MarkedKey returns the first unknown value in the keys of a value.
 func (e *Engine) MarkedKey(v *located.Value) (located.Unknown, bool) {
 	for _, key := range v.Keys() {
 		if m, bad := e.Marked(key); bad {

@@ -9,17 +9,17 @@ import (
 )
 
 var (
-	// failing is the part of a template's error that tells what was evaluated and which function failed.
+	// failing matches the part of a template's error with the expression and the function that failed.
 	failing = regexp.MustCompile(`(?s) at <(.*?)>: error calling [A-Za-z]+: `)
-	// fieldName is the name of a field or variable in an expression.
+	// fieldName matches the name of a field or variable in an expression.
 	fieldName = regexp.MustCompile(`[.$]([A-Za-z_][A-Za-z0-9_]*)`)
 )
 
-// drawn stands for a secret where only the name of its field is judged.
+// drawn is an example of a secret value, used to judge only the name of its field.
 const drawn = "qT7-drawn-4xR8zK2m"
 
-// withoutSecrets is the error of a template without the values that its functions were given: all that a
-// function says of a field that is named as secrets are, and what looks drawn in the message of fail.
+// withoutSecrets returns the error of a template without the values of its functions' arguments: it hides everything that a
+// function reports about a field with the name of a secret, and strings that look randomly generated in the message of fail.
 func withoutSecrets(reason string) string {
 	for _, at := range failing.FindAllStringSubmatchIndex(reason, -1) {
 		for _, field := range fieldName.FindAllStringSubmatch(reason[at[2]:at[3]], -1) {

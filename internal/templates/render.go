@@ -12,7 +12,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/count"
 )
 
-// Render evaluates a template text. Files that it reads are relative to dir.
+// Render evaluates a template. Paths of files that it reads are relative to dir.
 func (e *Engine) Render(dir, text string, data any) (string, error) {
 	r := e.rendering
 	if !strings.Contains(text, r.left) {
@@ -24,13 +24,13 @@ func (e *Engine) Render(dir, text string, data any) (string, error) {
 	e.Exceed(err)
 	e.Certain = e.seen == seen
 	if err != nil && len(r.blocked) > 0 && strings.Contains(err.Error(), "in type string") {
-		// A field of what could not be read.
+		// A field of a value that could not be read.
 		err = &UnknownError{r.blocked[0]}
 	}
 	return out, err
 }
 
-// Exceed notes that what is evaluated goes beyond a bound of this evaluation, where an error says so.
+// Exceed records the limit of this evaluation that an error reports, if it does.
 func (e *Engine) Exceed(err error) {
 	var limit *count.Error
 	var own Exceeded
@@ -42,16 +42,16 @@ func (e *Engine) Exceed(err error) {
 	}
 }
 
-// ReadAt is a file that a template read once it had written so many bytes.
+// ReadAt is a file that a template read, with the number of bytes that it had written before.
 type ReadAt struct {
 	Path  string
 	After int
 }
 
-// LastReads are the files that the last template read.
+// LastReads returns the files that the last template read.
 func (e *Engine) LastReads() []ReadAt { return e.rendering.log }
 
-// noteRead notes a file that the template under way reads.
+// noteRead records a file that the current template reads.
 func (r *rendering) noteRead(p string) {
 	if r.out != nil {
 		r.log = append(r.log, ReadAt{p, r.out.text.Len()})
@@ -69,11 +69,11 @@ func (r *rendering) run(text string, data any) (string, error) {
 	return r.execute(t, data)
 }
 
-// mostParsed bounds the templates that are kept: releases share theirs, and each is evaluated
+// mostParsed is the maximum number of templates that are kept: releases share templates, and each is evaluated
 // several times.
 const mostParsed = 200
 
-// parse reads a template and the helpers (_*.tpl) beside it, as helmfile does.
+// parse parses a template and the helpers (_*.tpl) in its folder, as helmfile does.
 func (r *rendering) parse(text string) (*template.Template, error) {
 	helpers := r.helpers()
 	if t, known := r.parsed[text]; known && len(helpers) == 0 {
@@ -144,7 +144,7 @@ func (r *rendering) execute(t *template.Template, data any) (string, error) {
 	return out.text.String(), err
 }
 
-// boundedWriter refuses more output than its bound.
+// boundedWriter returns an error if the output exceeds its limit.
 type boundedWriter struct {
 	text strings.Builder
 	left int

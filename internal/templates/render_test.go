@@ -62,7 +62,7 @@ func TestRenderMarks(t *testing.T) {
 		{`{{ exec "sh" (list "-c" "touch x; rm y") }}`, `exec "bash -c …"`, ""},
 		{`{{ readFile "../../../../etc/passwd" }}`, "outside of the repository", ""},
 		{`{{ readFile "/etc/passwd" | fromYaml | toYaml }}`, "not in the repository", ""},
-		{`{{ readFile "no.yaml" | fromYaml | get "a.b" }}`, "b/no.yaml doesn't exist", "b/no.yaml"},
+		{`{{ readFile "no.yaml" | fromYaml | get "a.b" }}`, "b/no.yaml does not exist", "b/no.yaml"},
 		{`{{ dict "a" (env "X") | toYaml }}`, `env "X"`, ""},
 		{`{{ now }}`, "calls now", ""},
 		{`{{ genPrivateKey "rsa" }}`, "calls genPrivateKey", ""},

@@ -12,19 +12,19 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// The delimiters of the actions of a ResourceSet's templates.
+// The delimiters of actions in a ResourceSet's templates.
 const (
 	SetLeft  = "<<"
 	SetRight = ">>"
 )
 
-// RenderInputs evaluates a template of a ResourceSet with some inputs.
+// RenderInputs evaluates a template of a ResourceSet with a set of inputs.
 func (e *Engine) RenderInputs(source string, inputs map[string]any) (string, error) {
 	e.rendering.inputs = inputs
 	return e.Render(".", source, nil)
 }
 
-// NewForResourceSets evaluates the templates of ResourceSets, which see no file.
+// NewForResourceSets returns an engine for the templates of ResourceSets, which can read no file.
 func NewForResourceSets(ctx context.Context) *Engine {
 	e := New(ctx, noFiles{})
 	r := e.rendering
@@ -48,8 +48,8 @@ func NewForResourceSets(ctx context.Context) *Engine {
 	return e
 }
 
-// setFunctions are the functions that the operator gives templates: text/template's, those of
-// github.com/go-task/slim-sprig/v3 v3.0.0 that always give the same, and its own. Those that
+// setFunctions are the functions that the operator provides to templates: those of text/template, those of
+// github.com/go-task/slim-sprig/v3 v3.0.0 that are deterministic, and its own. Functions that
 // helmfiles don't have are not evaluated.
 const setFunctions = `and or not print printf println html js urlquery len index call eq ne lt le gt ge slice
 	ago date duration durationRound htmlDate mustToDate toDate unixEpoch
@@ -72,8 +72,8 @@ func marshalled(v any) (string, error) {
 
 var slug = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
-// slugify makes a name of a text: one that is a name already stays so, and the rest is not
-// evaluated (github.com/gosimple/slug).
+// slugify returns a string that already is a slug; for other strings it returns a mark, because the conversion
+// (github.com/gosimple/slug) is not evaluated.
 func (r *rendering) slugify(text string) string {
 	if slug.MatchString(text) && len(text) <= 63 {
 		return text

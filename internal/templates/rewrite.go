@@ -31,9 +31,9 @@ func rewrite(list *parse.ListNode) {
 	}
 }
 
-// rewritePipe makes every and, and every or, decide a mark in front of its last argument, since
-// a mark is true to the template and the value may not be: and refuses one that it cannot decide,
-// or is one then.
+// rewritePipe makes every "and" and "or" decide a mark in an operand before the last, because
+// a mark is true to the template although the value may not be. If it cannot be decided, "and" is refused,
+// and the result of "or" is a mark.
 func rewritePipe(pipe *parse.PipeNode) {
 	if pipe == nil {
 		return
@@ -68,8 +68,8 @@ func command(pos parse.Pos, function string) *parse.CommandNode {
 	return &parse.CommandNode{NodeType: parse.NodeCommand, Pos: pos, Args: []parse.Node{id}}
 }
 
-// callsItself refuses templates that reach themselves by {{template}}, which Go
-// runs 100,000 levels deep. Recursion by include is counted when it runs.
+// callsItself returns an error for templates that call themselves with {{template}}, which Go
+// runs 100,000 levels deep. Recursion with include is counted at run time.
 func callsItself(t *template.Template) error {
 	calls := map[string][]string{}
 	for _, each := range t.Templates() {

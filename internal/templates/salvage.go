@@ -8,9 +8,9 @@ import (
 
 var control = regexp.MustCompile(`^(if|else|end|range|with|define|block|break|continue|/\*|\$[A-Za-z0-9_]*\s*(,\s*\$[A-Za-z0-9_]+\s*)?:?=)`)
 
-// Salvage reads a template that helmfile refuses as far as it can be: control
-// actions are left out, the others are evaluated one by one, and what fails
-// becomes a mark with the reason. It keeps the number of lines.
+// Salvage renders a template that helmfile refuses as far as possible: control actions are removed,
+// the others are evaluated one by one, and an action that fails becomes a mark with the reason. The
+// number of lines does not change.
 func (e *Engine) Salvage(dir, source string, data any, cause error) string {
 	actions := 0
 	return action.ReplaceAllStringFunc(source, func(a string) string {

@@ -9,8 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// fromYAML decodes the first document, as helmfile does, with the library that
-// helmfile uses.
+// fromYAML decodes the first document with the same library as helmfile.
 func (r *rendering) fromYAML(text string) (v any, err error) {
 	return DecodeYAML(text)
 }
@@ -30,10 +29,10 @@ func ToYAML(v any) (string, error) {
 	return out.text.String(), err
 }
 
-// errNoValue is what getOrNil turns into nil.
+// errNoValue is the error that getOrNil converts to nil.
 var errNoValue = errors.New("no value")
 
-// get follows a dotted path: get PATH [DEFAULT] OBJECT.
+// get returns the value at a path with dots: get PATH [DEFAULT] OBJECT.
 func get(dotted string, args ...any) (any, error) {
 	var obj, fallback any
 	switch len(args) {
@@ -80,7 +79,7 @@ func step(obj any, key string) (any, bool, error) {
 	return nil, false, &notAMapError{key, obj}
 }
 
-// notAMapError is about a key that is looked up in what has none.
+// notAMapError is returned for a key of a value that is not a map.
 type notAMapError struct {
 	key string
 	in  any

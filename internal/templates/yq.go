@@ -10,18 +10,17 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// yqStep is a step of a yq expression: a path, a selection, or what stands in for
-// null.
+// yqStep is a step of a yq expression: a path, a selection, or an alternative for null.
 type yqStep struct {
-	path []any // text keys and list positions
-	// where keeps only documents with a value at a path.
+	path []any // strings are keys, and integers list indexes
+	// where keeps only documents with a value at this path.
 	where     []any
 	is        string
 	negative  bool
 	otherwise *yaml.Node
 }
 
-// parseYqExpression reads the part of yq's language by which helmfiles read
+// parseYqExpression parses the part of yq's language that helmfiles use to read
 // manifests: paths, select(PATH == "TEXT"), //, and | between them.
 func parseYqExpression(source string) ([]yqStep, error) {
 	p := &yqParser{rest: strings.TrimSpace(source)}
@@ -47,7 +46,7 @@ type yqParser struct{ rest string }
 
 func (p *yqParser) space() { p.rest = strings.TrimLeft(p.rest, " \t\n") }
 
-// take reads a text that must come next, after spaces.
+// take consumes a string that must come next, after spaces.
 func (p *yqParser) take(text string) bool {
 	p.space()
 	rest, found := strings.CutPrefix(p.rest, text)
@@ -81,7 +80,7 @@ func (p *yqParser) step() (s yqStep, ok bool) {
 	return s, ok
 }
 
-// path reads .a.b, ."a b", .["a"] and .[0].
+// path parses .a.b, ."a b", .["a"] and .[0].
 func (p *yqParser) path() (path []any, ok bool) {
 	p.space()
 	if !strings.HasPrefix(p.rest, ".") {
@@ -133,7 +132,7 @@ func isWord(c byte) bool {
 	return c == '_' || c == '-' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
-// text reads a text in double quotes, without escapes.
+// text parses a double-quoted string without escapes.
 func (p *yqParser) text() (string, bool) {
 	p.space()
 	if !strings.HasPrefix(p.rest, `"`) {
@@ -157,7 +156,7 @@ func (p *yqParser) digits() (int, bool) {
 	return i, err == nil
 }
 
-// literal reads what stands in for null: {}, [], or a text.
+// literal parses an alternative for null: {}, [], or a string.
 func (p *yqParser) literal() (*yaml.Node, bool) {
 	switch {
 	case p.take("{}"):
@@ -169,8 +168,8 @@ func (p *yqParser) literal() (*yaml.Node, bool) {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text}, ok
 }
 
-// applyYq evaluates an expression on a document. It says false where a selection
-// leaves the document out.
+// applyYq evaluates an expression on a document. It returns false if a selection excludes the
+// document.
 func applyYq(steps []yqStep, doc *yaml.Node) (*yaml.Node, bool) {
 	at := doc
 	if at.Kind == yaml.DocumentNode && len(at.Content) == 1 {

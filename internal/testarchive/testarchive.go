@@ -1,5 +1,5 @@
-// Package testarchive reads the repositories in txtar archives that tests run on, and compares results with the
-// expected ones in them.
+// Package testarchive reads the txtar archives of tests: a repository and the expected result. It compares results with the
+// expected ones.
 package testarchive
 
 import (
@@ -18,7 +18,7 @@ import (
 // Update is set to rewrite the expected results.
 var Update = flag.Bool("update", false, "rewrite the expected reports")
 
-// Repository loads the files of an archive, but for the expected ones.
+// Repository loads the files of an archive except for the expected results.
 func Repository(t testing.TB, a *txtar.Archive) *repository.Repository {
 	t.Helper()
 	repo, err := repository.FromFiles(func(yield func(string, []byte) bool) {
@@ -34,7 +34,7 @@ func Repository(t testing.TB, a *txtar.Archive) *repository.Repository {
 	return repo
 }
 
-// CheckWant compares a result with the file "want" of an archive; -update rewrites that.
+// CheckWant compares a result with the file "want" of an archive; with -update it rewrites the file.
 func CheckWant(t *testing.T, name string, a *txtar.Archive, got []byte) {
 	t.Helper()
 	at := -1
@@ -61,6 +61,6 @@ func CheckWant(t *testing.T, name string, a *txtar.Archive, got []byte) {
 	}
 }
 
-// Patience is how long a hostile bootstrap may take: seconds, but the machine may have much else to
-// do, and the race detector may be on.
+// Patience is the maximum time for a hostile bootstrap: it takes seconds, but the machine may be busy, and
+// the race detector may be on.
 const Patience = time.Minute

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// checkWritable fails when files in an existing folder may not be made, replaced
+// checkWritable returns an error if files in an existing folder cannot be created, replaced
 // or removed.
 func checkWritable(root, dir string) error {
 	name := filepath.Join(root, filepath.FromSlash(dir))

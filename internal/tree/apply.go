@@ -15,16 +15,16 @@ import (
 	"sync/atomic"
 )
 
-// ChangedError lists files that changed under a write's feet. None of them was
-// touched.
+// ChangedError lists files that changed between the plan and the write. None of them was
+// written.
 type ChangedError struct {
 	// Paths are sorted.
 	Paths []string
-	// Written says that everything else was written; otherwise nothing was.
+	// Written is set if all other files were written; otherwise none was.
 	Written bool
 }
 
-// Error names the first files and says what became of the rest.
+// Error returns the first files, and whether the others were written.
 func (e *ChangedError) Error() string {
 	const some = 5
 	names := make([]string, min(some, len(e.Paths)))
@@ -36,22 +36,20 @@ func (e *ChangedError) Error() string {
 		list += fmt.Sprintf(" and %d more", more)
 	}
 	if e.Written {
-		return list + " changed during the write: left as found, everything else is written"
+		return list + " changed during the write and was not touched; all other files were written"
 	}
-	return list + " changed since it was read: nothing was written, run again"
+	return list + " changed after it was read: nothing was written, run again"
 }
 
-// ErrInterrupted says that a write to the folder was interrupted before this
-// one, and has to be finished first with Recover.
-var ErrInterrupted = errors.New("an earlier write to this folder was interrupted: run again to finish it first")
+// ErrInterrupted is returned if a previous write to the folder was interrupted and has to be
+// finished first with Recover.
+var ErrInterrupted = errors.New("an earlier write to this folder was interrupted: run the command again to finish it first")
 
-// Apply does what a plan says to a folder, which is made when missing: all of it,
-// or nothing. An error leaves the folder as it was, but for two: a *ChangedError
-// with Written, and one that says that the next Recover finishes the write (the
-// disk failed half-way). A plan without changes touches nothing. When ctx ends
-// before the write is decided, nothing is written; afterwards it is finished.
-//
-// Each file must still be as the plan saw it. Files that exist keep their
+// Apply applies a plan to a folder, which it creates if it is missing: all of it, or nothing. After
+// an error the folder is unchanged, with two exceptions: a *ChangedError with Written, and an error
+// saying that the next Recover finishes the write (the disk failed half-way). A plan without
+// changes writes nothing. If ctx ends before the write is decided, nothing is written; afterwards
+// the write is finished. Each file must still be as the plan saw it. Existing files keep their
 // permissions.
 func Apply(ctx context.Context, dir string, p *Plan) error {
 	return applyWith(ctx, dir, p, newDisk)
@@ -71,10 +69,10 @@ func applyWith(ctx context.Context, dir string, p *Plan, open opener) error {
 	return s.carryOut(j, true)
 }
 
-// begin locks a folder and prepares a write to it, which is not decided yet.
+// begin locks a folder and prepares a write to it, which can still be reverted.
 func begin(ctx context.Context, dir string, p *Plan, open opener) (*session, *journal, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, nil, fmt.Errorf("making folder %q: %w", dir, err)
+		return nil, nil, fmt.Errorf("creating folder %q: %w", dir, err)
 	}
 	s, err := openSession(dir, open)
 	if err != nil {
@@ -86,23 +84,23 @@ func begin(ctx context.Context, dir string, p *Plan, open opener) (*session, *jo
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, nil, errors.Join(err, s.leave())
 	}
-	j, err := s.prepare(ctx, slices.Collect(p.Changes()))
+	j, err := s.prepare(ctx, slices.Collect(p.Changes()), p.relied)
 	if err != nil {
 		return nil, nil, s.takeBack(err)
 	}
 	return s, j, nil
 }
 
-// takeBack ends a write that was not decided.
+// takeBack reverts a write that was not decided.
 func (s *session) takeBack(err error) error {
 	return fmt.Errorf("nothing was written to %q: %w", s.dir, errors.Join(err, s.finish()))
 }
 
-// carryOut does what the journal says and ends the session.
+// carryOut performs the operations of the journal and ends the session.
 func (s *session) carryOut(j *journal, trusted bool) error {
 	changed, err := s.rollForward(j, trusted)
 	if err != nil {
-		return fmt.Errorf("writing to %q stopped half-way, and the next command finishes it: %w", s.dir, errors.Join(err, s.leave()))
+		return fmt.Errorf("writing to %q stopped half-way; the next command finishes it: %w", s.dir, errors.Join(err, s.leave()))
 	}
 	if err := s.finish(); err != nil {
 		return fmt.Errorf("cleaning up in %q: %w", s.dir, err)
@@ -113,13 +111,13 @@ func (s *session) carryOut(j *journal, trusted bool) error {
 	return nil
 }
 
-// prepare does everything that may fail before the write is decided: it checks
-// and stages. After an error, finish takes it all back.
-func (s *session) prepare(ctx context.Context, steps []Step) (*journal, error) {
+// prepare performs all steps that may fail before the write is decided: it checks and stages the
+// files. After an error, finish reverts them.
+func (s *session) prepare(ctx context.Context, steps []Step, relied []reliance) (*journal, error) {
 	if err := s.clean(); err != nil {
 		return nil, err
 	}
-	if err := s.unchanged(steps); err != nil {
+	if err := s.unchanged(steps, relied); err != nil {
 		return nil, err
 	}
 	if err := s.writable(steps); err != nil {
@@ -134,7 +132,7 @@ func (s *session) prepare(ctx context.Context, steps []Step) (*journal, error) {
 		if step.New != nil {
 			j.Operations[i].New = Digest(step.New)
 		}
-		// What the next command could not read must not be decided.
+		// A journal that the next command could not read must not be decided.
 		if err := j.Operations[i].check(); err != nil {
 			return nil, err
 		}
@@ -145,28 +143,39 @@ func (s *session) prepare(ctx context.Context, steps []Step) (*journal, error) {
 	return j, ctx.Err()
 }
 
-// unchanged fails unless each file is as the plan saw it.
-func (s *session) unchanged(steps []Step) error {
+// unchanged returns an error unless each file is as the plan saw it, including files that the plan does not
+// change: a comparison during another write would have seen some files before and some
+// after that write, and the plan would mix both.
+func (s *session) unchanged(steps []Step, relied []reliance) error {
 	var mu sync.Mutex
 	var changed []string
-	err := inParallel(len(steps), func(next func() (int, bool)) error {
+	err := inParallel(len(steps)+len(relied), func(next func() (int, bool)) error {
 		folder := newFolder(s.root, maxRead)
 		defer folder.closeLast()
 		for i, ok := next(); ok; i, ok = next() {
-			same, err := folder.holds(steps[i].Path, steps[i].Old)
+			var file string
+			var same bool
+			var err error
+			if i < len(steps) {
+				file = steps[i].Path
+				same, err = folder.holds(file, steps[i].Old)
+			} else {
+				file = relied[i-len(steps)].path
+				same, err = folder.asRelied(relied[i-len(steps)])
+			}
 			if err != nil {
 				return err
 			}
 			if !same {
 				mu.Lock()
-				changed = append(changed, steps[i].Path)
+				changed = append(changed, file)
 				mu.Unlock()
 			}
 		}
 		return nil
 	})
 	if err == nil && len(changed) > 0 {
-		// A file that is replaced by a folder of new files is removed first.
+		// A file at the path of a new folder is removed first.
 		changed = s.notFreed(changed, steps)
 	}
 	if err == nil && len(changed) > 0 {
@@ -176,7 +185,7 @@ func (s *session) unchanged(steps []Step) error {
 	return err
 }
 
-// notFreed drops the paths below a file that the same steps remove.
+// notFreed returns the changed paths without those below a file that the same steps remove.
 func (s *session) notFreed(changed []string, steps []Step) []string {
 	deleted := map[string]bool{}
 	for _, step := range steps {
@@ -197,22 +206,33 @@ func (s *session) notFreed(changed []string, steps []Step) []string {
 	})
 }
 
-// holds reports whether a file has these bytes, or is missing when they are nil.
+// holds reports whether a file has the content, or is missing if content is nil.
 func (f *Folder) holds(p string, content []byte) (bool, error) {
+	return f.isAs(p, content == nil, func(found []byte) bool { return bytes.Equal(found, content) })
+}
+
+// asRelied reports whether a file is as the comparison saw it.
+func (f *Folder) asRelied(r reliance) (bool, error) {
+	return f.isAs(r.path, r.digest == "", func(found []byte) bool { return Digest(found) == r.digest })
+}
+
+// isAs reports whether a file is in the expected state: if missing is set, it must not exist; otherwise same must return true
+// for its content.
+func (f *Folder) isAs(p string, missing bool, same func(found []byte) bool) (bool, error) {
 	found, err := f.ReadFile(p)
 	var blocked *BlockedError
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return content == nil, nil
+		return missing, nil
 	case errors.As(err, &blocked):
 		return false, nil
 	case err != nil:
 		return false, err
 	}
-	return content != nil && bytes.Equal(found, content), nil
+	return !missing && same(found), nil
 }
 
-// writable fails when one of the folders that exist cannot be written to.
+// writable returns an error if an existing folder of the steps is not writable.
 func (s *session) writable(steps []Step) error {
 	seen := map[string]bool{}
 	for _, step := range steps {
@@ -231,8 +251,8 @@ func (s *session) writable(steps []Step) error {
 	return nil
 }
 
-// stage writes all new bytes into the staging folder, which only its owner may
-// enter, with the permissions that they will have in their place.
+// stage writes all new content into the staging folder, which only its owner may enter, with the
+// permissions of the final files.
 func (s *session) stage(ctx context.Context, steps []Step) error {
 	if err := s.fs.mkdir(stageFolder, 0o700); err != nil {
 		return err
@@ -271,7 +291,7 @@ func (s *session) stage(ctx context.Context, steps []Step) error {
 	return s.fs.syncAll(files)
 }
 
-// decide puts the journal in place: from here on, the write is finished.
+// decide renames the journal to its final name: from then on, the write is finished even after a kill.
 func (s *session) decide(j *journal) error {
 	content, err := j.encode()
 	if err != nil {
@@ -289,8 +309,8 @@ func (s *session) decide(j *journal) error {
 	return s.fs.syncDirs(stageFolder, workFolder, ownFolder, ".")
 }
 
-// inParallel lets a few workers share n pieces of work, which next hands out in
-// order until none is left or one worker failed. It returns the first error.
+// inParallel runs a few workers on n pieces of work, which next hands out in order until none is
+// left or a worker failed. It returns the first error.
 func inParallel(n int, work func(next func() (int, bool)) error) error {
 	var at atomic.Int64
 	var once sync.Once

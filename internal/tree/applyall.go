@@ -8,21 +8,19 @@ import (
 	"sync"
 )
 
-// Write is a plan and the folder that it is for.
+// Write is a plan and its folder.
 type Write struct {
 	Dir  string
 	Plan *Plan
 }
 
-// sideBySide is how many folders are written to at a time: they wait for the disk
-// together. More of them only wait for each other's locks.
+// sideBySide is the number of folders that are written at the same time: they share the waits for the
+// disk. More folders would only wait for locks.
 const sideBySide = 32
 
-// ApplyAll applies each plan to its folder, as Apply does: each folder gets all
-// of its plan or nothing. It goes on after an error, and joins the errors in the
-// order of the writes.
-//
-// Many folders are on one file system, so that they share its syncs.
+// ApplyAll applies each plan to its folder, as Apply does: each folder gets all of its plan or
+// nothing. It continues after an error, and joins the errors in the order of the writes. Folders on
+// the same file system share its syncs.
 func ApplyAll(ctx context.Context, writes []Write) error {
 	open := newDisk
 	if len(writes) > 1 {
@@ -45,8 +43,8 @@ func ApplyAll(ctx context.Context, writes []Write) error {
 	return errors.Join(errs...)
 }
 
-// ApplyTogether applies plans to folders when it is sure that each of them can be:
-// where one cannot be, none is.
+// ApplyTogether applies plans to folders once it is certain that each of them can be applied:
+// if one cannot be, none is.
 func ApplyTogether(ctx context.Context, writes []Write) error {
 	type begun struct {
 		*session
@@ -85,7 +83,7 @@ func ApplyTogether(ctx context.Context, writes []Write) error {
 	return failed
 }
 
-// sharedDisk syncs in rounds that folders share.
+// sharedDisk is a disk whose folders share syncs.
 type sharedDisk struct {
 	disk
 	rounds *rounds
@@ -97,12 +95,12 @@ func (d sharedDisk) syncAll([]string) error   { return d.rounds.sync(d.syncFS) }
 func (d sharedDisk) syncFile(string) error    { return d.rounds.sync(d.syncFS) }
 func (d sharedDisk) syncDirs(...string) error { return d.rounds.sync(d.syncFS) }
 
-// rounds lets those who wait for a sync share one: whoever asks while a sync runs
-// is served by the next, whose start is after everything that they have written.
+// rounds lets goroutines that wait for a sync share one: a request during a sync is served by the
+// next one, which starts after everything that was written before the request.
 type rounds struct {
 	turn sync.Mutex // held while a sync runs
 	mu   sync.Mutex
-	next *round // which the next sync serves; nil when nobody waits
+	next *round // the round of the next sync; nil if nobody waits
 }
 
 type round struct {
@@ -110,7 +108,7 @@ type round struct {
 	err  error
 }
 
-// sync returns when a run of the function that began after the call has ended.
+// sync returns after a call of run that started after sync was called.
 func (s *rounds) sync(run func() error) error {
 	s.mu.Lock()
 	r := s.next

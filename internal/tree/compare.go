@@ -11,68 +11,72 @@ import (
 	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/nearest"
+	"github.com/fleetwright/fleetwright/internal/sorting"
 )
 
-// Options say how a tree is compared.
+// Options configure a comparison.
 type Options struct {
-	// Overwrite lists files that are rewritten (or deleted, when no longer
-	// generated) although they were edited, are in the way or the user's own.
-	// It is an error to list a file that would not be left as it is otherwise.
+	// Overwrite lists files that are rewritten (or deleted, if they are no longer generated)
+	// although they were edited, block a path, or belong to the user. It is an error to list a file
+	// that would be written anyway.
 	Overwrite []string
 	// RewriteAdopted rewrites all files of mode Adopted.
 	RewriteAdopted bool
-	// Target is the name of the target, which the new inventory records. An
-	// inventory of another target is a *TargetError.
+	// Target is the name of the target, which the new inventory records. If the inventory is of
+	// another target, the error is a *TargetError.
 	Target string
-	// Release is the release of Fleetwright that the new inventory records, if the build is one.
+	// Release is the release of Fleetwright that the new inventory records, "" if the build is not a release.
 	Release string
-	// Tenants are the tenants' states that the new inventory records.
+	// Tenants are the tenants' states that the new inventory records, and Guards are the objects that a later render
+	// may remove only on request.
 	Tenants []TenantState
-	// Marked says whether content carries the mark that renders put into the files
-	// that they own; nil takes all for marked. See owned.go.
+	Guards  []string
+	// Marked reports whether content contains the mark that renders add to the files that they own;
+	// nil counts all files as marked. See owned.go.
 	Marked func(file string, content []byte) bool
-	// Made says whether a carried file is as Fleetwright made it, so that it may be
-	// deleted when it is no longer generated; nil for none.
+	// Made reports whether a carried file is as Fleetwright created it, so that it may be
+	// deleted if it is no longer generated; nil means none is.
 	Made func(content []byte) bool
 }
 
-// TargetError is about files of one target where another one was to be written:
-// what the one holds would be taken for what the other no longer generates.
+// TargetError is returned if a folder contains files of another target than the one to be
+// written: they would be treated as files that are no longer generated.
 type TargetError struct{ Want, Is string }
 
 func (e *TargetError) Error() string {
-	return fmt.Sprintf("the files there are those of target %q, not of %q: %s says so", e.Is, e.Want, InventoryPath)
+	return fmt.Sprintf("the files there belong to target %q, not to %q, according to %s", e.Is, e.Want, InventoryPath)
 }
 
-// maxShown is the size of the largest file that a Conflict shows, and
-// maxShownTotal of all of them together: conflicts keep their bytes.
+// maxShown is the maximum size of a file whose content a Conflict contains, and
+// maxShownTotal the maximum of all of them together, in bytes.
 const (
 	maxShown      = 1 << 20
 	maxShownTotal = 64 << 20
 )
 
-// Compare plans how what is there becomes what was rendered. It changes nothing
+// Compare plans the changes from the current to the rendered files. It changes nothing
 // and reads only the paths of the desired tree and of the inventory. A file that
 // cannot be written without losing the user's work becomes a conflict, and the
-// rest of the plan goes on. Errors are paths that no folder can hold together, a
-// wrong Overwrite, and what the reader cannot read.
-//
+// rest of the plan continues. It returns an error for paths that cannot be in the same folder, a
+// wrong Overwrite, and files that the reader cannot read.
 // For each desired file, in this order:
+// no file                 create; mode once only if no render created it before, or on request
+// same bytes              keep; the inventory records it
+// mode once or adopted    keep, whatever it contains; rewrite on request
+// mode carried            as managed, but the inventory keeps the digest of what
 //
-//	nothing there           create
-//	same bytes              keep; the inventory takes it over
-//	mode once or adopted    keep, whatever it is; rewritten on request
-//	mode carried            as managed, but the inventory keeps the digest of what
-//	                        was written, where the file is what it was read from
-//	bytes as we wrote them  update
-//	same YAML, other style  keep: a formatter was there, nobody edited
-//	in the inventory        conflict Edited; the inventory keeps the old digest,
-//	                        so that the next run sees the edit too
-//	otherwise               conflict Foreign
+//	was written if the file is what it was read from
 //
-// A file of the inventory that is no longer desired is deleted when its bytes
-// are as we wrote them, and it is one that a render writes; otherwise it is
-// LeftBehind or Left. A carried one is deleted when we made it, and otherwise Left.
+// bytes as we wrote them  update
+// same YAML, other style  keep: a formatter changed it, not a user
+// in the inventory        conflict Edited; the inventory keeps the old digest,
+//
+//	so that the next run sees the edit too
+//
+// otherwise               conflict Foreign
+// A file in the inventory that is no longer desired is deleted if its bytes
+// are as we wrote them and it is one that a render writes; otherwise it is
+// LeftBehind or Left. A carried one is deleted if we created it, and otherwise Left.
 func Compare(desired *Tree, current Reader, inv *Inventory, opts Options) (*Plan, error) {
 	if inv.Target != "" && opts.Target != "" && inv.Target != opts.Target {
 		return nil, &TargetError{Want: opts.Target, Is: inv.Target}
@@ -85,7 +89,7 @@ func Compare(desired *Tree, current Reader, inv *Inventory, opts Options) (*Plan
 	for _, p := range opts.Overwrite {
 		c.overwrite[path.Clean(p)] = false
 	}
-	// Deletions first: a file that goes may make room for a folder.
+	// Deletions first: a deleted file may make room for a folder.
 	for _, e := range inv.Files {
 		if _, ok := desired.Get(e.Path); ok {
 			continue
@@ -110,33 +114,40 @@ func Compare(desired *Tree, current Reader, inv *Inventory, opts Options) (*Plan
 	return c.plan(), nil
 }
 
-// comparison gathers a plan.
+// comparison collects the steps of a plan.
 type comparison struct {
 	current Reader
 	inv     *Inventory
 	opts    Options
 
 	steps     []Step
+	seen      []reliance // files that were read, in this order
 	conflicts []Conflict
 	left      []Left
 	next      *Inventory
 	deleted   map[string]bool
 	// doubtful are files to delete that carry no mark, and markedDirs the folders of
-	// those that do.
+	// files to delete that do.
 	doubtful   []Step
 	markedDirs map[string]bool
-	// overwrite holds the paths of Options.Overwrite and whether each was used.
+	// overwrite contains the paths of Options.Overwrite and whether each was needed.
 	overwrite map[string]bool
-	// overwritable are paths that could have been listed there.
+	// overwritable are the paths that could have been in Options.Overwrite.
 	overwritable []string
 	shown        int
 }
 
-// read reads a file; an empty one has bytes, unlike none.
+// read reads a file; the content of an empty file is not nil, that of a missing one is.
 func (c *comparison) read(p string) ([]byte, error) {
 	content, err := c.current.ReadFile(p)
-	if err == nil && content == nil {
-		content = []byte{}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		c.seen = append(c.seen, reliance{path: p})
+	case err == nil:
+		c.seen = append(c.seen, reliance{path: p, digest: Digest(content)})
+		if content == nil {
+			content = []byte{}
+		}
 	}
 	return content, err
 }
@@ -153,6 +164,8 @@ func (c *comparison) file(f File) error {
 	content, err := c.read(f.Path)
 	var blocked *BlockedError
 	switch {
+	case errors.Is(err, fs.ErrNotExist) && f.Mode == Once && known && !c.overwrites(f.Path):
+		c.record(f, entry.Digest) // the user deleted the file
 	case errors.Is(err, fs.ErrNotExist):
 		c.write(Create, f, nil)
 	case errors.As(err, &blocked):
@@ -162,8 +175,8 @@ func (c *comparison) file(f File) error {
 	case bytes.Equal(content, f.Content):
 		digest := Digest(content)
 		if f.Mode == Carried && known {
-			// The inventory says what was written here, not what its owner
-			// made of it: encrypting anew is no reason for a render.
+			// The inventory records what was written here, not what its owner changed: a new
+			// encryption of the same values is no reason for a render.
 			digest = entry.Digest
 		}
 		c.keep(f, digest)
@@ -173,7 +186,7 @@ func (c *comparison) file(f File) error {
 	return nil
 }
 
-// differing plans a desired file where a file with other bytes stands.
+// differing plans a desired file if the existing file has other bytes.
 func (c *comparison) differing(f File, content []byte, entry Entry, known bool) {
 	digest := Digest(content)
 	switch {
@@ -187,8 +200,8 @@ func (c *comparison) differing(f File, content []byte, entry Entry, known bool) 
 			c.record(f, entry.Digest)
 		}
 	case sameYAML(f.Path, content, f.Content):
-		// Of two digests that mean unedited, the recorded one stays, so that
-		// formatting a file does not make the inventory stale.
+		// Of two digests that mean unedited, the recorded one is kept, so that formatting a file
+		// does not make the inventory stale.
 		if known && entry.Digest == Digest(f.Content) {
 			digest = entry.Digest
 		}
@@ -201,7 +214,7 @@ func (c *comparison) differing(f File, content []byte, entry Entry, known bool) 
 	}
 }
 
-// blocked plans a desired file where something else stands, or above it.
+// blocked plans a desired file if something other than a regular file is at its path, or above it.
 func (c *comparison) blocked(f File, by *BlockedError, entry Entry, known bool) {
 	if c.deleted[by.At] && by.At != f.Path {
 		c.write(Create, f, nil)
@@ -217,7 +230,7 @@ func (c *comparison) blocked(f File, by *BlockedError, entry Entry, known bool) 
 	c.conflicts = append(c.conflicts, Conflict{Path: f.Path, Kind: Blocked, At: by.At, What: by.What, Desired: f.Content})
 }
 
-// leftover plans a file of the inventory that is no longer desired.
+// leftover plans a file in the inventory that is no longer desired.
 func (c *comparison) leftover(e Entry) error {
 	content, err := c.read(e.Path)
 	var blocked *BlockedError
@@ -225,8 +238,8 @@ func (c *comparison) leftover(e Entry) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case errors.As(err, &blocked):
-		// A file that gave way to something of the user's is gone; a file that
-		// became a link or a folder is the user's.
+		// If something of the user is above its path, the file is gone; if the file itself
+		// became a link or a folder, that is the user's.
 		if blocked.At == e.Path {
 			c.conflicts = append(c.conflicts, Conflict{Path: e.Path, Kind: LeftBehind})
 		}
@@ -261,7 +274,7 @@ func (c *comparison) remove(step Step) {
 	c.steps = append(c.steps, step)
 }
 
-// ours says whether a file of the inventory is as we wrote it or, carried, made it.
+// ours reports whether a file in the inventory is as we wrote it or, if it is carried, as we created it.
 func (c *comparison) ours(e Entry, content []byte) bool {
 	if e.Mode == Carried {
 		return c.opts.Made != nil && c.opts.Made(content)
@@ -283,7 +296,7 @@ func (c *comparison) record(f File, digest string) {
 	c.next.Files = append(c.next.Files, Entry{Path: f.Path, Mode: f.Mode, Digest: digest})
 }
 
-// conflict notes a conflict that may be overwritten.
+// conflict records a conflict that may be overwritten.
 func (c *comparison) conflict(conflict Conflict) {
 	if size := len(conflict.Current); size > maxShown || c.shown+size > maxShownTotal {
 		conflict.Current = nil
@@ -293,8 +306,7 @@ func (c *comparison) conflict(conflict Conflict) {
 	c.conflicts = append(c.conflicts, conflict)
 }
 
-// overwrites reports whether the user asked to overwrite a path that would be
-// left as it is otherwise.
+// overwrites reports whether the user asked to overwrite a path that would otherwise be kept.
 func (c *comparison) overwrites(p string) bool {
 	c.overwritable = append(c.overwritable, p)
 	_, asked := c.overwrite[p]
@@ -304,7 +316,7 @@ func (c *comparison) overwrites(p string) bool {
 	return asked
 }
 
-// checkOverwrite refuses an overwrite of what needs none.
+// checkOverwrite returns an error for an Overwrite that is not needed.
 func (c *comparison) checkOverwrite() error {
 	for _, p := range slices.Sorted(maps.Keys(c.overwrite)) {
 		if c.overwrite[p] {
@@ -319,21 +331,21 @@ func (c *comparison) checkOverwrite() error {
 			return fmt.Errorf("cannot overwrite %q: it is not in conflict; did you mean %q?", p, near)
 		}
 		if len(c.overwritable) > 0 {
-			return fmt.Errorf("cannot overwrite %q: it is not in conflict; %q is", p, c.overwritable[0])
+			return fmt.Errorf("cannot overwrite %q: it is not in conflict, but %q is", p, c.overwritable[0])
 		}
 		return fmt.Errorf("cannot overwrite %q: no file is in conflict", p)
 	}
 	return nil
 }
 
-// inventory plans the inventory's own file.
+// inventory plans the file of the inventory itself.
 func (c *comparison) inventory() error {
 	c.next.Target, c.next.Release = c.opts.Target, c.opts.Release
-	c.next.Tenants = slices.Clone(c.opts.Tenants)
+	c.next.Tenants, c.next.Guards = slices.Clone(c.opts.Tenants), slices.Clone(c.opts.Guards)
 	c.next.sort()
 	for i := range c.next.Tenants {
 		if i > 0 && c.next.Tenants[i-1].Name == c.next.Tenants[i].Name {
-			return fmt.Errorf("tenant %q stands twice in the inventory", c.next.Tenants[i].Name)
+			return fmt.Errorf("tenant %q is in the inventory twice", c.next.Tenants[i].Name)
 		}
 	}
 	content, err := c.read(InventoryPath)
@@ -341,7 +353,7 @@ func (c *comparison) inventory() error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("reading the inventory: %w", err)
 	}
-	empty := len(c.next.Files) == 0 && len(c.next.Tenants) == 0
+	empty := len(c.next.Files)+len(c.next.Tenants)+len(c.next.Guards) == 0
 	step := Step{Path: InventoryPath, Old: content}
 	switch {
 	case empty && !exists:
@@ -360,10 +372,21 @@ func (c *comparison) inventory() error {
 	return nil
 }
 
-// plan sorts what was gathered.
+// plan returns the sorted plan.
 func (c *comparison) plan() *Plan {
-	slices.SortFunc(c.steps, func(a, b Step) int { return strings.Compare(a.Path, b.Path) })
-	slices.SortFunc(c.conflicts, func(a, b Conflict) int { return strings.Compare(a.Path, b.Path) })
-	slices.SortFunc(c.left, func(a, b Left) int { return strings.Compare(a.Path, b.Path) })
-	return &Plan{Steps: c.steps, Conflicts: c.conflicts, Left: c.left, RenderedBy: c.inv.Release, Inventory: c.next}
+	sorting.Func(c.steps, func(a, b Step) int { return strings.Compare(a.Path, b.Path) })
+	sorting.Func(c.conflicts, func(a, b Conflict) int { return strings.Compare(a.Path, b.Path) })
+	sorting.Func(c.left, func(a, b Left) int { return strings.Compare(a.Path, b.Path) })
+	return &Plan{Steps: c.steps, Conflicts: c.conflicts, Left: c.left, RenderedBy: c.inv.Release, Inventory: c.next, relied: c.relied()}
+}
+
+// relied returns the files that the plan does not change and that do not belong to the user.
+func (c *comparison) relied() []reliance {
+	apart := map[string]bool{}
+	for _, step := range c.steps {
+		if step.Action != Keep || step.Mode == Once || step.Mode == Adopted {
+			apart[step.Path] = true
+		}
+	}
+	return slices.DeleteFunc(c.seen, func(r reliance) bool { return apart[r.path] })
 }

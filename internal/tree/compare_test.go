@@ -81,6 +81,8 @@ func TestCompare(t *testing.T) {
 		{name: "rewriting adopted leaves managed", mode: Managed, content: edited, known: old, opts: Options{RewriteAdopted: true}, conflict: Edited, recorded: old},
 
 		{name: "once, absent", mode: Once, action: Create, recorded: ours},
+		{name: "once, deleted", mode: Once, known: old, recorded: old},
+		{name: "once, deleted and wanted back", mode: Once, known: old, opts: Options{Overwrite: []string{p}}, action: Create, recorded: ours},
 		{name: "once, the user's", mode: Once, content: edited, action: Keep},
 		{name: "once, edited", mode: Once, content: edited, known: old, action: Keep, recorded: old},
 		{name: "once, unedited", mode: Once, content: old, known: old, action: Keep, recorded: old},
@@ -305,12 +307,12 @@ func TestCompareErrors(t *testing.T) {
 		},
 		{
 			"file and folder", []File{{Path: "a", Mode: Managed}, {Path: "A/b", Mode: Managed}}, Memory{}, Options{},
-			`"a" is a file and, for "A/b", a folder`,
+			`"a" is both a file and the folder of "A/b"`,
 		},
 		{"mode", []File{{Path: "a"}}, Memory{}, Options{}, `file "a" has mode ""`},
 		{
 			"tenants", nil, Memory{}, Options{Tenants: []TenantState{{"a", "Active"}, {"a", "Removed"}}},
-			`tenant "a" stands twice`,
+			`tenant "a" is in the inventory twice`,
 		},
 		{
 			"inventory is a link", files, blockingReader{blocked: map[string]BlockedError{InventoryPath: {At: ".fleetwright", What: ASymlink}}},

@@ -13,13 +13,12 @@ import (
 	"github.com/fleetwright/fleetwright/internal/output"
 )
 
-// Diff writes a unified diff of everything that would change, and of each
-// conflict from what is there to what was rendered, in the order of the paths.
-// Without color it is one that `git apply` takes: a line that starts with "# "
-// before a file's diff, which git skips, tells of a conflict and of what is not
-// shown (other files' bytes that are no text or that could steer a terminal or a
-// build, secrets in plaintext and encrypted ones, large files) or left to the user. With color
-// it is for a terminal, and control characters are made visible.
+// Diff writes a unified diff of everything that would change, and of each conflict from the existing
+// to the rendered file, in the order of the paths. Without color, `git apply` accepts it: a line that
+// starts with "# " before a file's diff, which git skips, reports a conflict or something that is not
+// shown (bytes of other files that are not text or that could control a terminal or a build, secrets
+// in plaintext and encrypted ones, large files) or that is left to the user. With color it is for a
+// terminal, and control characters are made visible.
 func (p *Plan) Diff(w io.Writer, color bool) error {
 	d := &differ{w: bufio.NewWriter(output.Raw(w))}
 	if color {
@@ -45,20 +44,20 @@ func (p *Plan) Diff(w io.Writer, color bool) error {
 	return nil
 }
 
-// Diff is the unified diff from what is there to what was rendered, as Plan.Diff
+// Diff returns the unified diff from the existing to the rendered file, as Plan.Diff
 // writes it without color.
 func (c Conflict) Diff() []byte {
 	var out bytes.Buffer
 	d := &differ{w: bufio.NewWriter(&out)}
 	d.conflict(c)
-	_ = d.w.Flush() // a Buffer does not fail
+	_ = d.w.Flush() // a Buffer never fails
 	return out.Bytes()
 }
 
 // differ writes diffs; the writer keeps the first error.
 type differ struct {
 	w *bufio.Writer
-	// terminal is what lines with colours go to, nil for a patch.
+	// terminal receives lines with colours; nil for a patch.
 	terminal *output.Text
 }
 
@@ -67,7 +66,7 @@ func (d *differ) conflict(c Conflict) {
 	switch {
 	case c.Kind == Blocked:
 	case c.Current == nil:
-		d.note(fmt.Sprintf("%q is not shown: it is too large or no regular file", c.Path))
+		d.note(fmt.Sprintf("%q is not shown: it is too large or not a regular file", c.Path))
 	case isEncrypted(c.Current) || isEncrypted(c.Desired):
 		d.note(fmt.Sprintf("%q is not shown: it is encrypted", c.Path))
 	default:
@@ -75,11 +74,11 @@ func (d *differ) conflict(c Conflict) {
 	}
 }
 
-// file writes the diff of one file; nil bytes stand for no file.
+// file writes the diff of one file; nil means no file.
 func (d *differ) file(path string, old, desired []byte) {
 	for _, content := range [][]byte{old, desired} {
 		if bytes.IndexByte(content, 0) >= 0 {
-			d.note(fmt.Sprintf("%q is not shown: it is not a text", path))
+			d.note(fmt.Sprintf("%q is not shown: it is not text", path))
 			return
 		}
 		if err := output.Check(content); err != nil && d.terminal == nil {
@@ -87,7 +86,7 @@ func (d *differ) file(path string, old, desired []byte) {
 			return
 		}
 		if holdsSecret(content) {
-			d.note(fmt.Sprintf("%q is not shown: it holds a secret in plaintext", path))
+			d.note(fmt.Sprintf("%q is not shown: it contains a secret in plaintext", path))
 			return
 		}
 		if isEncrypted(content) {
@@ -105,7 +104,7 @@ func (d *differ) file(path string, old, desired []byte) {
 		d.line(output.Bold, "deleted file mode 100644")
 		to = "/dev/null"
 	}
-	// The library's first three lines are names, which it does not quote.
+	// The library's first three lines contain the names, which it does not quote.
 	rest := diff.Diff("a", old, "b", desired)
 	for range 3 {
 		_, rest, _ = bytes.Cut(rest, []byte("\n"))
@@ -113,7 +112,7 @@ func (d *differ) file(path string, old, desired []byte) {
 	if len(rest) == 0 {
 		return
 	}
-	// git ends a name with a tab where it could be taken to end at a space.
+	// git ends a name with a tab if it contains a space.
 	d.line(output.Bold, "--- "+tabbed(from))
 	d.line(output.Bold, "+++ "+tabbed(to))
 	for line := range bytes.Lines(rest) {
@@ -121,7 +120,7 @@ func (d *differ) file(path string, old, desired []byte) {
 	}
 }
 
-// changeOf says in a word what becomes of a file.
+// changeOf returns in a word how a file changes.
 func changeOf(old, desired []byte) string {
 	switch {
 	case old == nil:
@@ -148,7 +147,7 @@ func (d *differ) hunkLine(line string) {
 func (d *differ) note(message string) { d.line(output.Yellow, output.Inert(output.Line("# "+message))) }
 
 // line writes a line. bufio.Writer keeps an error until Flush. The lines of a patch are
-// printable: their files were checked.
+// printable, because their files were checked.
 func (d *differ) line(colour output.Colour, line string) {
 	if d.terminal != nil {
 		_ = d.terminal.Printf("%s\n", output.Paint(colour, line))
@@ -158,7 +157,7 @@ func (d *differ) line(colour output.Colour, line string) {
 	_ = d.w.WriteByte('\n')
 }
 
-// quotePath quotes a name as git does when it would be misread.
+// quotePath quotes a name as git does if it could be misread.
 func quotePath(p string) string {
 	if !strings.ContainsAny(p, "\"\\") && output.Inert(p) == p {
 		return p
@@ -184,7 +183,7 @@ func tabbed(name string) string {
 	return name
 }
 
-// Secrets that a user's file may hold: a diff may end in a build's log.
+// Patterns of secrets that a user's file may contain: a diff may end up in a build's log.
 var (
 	secretKind = regexp.MustCompile(`\bkind["']?\s*:\s*["']?Secret\b`)
 	secretData = regexp.MustCompile(`\b(?:stringData|data)["']?\s*:`)
@@ -193,8 +192,8 @@ var (
 	privateKey = regexp.MustCompile(`AGE-SECRET-KEY-1|-----BEGIN [A-Z ]*PRIVATE KEY-----`)
 )
 
-// holdsSecret reports whether a file may hold a secret in plaintext: a private key,
-// or a Secret with data in a document without SOPS's block.
+// holdsSecret reports whether a file may contain a secret in plaintext: a private key, or a Secret
+// with data in a document without SOPS metadata.
 func holdsSecret(content []byte) bool {
 	if privateKey.Match(content) {
 		return true
@@ -207,5 +206,5 @@ func holdsSecret(content []byte) bool {
 	return false
 }
 
-// isEncrypted reports whether SOPS encrypted a file: its text says nothing to people.
+// isEncrypted reports whether SOPS encrypted a file, so that its content is unreadable.
 func isEncrypted(content []byte) bool { return sopsBlock.Match(content) && sopsMAC.Match(content) }

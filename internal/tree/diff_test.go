@@ -113,7 +113,7 @@ diff --git a/b b/b
 -one
 +two
 \ No newline at end of file
-# "c2" was edited since it was rendered: left as it is
+# "c2" was edited after it was rendered: not changed
 # "c2" is not shown: line 1 holds the control or format character U+001B
 diff --git a/d b/d
 deleted file mode 100644
@@ -121,8 +121,8 @@ deleted file mode 100644
 +++ /dev/null
 @@ -1,1 +0,0 @@
 -three
-# "e" is no longer generated, but was edited: left in place, and yours from now on
-# "e" is not shown: it is too large or no regular file
+# "e" is no longer generated, but was edited: not deleted, and no longer managed by fleetwright
+# "e" is not shown: it is too large or not a regular file
 `
 	if got := diffOf(t, p, false); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
@@ -167,7 +167,7 @@ func TestDiffShowsNoSecret(t *testing.T) {
 		}
 	}
 	p := &Plan{Conflicts: []Conflict{{Path: "a", Kind: Edited, Current: []byte(encrypted), Desired: []byte("a: 1\n")}}}
-	if got, want := diffOf(t, p, false), "# \"a\" was edited since it was rendered: left as it is\n# \"a\" is not shown: it is encrypted\n"; got != want {
+	if got, want := diffOf(t, p, false), "# \"a\" was edited after it was rendered: not changed\n# \"a\" is not shown: it is encrypted\n"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	for name, shown := range map[string]string{

@@ -15,8 +15,8 @@ import (
 
 const digestPrefix = "sha256:"
 
-// Digest is the digest of a file's bytes as the inventory holds it: "sha256:"
-// and 64 lower-case hexadecimal digits.
+// Digest returns the digest of a file's bytes as the inventory records it: "sha256:" and 64
+// lower-case hexadecimal digits.
 func Digest(content []byte) string {
 	sum := sha256.Sum256(content)
 	var out [len(digestPrefix) + 2*sha256.Size]byte
@@ -25,26 +25,24 @@ func Digest(content []byte) string {
 	return string(out[:])
 }
 
-// validDigest reports whether a string has the form that Digest gives.
+// validDigest reports whether a string has the form of Digest's result.
 func validDigest(s string) bool {
 	digits, ok := strings.CutPrefix(s, digestPrefix)
 	return ok && len(digits) == 2*sha256.Size && strings.Trim(digits, "0123456789abcdef") == ""
 }
 
-// maxParsed bounds the files whose YAML is parsed to see whether they say the
-// same, and maxMarks the characters in them that can start or end a YAML node:
-// a node takes 160 bytes of memory, so parsing takes less than 160 MB.
+// maxParsed is the maximum size of a file whose YAML is parsed to compare it, and maxMarks the maximum number of
+// characters in it that can start or end a YAML node: a node takes 160 bytes of memory, so parsing takes less
+// than 160 MB.
 const (
 	maxParsed = 4 << 20
 	maxMarks  = 1_000_000
 )
 
-// sameYAML reports whether two versions of a YAML file differ in nothing but
-// style: their nodes are equal, and the same comments stand in the same order.
-// Formatters (kpt writes each file of a package in its own style) change
-// quoting, indentation, blank lines and with these the node that a comment
-// belongs to; none of that is an edit. What cannot be parsed within bounds is
-// not the same.
+// sameYAML reports whether two versions of a YAML file differ only in style: their nodes are equal,
+// and they have the same comments in the same order. Formatters (kpt writes each file of a package
+// in its own style) change quotes, indents, blank lines and thereby the node that a comment belongs
+// to; none of these is an edit. Files that cannot be parsed within the limits count as different.
 func sameYAML(file string, a, b []byte) bool {
 	ext := path.Ext(file)
 	return (ext == ".yaml" || ext == ".yml" || path.Base(file) == "Kptfile") && sameDocuments(a, b)
@@ -70,8 +68,7 @@ func sameDocuments(a, b []byte) bool {
 	return slices.Equal(commentsLeft, commentsRight)
 }
 
-// parseDocuments parses the documents of a file; empty ones are dropped, as kyaml
-// drops them.
+// parseDocuments parses the documents of a file; it drops empty ones, as kyaml does.
 func parseDocuments(content []byte) ([]*yaml.Node, bool) {
 	if len(content) > maxParsed || marks(content) > maxMarks {
 		return nil, false
@@ -93,7 +90,7 @@ func parseDocuments(content []byte) ([]*yaml.Node, bool) {
 	}
 }
 
-// isEmpty reports whether a document holds neither a value nor a comment.
+// isEmpty reports whether a document contains neither a value nor a comment.
 func isEmpty(doc *yaml.Node) bool {
 	if len(doc.Content) == 0 {
 		return true
@@ -113,7 +110,7 @@ func marks(content []byte) int {
 	return n
 }
 
-// maxNesting is deeper than any manifest and shallow enough to recurse.
+// maxNesting is deeper than any manifest and shallow enough for recursion.
 const maxNesting = 200
 
 func sameNode(a, b *yaml.Node, depth int) bool {
@@ -131,7 +128,7 @@ func sameNode(a, b *yaml.Node, depth int) bool {
 	return true
 }
 
-// comments appends the lines of a node's comments in the order of the text.
+// comments appends the lines of a node's comments in the order of the file.
 func comments(to []string, n *yaml.Node) []string {
 	add := func(text string) {
 		for line := range strings.Lines(text) {

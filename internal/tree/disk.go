@@ -8,14 +8,12 @@ import (
 	"path"
 )
 
-// The files of a write in progress. Their folder is gone when the write is done.
-//
-// Its name is what keeps a stranger's journal out: git adds, commits, packs and
-// checks out no path with ".git" in it, at any depth and under any of its other
-// names, and neither do archives that are made of a commit. So no repository can
-// bring a journal along, wherever the folder lies, in a repository or in none.
-// Nothing has to be kept on the machine for it, as a secret would have to be, and
-// nothing can change under it, as the number of a file can on some file systems.
+// The files of a write in progress. Their folder is removed when the write is done. The name of the
+// folder keeps a stranger's journal out: git adds, commits, packs and checks out no path with
+// ".git" in it, at any depth and under any of its other names, and neither do archives of a commit
+// contain one. So no repository can contain a journal, whether the folder is in a repository or
+// not. This needs no state on the machine, as a secret would, and does not depend on the file
+// system, as inode numbers would.
 const (
 	workFolder   = ownFolder + "/.git"
 	lockFile     = workFolder + "/lock"
@@ -24,33 +22,32 @@ const (
 	journalDraft = workFolder + "/journal.draft"
 )
 
-// fsys is every way in which the package changes a folder. Tests end the process
+// fsys contains every operation with which the package changes a folder. Tests end the process
 // at each of its calls. Paths are relative to the folder, with forward slashes.
 type fsys interface {
-	// mkdir makes one folder.
+	// mkdir creates one folder.
 	mkdir(dir string, perm fs.FileMode) error
-	// write makes or replaces a file in place, with exactly these permissions
-	// when exact, otherwise with what the umask leaves of them.
+	// write creates or replaces a file in place, with exactly these permissions if exact is set,
+	// otherwise with what the umask leaves of them.
 	write(file string, content []byte, perm fs.FileMode, exact bool) error
 	rename(from, to string) error
-	// exchange swaps two files at once; errors.ErrUnsupported says that the file
+	// exchange swaps two files atomically; it returns errors.ErrUnsupported if the file
 	// system cannot.
 	exchange(a, b string) error
-	// renameNew renames a file, and fails with fs.ErrExist where there is one.
+	// renameNew renames a file; it returns fs.ErrExist if the new name exists.
 	renameNew(from, to string) error
 	// remove removes a file or an empty folder.
 	remove(file string) error
-	// syncAll brings all that was written to the disk; syncDirs folders' names.
+	// syncAll syncs the content of files to disk; syncDirs syncs the entries of folders.
 	syncAll(files []string) error
 	syncFile(file string) error
 	syncDirs(dirs ...string) error
-	// lock makes the file, when missing, and locks it until unlock, which
-	// removes it, or the end of the process. It fails with ErrLocked at once
-	// when another process has the lock.
+	// lock creates the file, if it is missing, and locks it until unlock, which removes it, or
+	// until the process ends. It returns ErrLocked immediately if another process has the lock.
 	lock(file string) (unlock func() error, err error)
 }
 
-// disk is the fsys of a real folder. Nothing outside of the folder is reached.
+// disk is the fsys of a real folder. It accesses nothing outside of the folder.
 type disk struct{ root *os.Root }
 
 var _ fsys = disk{}
@@ -71,8 +68,7 @@ func (d disk) write(file string, content []byte, perm fs.FileMode, exact bool) e
 
 func (d disk) rename(from, to string) error { return d.root.Rename(from, to) }
 
-// linkNew renames a file by a second name for it, which is not given where there
-// is a file.
+// linkNew renames a file by a hard link, which cannot be created if the new name exists.
 func (d disk) linkNew(from, to string) error {
 	err := d.root.Link(from, to)
 	switch {
@@ -81,7 +77,7 @@ func (d disk) linkNew(from, to string) error {
 	case errors.Is(err, fs.ErrExist), errors.Is(err, fs.ErrNotExist):
 		return err
 	}
-	// The file system has no second names.
+	// The file system has no hard links.
 	if _, err := d.root.Lstat(to); err == nil {
 		return &os.LinkError{Op: "rename", Old: from, New: to, Err: fs.ErrExist}
 	}
@@ -99,8 +95,8 @@ func (d disk) syncFile(file string) error {
 }
 
 func (d disk) lock(file string) (func() error, error) {
-	// The holder before us may remove the file between our opening and locking
-	// it: then what we locked is no longer there, and we start over.
+	// The previous holder may remove the file after we opened and before we locked it: then the
+	// locked file no longer exists, and we start again.
 	for range 100 {
 		if info, err := d.root.Lstat(file); err == nil && !info.Mode().IsRegular() {
 			return nil, &BlockedError{Path: file, At: file, What: whatIs(info.Mode())}
@@ -125,10 +121,10 @@ func (d disk) lock(file string) (func() error, error) {
 	return nil, ErrLocked
 }
 
-// ErrLocked says that another process is writing to the same folder.
-var ErrLocked = errors.New("another fleetwright is writing to this folder: wait for it to end, then run again")
+// ErrLocked is returned if another process is writing to the same folder.
+var ErrLocked = errors.New("another fleetwright is writing to this folder: wait until it ends, then run the command again")
 
-// session is a locked folder that is being written to.
+// session is a locked folder during a write.
 type session struct {
 	dir    string // for messages
 	root   *os.Root
@@ -136,12 +132,12 @@ type session struct {
 	unlock func() error
 }
 
-// opener makes the fsys of a folder.
+// opener returns the fsys of a folder.
 type opener func(*os.Root) fsys
 
 func newDisk(root *os.Root) fsys { return disk{root} }
 
-// openSession locks a folder that exists.
+// openSession locks an existing folder.
 func openSession(dir string, open opener) (*session, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -155,7 +151,7 @@ func openSession(dir string, open opener) (*session, error) {
 	return s, nil
 }
 
-// enter makes the working folder and locks it.
+// enter creates the working folder and locks it.
 func (s *session) enter() error {
 	var err error
 	// A process that ends removes the working folder, perhaps while we enter it.
@@ -176,7 +172,7 @@ func (s *session) enter() error {
 	return err
 }
 
-// makeFolder makes a folder of our own; a symbolic link is not taken for one.
+// makeFolder creates a folder of our own; it refuses a symbolic link in its place.
 func (s *session) makeFolder(dir string, perm fs.FileMode) error {
 	err := s.fs.mkdir(dir, perm)
 	if !errors.Is(err, fs.ErrExist) {
@@ -192,19 +188,19 @@ func (s *session) makeFolder(dir string, perm fs.FileMode) error {
 	return nil
 }
 
-// leave unlocks the folder and keeps what is in it, for Recover.
+// leave unlocks the folder and keeps its content for Recover.
 func (s *session) leave() error {
 	return errors.Join(s.unlock(), s.root.Close())
 }
 
-// finish removes everything of ours from the folder, the journal first (without
-// it, nothing is left to be done), and unlocks it.
+// finish removes our files from the folder and unlocks it. It removes the journal first: without
+// it, nothing remains to be done.
 func (s *session) finish() error {
 	if err := s.clean(); err != nil {
 		return errors.Join(err, s.leave())
 	}
 	err := s.unlock()
-	// Someone may have entered by now: a folder in use is not removed.
+	// Another process may have entered by now: a folder in use is not removed.
 	for _, dir := range []string{workFolder, ownFolder} {
 		if s.fs.remove(dir) != nil {
 			break
@@ -213,7 +209,7 @@ func (s *session) finish() error {
 	return errors.Join(err, s.root.Close())
 }
 
-// clean removes what a write leaves behind.
+// clean removes the files that a write leaves behind.
 func (s *session) clean() error {
 	for _, file := range []string{journalFile, journalDraft} {
 		if err := s.removeFile(file); err != nil {
@@ -239,8 +235,8 @@ func (s *session) removeFile(file string) error {
 	return nil
 }
 
-// names lists a folder. What is missing or no folder, a link to one included,
-// has no names.
+// names returns the names in a folder. If it is missing or not a folder, such as a link to one, it
+// returns none.
 func (s *session) names(dir string) ([]string, error) {
 	info, err := s.root.Lstat(dir)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {

@@ -3,9 +3,11 @@ package tree
 import (
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -296,6 +298,43 @@ func TestOneWins(t *testing.T) {
 	}
 	if got, want := snapshot(t, dir), afterwards(before, plan); !same(got, want) {
 		t.Error("the folder is not what the winner wrote")
+	}
+}
+
+// TestComparedBesideAWrite applies plans of comparisons that saw some of the files as
+// another write left them, which a third one then took back: nothing is written, since
+// the folder would be a mix of trees.
+func TestComparedBesideAWrite(t *testing.T) {
+	one, two := &Tree{}, &Tree{}
+	for _, file := range []string{"a.yaml", "b.yaml"} {
+		add(t, one, file, Managed, "version: 1\n")
+		add(t, two, file, Managed, "version: 2\n")
+	}
+	add(t, one, "gone.yaml", Managed, "version: 1\n")
+	for name, seen := range map[string]func(Memory){
+		"a.yaml":    func(m Memory) { m["a.yaml"] = []byte("version: 2\n") },
+		"b.yaml":    func(m Memory) { m["b.yaml"] = []byte("version: 3\n") }, // in conflict
+		"gone.yaml": func(m Memory) { delete(m, "gone.yaml") },
+	} {
+		dir := memoryDir(t)
+		if err := applyWith(t.Context(), dir, compareDir(t, dir, one, Options{}), quick); err != nil {
+			t.Fatal(err)
+		}
+		before := snapshot(t, dir)
+		mixed := maps.Clone(before)
+		seen(mixed)
+		plan, err := Compare(two, mixed, mustInventory(t, mixed), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = applyWith(t.Context(), dir, plan, quick)
+		var changed *ChangedError
+		if !errors.As(err, &changed) || !slices.Equal(changed.Paths, []string{name}) || changed.Written {
+			t.Errorf("%s: error %v", name, err)
+		}
+		if got := snapshot(t, dir); !same(got, before) {
+			t.Errorf("%s: the folder holds %q, want %q", name, got, before)
+		}
 	}
 }
 

@@ -9,31 +9,33 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/fleetwright/fleetwright/internal/sorting"
 )
 
-// InventoryPath is where each target keeps its inventory.
+// InventoryPath is the path of the inventory in each target.
 const InventoryPath = ownFolder + "/inventory.yaml"
 
-// Inventory says which files of a target Fleetwright wrote. The zero Inventory
-// is empty.
+// Inventory lists the files of a target that Fleetwright wrote. The zero Inventory is empty.
 type Inventory struct {
-	// Target is the name of the target that the files are, or empty in an
-	// inventory of before targets were written down.
+	// Target is the name of the target, or empty in an inventory from before targets were recorded.
 	Target string
 	// Release is the release of Fleetwright that wrote the inventory, or empty for a
-	// build that is none.
+	// build that is not a release.
 	Release string
-	// Files are sorted by path, each path once.
+	// Files are sorted by path and have unique paths.
 	Files []Entry
-	// Tenants are sorted by name, each name once.
+	// Tenants are sorted by name and have unique names.
 	Tenants []TenantState
+	// Guards are the objects that a later render may remove only on request, sorted and without duplicates.
+	Guards []string
 }
 
 // Entry is a file that Fleetwright wrote.
 type Entry struct {
 	Path string
 	Mode Mode
-	// Digest of the bytes that were written.
+	// Digest of the written bytes.
 	Digest string
 }
 
@@ -54,21 +56,22 @@ func (inv *Inventory) Entry(path string) (Entry, bool) {
 	return inv.Files[i], true
 }
 
-// Equal reports whether two inventories say the same of the files; a render by another
-// release that changes nothing else is no change.
+// Equal reports whether two inventories have the same entries. A different release alone is no
+// difference.
 func (inv *Inventory) Equal(other *Inventory) bool {
-	return inv.Target == other.Target && slices.Equal(inv.Files, other.Files) && slices.Equal(inv.Tenants, other.Tenants)
+	return inv.Target == other.Target && slices.Equal(inv.Files, other.Files) && slices.Equal(inv.Tenants, other.Tenants) &&
+		slices.Equal(inv.Guards, other.Guards)
 }
 
 func (inv *Inventory) sort() {
-	slices.SortFunc(inv.Files, func(a, b Entry) int { return strings.Compare(a.Path, b.Path) })
-	slices.SortFunc(inv.Tenants, func(a, b TenantState) int { return strings.Compare(a.Name, b.Name) })
+	sorting.Func(inv.Files, func(a, b Entry) int { return strings.Compare(a.Path, b.Path) })
+	sorting.Func(inv.Tenants, func(a, b TenantState) int { return strings.Compare(a.Name, b.Name) })
+	slices.Sort(inv.Guards)
 }
 
-// ReadInventory reads the inventory of a folder or revision. Without one it is
-// empty. One that cannot be understood is an error, a *FileError where it has a
-// place, and never an empty inventory: what is ours would be taken for the
-// user's.
+// ReadInventory reads the inventory of a folder or revision. If there is none, it is empty. An
+// invalid inventory is an error, a *FileError if it has a place, and never an empty inventory:
+// otherwise our files would be treated as the user's.
 func ReadInventory(current Reader) (*Inventory, error) {
 	content, err := current.ReadFile(InventoryPath)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -80,9 +83,9 @@ func ReadInventory(current Reader) (*Inventory, error) {
 	return DecodeInventory(InventoryPath, content)
 }
 
-// The parts of an inventory's canonical form, which kyaml leaves as it is.
+// The parts of an inventory's canonical form, which kyaml does not change.
 const (
-	inventoryHead = `# Which files Fleetwright wrote. It is rewritten at each render: keep it in git.
+	inventoryHead = `# The files that Fleetwright wrote. It is rewritten at each render: keep it in git.
 apiVersion: fleetwright.dev/v1alpha1
 kind: Inventory
 metadata:
@@ -94,6 +97,8 @@ spec:
 	inventoryTarget  = "\n  target: "
 	inventoryRelease = "\n  release: "
 	inventoryTenants = "\n  tenants:"
+	inventoryGuards  = "\n  guards:"
+	listItem         = "\n  - "
 	entryPath        = "\n  - path: "
 	entryMode        = "\n    mode: "
 	entryDigest      = "\n    digest: "
@@ -102,10 +107,9 @@ spec:
 	emptyList        = " []"
 )
 
-// Encode gives the inventory's file. The form is the one that kyaml, and so
-// kpt, leaves as it is. The lines are put together by hand, because encoding
-// 30,000 entries as YAML nodes would take half a second; every scalar that is
-// not plainly plain is left to the YAML library.
+// Encode returns the inventory's file in a form that kyaml, and so kpt, does not change. It writes
+// the lines itself, because encoding 30,000 entries as YAML nodes would take half a second. The
+// YAML library encodes every scalar that may need quotes.
 func (inv *Inventory) Encode() []byte {
 	var out bytes.Buffer
 	out.Grow(len(inventoryHead) + 200*len(inv.Files) + 100*len(inv.Tenants) + 64)
@@ -139,6 +143,13 @@ func (inv *Inventory) Encode() []byte {
 		out.WriteString(tenantState)
 		writeScalar(&out, t.State)
 	}
+	if len(inv.Guards) > 0 {
+		out.WriteString(inventoryGuards)
+	}
+	for _, guard := range inv.Guards {
+		out.WriteString(listItem)
+		writeScalar(&out, guard)
+	}
 	out.WriteByte('\n')
 	return out.Bytes()
 }
@@ -151,17 +162,16 @@ func writeScalar(out *bytes.Buffer, s string) {
 	}
 	encoded, err := yaml.Marshal(s)
 	if err != nil || bytes.IndexByte(encoded, '\n') != len(encoded)-1 {
-		// A string cannot fail to encode; one with a line break is written as a
-		// block, which JSON's quotes, that YAML knows too, put on one line.
+		// Encoding a string cannot fail; one with a line break is written as a block, unless it is
+		// quoted as in JSON, which YAML also supports.
 		encoded = fmt.Appendf(nil, "%q\n", s)
 	}
 	out.Write(encoded[:len(encoded)-1])
 }
 
-// isPlain reports whether a string is certainly the same string as a plain YAML
-// scalar: a lower-case word that YAML gives no meaning, a version, or something with a
-// slash or the digest's colon in it that starts with a letter, an underscore or
-// a dot.
+// isPlain reports whether a string certainly stays the same as a plain YAML scalar: a lower-case
+// word without a meaning in YAML, a version, or a string that contains a slash or the digest's
+// colon and starts with a letter, an underscore or a dot.
 func isPlain(s string) bool {
 	if s == "" {
 		return false

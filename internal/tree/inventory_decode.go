@@ -13,24 +13,24 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxInventory bounds an inventory's file, and maxInventoryMarks what is parsed
-// of one that is not in the form that Encode gives: room for 100,000 files.
+// maxInventory is the maximum size of an inventory's file, and maxInventoryMarks the maximum number of YAML characters
+// in a file that is not in Encode's form: enough for 100,000 files.
 const (
 	maxInventory      = maxRead
 	maxInventoryMarks = 2 * maxMarks
 )
 
-// The ways out of an inventory that cannot be understood.
+// Hints for an inventory that cannot be read.
 const (
-	hintRestore = "restore it from git; or delete it: the next render takes over each file that is as " +
-		"generated and reports every other one, touching none"
+	hintRestore = "restore it from git; or delete it: the next render takes over files that are identical " +
+		"to the generated ones, and reports all others without changing them"
 	hintUpgrade  = "it was written by a newer version of fleetwright: use that version"
-	hintConflict = "resolve the merge by taking either side of the whole file, then render again"
+	hintConflict = "resolve the conflict by keeping either side of the whole file, then render again"
 )
 
-// DecodeInventory reads an inventory's file. Errors are of type *FileError with
-// the file's name as it was given. Unknown fields are refused: a newer version
-// wrote them, and rewriting the file would lose them.
+// DecodeInventory decodes an inventory's file. Errors are of type *FileError with the given file
+// name. Unknown fields are an error: a newer version wrote them, and rewriting the file would lose
+// them.
 func DecodeInventory(file string, content []byte) (*Inventory, error) {
 	if inv, ok := scanInventory(content); ok {
 		return inv, nil
@@ -44,9 +44,8 @@ func DecodeInventory(file string, content []byte) (*Inventory, error) {
 	return inv, nil
 }
 
-// scanInventory reads an inventory in the form in which Encode writes it, at
-// many times the speed of a YAML parser. It gives up, rather than judge, at
-// anything else.
+// scanInventory decodes an inventory in the form that Encode writes, many times faster than a YAML
+// parser. It returns false for any other form, without judging it.
 func scanInventory(content []byte) (*Inventory, bool) {
 	if len(content) > maxInventory {
 		return nil, false
@@ -88,10 +87,29 @@ func scanInventory(content []byte) (*Inventory, bool) {
 	if rest, ok = strings.CutPrefix(rest, inventoryTenants); !ok {
 		return nil, false
 	}
+	rest, guards, guarded := strings.Cut(rest, inventoryGuards)
+	if guarded {
+		rest += "\n"
+		if inv.Guards, ok = scanGuards(guards); !ok {
+			return nil, false
+		}
+	}
 	if inv.Tenants, ok = scanTenants(rest); !ok {
 		return nil, false
 	}
 	return inv, true
+}
+
+func scanGuards(rest string) ([]string, bool) {
+	var out []string
+	for rest != "\n" {
+		guard, after, ok := scanField(rest, listItem)
+		if !ok || len(out) > 0 && out[len(out)-1] >= guard {
+			return nil, false
+		}
+		out, rest = append(out, guard), after
+	}
+	return out, len(out) > 0
 }
 
 func scanTenants(rest string) ([]TenantState, bool) {
@@ -116,7 +134,7 @@ func scanTenants(rest string) ([]TenantState, bool) {
 	return out, len(out) > 0
 }
 
-// scanField cuts "label value" off a text, where the value is plain.
+// scanField splits "label value" off a string if the value is plain.
 func scanField(text, label string) (value, rest string, ok bool) {
 	text, ok = strings.CutPrefix(text, label)
 	if !ok {
@@ -129,11 +147,11 @@ func scanField(text, label string) (value, rest string, ok bool) {
 	return text[:end], text[end:], true
 }
 
-// plainWord is a name that cannot be anything but a string to YAML. Words that
-// are a boolean or null to one of its versions are excluded by scanWord.
+// plainWord matches a name that is certainly a string in YAML. scanWord excludes words that
+// are a boolean or null in one of YAML's versions.
 var plainWord = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9-]{3,62}$`)
 
-// scanWord cuts "label word" off a text.
+// scanWord splits "label word" off a string.
 func scanWord(text, label string) (value, rest string, ok bool) {
 	text, ok = strings.CutPrefix(text, label)
 	if !ok {
@@ -150,12 +168,12 @@ func scanWord(text, label string) (value, rest string, ok bool) {
 	return text[:end], text[end:], true
 }
 
-// valid reports whether an entry is one that this version writes.
+// valid reports whether this version may have written an entry.
 func (e Entry) valid() bool {
 	return checkGenerated(e.Path) == nil && e.Mode.Valid() && validDigest(e.Digest)
 }
 
-// inventoryDecoder reads an inventory in any YAML style.
+// inventoryDecoder decodes an inventory in any YAML style.
 type inventoryDecoder struct{ file string }
 
 func (d *inventoryDecoder) fail(n *yaml.Node, hint, format string, args ...any) error {
@@ -183,7 +201,7 @@ func (d *inventoryDecoder) decode(content []byte) (*Inventory, error) {
 	if !ok {
 		return nil, d.fail(root, hintRestore, "the inventory has no spec")
 	}
-	fields, err = d.mapping(spec, "files", "target", "release", "tenants")
+	fields, err = d.mapping(spec, "files", "target", "release", "tenants", "guards")
 	if err != nil {
 		return nil, err
 	}
@@ -200,21 +218,24 @@ func (d *inventoryDecoder) decode(content []byte) (*Inventory, error) {
 	if inv.Files, err = d.files(fields["files"]); err != nil {
 		return nil, err
 	}
-	inv.Tenants, err = d.tenants(fields["tenants"])
+	if inv.Tenants, err = d.tenants(fields["tenants"]); err != nil {
+		return nil, err
+	}
+	inv.Guards, err = d.guards(fields["guards"])
 	return inv, err
 }
 
-// parse gives the mapping that an inventory's file holds.
+// parse returns the mapping in an inventory's file.
 func (d *inventoryDecoder) parse(content []byte) (*yaml.Node, error) {
 	if len(content) > maxInventory || marks(content) > maxInventoryMarks {
-		return nil, d.fail(nil, hintRestore, "the inventory is too large to be one: more than %d MiB or %d values",
+		return nil, d.fail(nil, hintRestore, "the inventory is too large: more than %d MiB or %d values",
 			maxInventory>>20, maxInventoryMarks)
 	}
 	if line, ok := mergeMarker(content); ok {
-		return nil, d.fail(&yaml.Node{Line: line, Column: 1}, hintConflict, "the inventory holds an unresolved merge conflict")
+		return nil, d.fail(&yaml.Node{Line: line, Column: 1}, hintConflict, "the inventory contains an unresolved merge conflict")
 	}
 	dec := yaml.NewDecoder(bytes.NewReader(content))
-	var doc, more yaml.Node // a Node takes the document as it is: aliases do not expand
+	var doc, more yaml.Node // a Node keeps the document as it is: aliases do not expand
 	if err := dec.Decode(&doc); err != nil {
 		if errors.Is(err, io.EOF) {
 			return nil, d.fail(nil, hintRestore, "the inventory is empty")
@@ -222,12 +243,12 @@ func (d *inventoryDecoder) parse(content []byte) (*yaml.Node, error) {
 		return nil, d.syntax(err)
 	}
 	if err := dec.Decode(&more); !errors.Is(err, io.EOF) {
-		return nil, d.fail(nil, hintRestore, "the inventory holds more than one document")
+		return nil, d.fail(nil, hintRestore, "the inventory contains more than one document")
 	}
 	return doc.Content[0], nil
 }
 
-// mergeMarker finds the line, from 1, where git left a conflict.
+// mergeMarker returns the line, from 1, of a merge conflict that git left, and whether there is one.
 func mergeMarker(content []byte) (int, bool) {
 	at := 0
 	if !bytes.HasPrefix(content, []byte("<<<<<<< ")) {
@@ -241,7 +262,7 @@ func mergeMarker(content []byte) (int, bool) {
 
 var yamlErrorLine = regexp.MustCompile(`^yaml: line (\d+): `)
 
-// syntax turns the YAML library's error into one with a place.
+// syntax converts the YAML library's error to one with a place.
 func (d *inventoryDecoder) syntax(err error) error {
 	message := strings.TrimPrefix(err.Error(), "yaml: ")
 	var at *yaml.Node
@@ -273,7 +294,7 @@ func (d *inventoryDecoder) checkKind(root *yaml.Node, fields map[string]*yaml.No
 	return nil
 }
 
-// mapping gives the values of a mapping whose keys are all known.
+// mapping returns the values of a mapping; unknown keys are an error.
 func (d *inventoryDecoder) mapping(n *yaml.Node, known ...string) (map[string]*yaml.Node, error) {
 	if n.Kind != yaml.MappingNode {
 		return nil, d.fail(n, hintRestore, "want a mapping with the fields %s", strings.Join(known, ", "))
@@ -285,14 +306,14 @@ func (d *inventoryDecoder) mapping(n *yaml.Node, known ...string) (map[string]*y
 			return nil, d.fail(key, hintUpgrade, "unknown field %q: this version knows %s", key.Value, strings.Join(known, ", "))
 		}
 		if out[key.Value] != nil {
-			return nil, d.fail(key, hintRestore, "field %q stands twice", key.Value)
+			return nil, d.fail(key, hintRestore, "field %q is set twice", key.Value)
 		}
 		out[key.Value] = n.Content[i+1]
 	}
 	return out, nil
 }
 
-// text gives a string field that must not be empty.
+// text returns a string field that must not be empty.
 func (d *inventoryDecoder) text(parent *yaml.Node, fields map[string]*yaml.Node, name string) (string, error) {
 	n := fields[name]
 	if n == nil {
@@ -304,7 +325,7 @@ func (d *inventoryDecoder) text(parent *yaml.Node, fields map[string]*yaml.Node,
 	return n.Value, nil
 }
 
-// list gives the items of a list; a field that is missing or null has none.
+// list returns the items of a list; none if the field is missing or null.
 func (d *inventoryDecoder) list(n *yaml.Node, name string) ([]*yaml.Node, error) {
 	switch {
 	case n == nil, n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null":
@@ -328,7 +349,7 @@ func (d *inventoryDecoder) files(n *yaml.Node) ([]Entry, error) {
 			return nil, err
 		}
 		if seen[e.Path] {
-			return nil, d.fail(item, hintRestore, "file %q stands twice", e.Path)
+			return nil, d.fail(item, hintRestore, "file %q is listed twice", e.Path)
 		}
 		seen[e.Path] = true
 		out = append(out, e)
@@ -380,10 +401,26 @@ func (d *inventoryDecoder) tenants(n *yaml.Node) ([]TenantState, error) {
 			return nil, err
 		}
 		if seen[t.Name] {
-			return nil, d.fail(item, hintRestore, "tenant %q stands twice", t.Name)
+			return nil, d.fail(item, hintRestore, "tenant %q is listed twice", t.Name)
 		}
 		seen[t.Name] = true
 		out = append(out, t)
 	}
 	return out, nil
+}
+
+func (d *inventoryDecoder) guards(n *yaml.Node) ([]string, error) {
+	items, err := d.list(n, "guards")
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, item := range items {
+		if item.Kind != yaml.ScalarNode || item.ShortTag() != "!!str" || item.Value == "" {
+			return nil, d.fail(item, hintRestore, "a guard is not a string")
+		}
+		out = append(out, item.Value)
+	}
+	slices.Sort(out)
+	return slices.Compact(out), nil
 }

@@ -30,7 +30,9 @@ func sampleInventory() *Inventory {
 func TestInventoryRoundTrip(t *testing.T) {
 	for name, inv := range map[string]*Inventory{
 		"empty": {}, "release": {Target: "platform", Release: "v1.2.3-rc.1", Files: []Entry{entry("a/b.yaml", Once, "x")}}, "sample": sampleInventory(),
-		"plain": {Files: []Entry{entry("a/b.yaml", Once, "x")}, Tenants: []TenantState{{"shop", "Active"}}},
+		"plain":      {Files: []Entry{entry("a/b.yaml", Once, "x")}, Tenants: []TenantState{{"shop", "Active"}}},
+		"guards":     {Files: []Entry{entry("a/b.yaml", Once, "x")}, Guards: []string{"addons/eu/grafana/monitoring/grafana/volumes", "clusters/eu/clusters/eu"}},
+		"odd guards": {Guards: []string{"- x", "007", "a: b"}, Tenants: []TenantState{{"shop", "Active"}}},
 	} {
 		encoded := inv.Encode()
 		got, err := DecodeInventory("f", encoded)
@@ -40,7 +42,7 @@ func TestInventoryRoundTrip(t *testing.T) {
 		if !got.Equal(inv) || got.Release != inv.Release {
 			t.Errorf("%s: got %+v, want %+v", name, got, inv)
 		}
-		if _, fast := scanInventory(encoded); fast != (name != "sample") {
+		if _, fast := scanInventory(encoded); fast != (name != "sample" && name != "odd guards") {
 			t.Errorf("%s: read by the fast way: %v", name, fast)
 		}
 	}
@@ -49,7 +51,7 @@ func TestInventoryRoundTrip(t *testing.T) {
 // TestInventoryKyaml checks that kpt, which reads and writes with kyaml, leaves
 // an inventory's bytes as they are.
 func TestInventoryKyaml(t *testing.T) {
-	for _, inv := range []*Inventory{{}, sampleInventory()} {
+	for _, inv := range []*Inventory{{}, sampleInventory(), {Guards: []string{"clusters/eu/clusters/eu", "- x"}}} {
 		encoded := inv.Encode()
 		nodes, err := (&kio.ByteReader{Reader: bytes.NewReader(encoded), PreserveSeqIndent: true, WrapBareSeqNode: true}).Read()
 		if err != nil {
@@ -79,8 +81,8 @@ func TestInventoryDecodeErrors(t *testing.T) {
 		{"empty", "", "f: the inventory is empty", hintRestore},
 		{"null", "~", "f:1:1: want a mapping", hintRestore},
 		{"not YAML", replace("spec:", "spec: ["), "f:9:1: the inventory is not YAML", hintRestore},
-		{"merge conflict", replace("  tenants", "<<<<<<< HEAD\n  tenants"), "f:13:1: the inventory holds an unresolved merge conflict", hintConflict},
-		{"two documents", good + "---\na: 1\n", "f: the inventory holds more than one document", hintRestore},
+		{"merge conflict", replace("  tenants", "<<<<<<< HEAD\n  tenants"), "f:13:1: the inventory contains an unresolved merge conflict", hintConflict},
+		{"two documents", good + "---\na: 1\n", "f: the inventory contains more than one document", hintRestore},
 		{"kind", replace("kind: Inventory", "kind: Other"), `this is "Other"`, hintRestore},
 		{"version", replace("v1alpha1", "v9"), `f:2:13: unknown inventory version "fleetwright.dev/v9"`, hintUpgrade},
 		{"unknown field", replace("  tenants:", "  more: 1\n  tenants:"), `f:13:3: unknown field "more": this version knows files, target, release, tenants`, hintUpgrade},
@@ -88,15 +90,15 @@ func TestInventoryDecodeErrors(t *testing.T) {
 		{"unknown mode", replace("managed", "shared"), `f:11:11: unknown mode "shared": this version knows managed, once, adopted`, hintUpgrade},
 		{"digest", replace("sha256:", "sha1:"), `f:12:13: digest "sha1:`, hintRestore},
 		{"path", replace("a/b.yaml", "../b.yaml"), `f:10:11: path "../b.yaml" leaves the repository`, hintRestore},
-		{"git", replace("a/b.yaml", ".git/config"), `f:10:11: path ".git/config" reaches into the git folder`, hintRestore},
-		{"own", replace("a/b.yaml", InventoryPath), `is kept for the inventory`, hintRestore},
-		{"twice", replace("  tenants", "  - {path: a/b.yaml, mode: once, digest: "+Digest(nil)+"}\n  tenants"), `f:13:5: file "a/b.yaml" stands twice`, hintRestore},
-		{"field twice", replace("    mode: managed", "    mode: managed\n    mode: managed"), `stands twice`, hintRestore},
+		{"git", replace("a/b.yaml", ".git/config"), `f:10:11: path ".git/config" is inside the git folder`, hintRestore},
+		{"own", replace("a/b.yaml", InventoryPath), `is reserved for the inventory`, hintRestore},
+		{"twice", replace("  tenants", "  - {path: a/b.yaml, mode: once, digest: "+Digest(nil)+"}\n  tenants"), `f:13:5: file "a/b.yaml" is listed twice`, hintRestore},
+		{"field twice", replace("    mode: managed", "    mode: managed\n    mode: managed"), `is set twice`, hintRestore},
 		{"missing", replace("    mode: managed\n", ""), `f:10:5: field "mode" is missing`, hintRestore},
 		{"type", replace("managed", "[managed]"), `f:11:11: field "mode" is not a string`, hintRestore},
 		{"no spec", head, `f:2:1: the inventory has no spec`, hintRestore},
 		{"files", replace("  files:\n  -", "  files:\n   "), `f:10:5: field "files" is not a list`, hintRestore},
-		{"tenant twice", replace("tenants: []", "tenants: [{name: a, state: b}, {name: a, state: b}]"), `tenant "a" stands twice`, hintRestore},
+		{"tenant twice", replace("tenants: []", "tenants: [{name: a, state: b}, {name: a, state: b}]"), `tenant "a" is listed twice`, hintRestore},
 		{"tenant field", replace("tenants: []", "tenants: [{name: a, state: b, c: d}]"), `unknown field "c"`, hintUpgrade},
 		{"alias", "a: &a [x]\nb: *a\n", `f:1:1: unknown field "a"`, hintUpgrade},
 		{"list and items", replace("files:", "files: []"), `the inventory is not YAML`, hintRestore},

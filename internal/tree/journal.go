@@ -10,16 +10,16 @@ import (
 	"strconv"
 )
 
-// journal lists what a write does. From the moment that it stands under its
-// name, all of it is done, by this process or the next.
+// journal lists the operations of a write. Once the file has its final name, all operations are
+// performed, by this process or the next.
 type journal struct {
 	Version    int         `json:"version"`
 	Operations []operation `json:"operations"`
 }
 
-// operation is one file that is written or removed. Digests are as Digest gives
-// them; Old is empty for a file that is new, New for one that is removed. The
-// new bytes are in the staging folder under the operation's index.
+// operation is one file that is written or removed. Digests are those of Digest; Old is empty for a
+// new file, New for a removed one. The new bytes are in the staging folder, in a file named by the
+// operation's index.
 type operation struct {
 	Path string `json:"path"`
 	Old  string `json:"old,omitempty"`
@@ -31,13 +31,13 @@ const (
 	maxJournal     = 256 << 20
 )
 
-// The ways out of a journal that cannot be followed.
+// Hints for a journal that cannot be carried out.
 const (
-	hintOtherVersion = "finish with the version of fleetwright that began"
-	hintAbandon      = "remove the folder " + workFolder + " and render again: what was not finished shows as changes or conflicts, and nothing of yours is overwritten"
+	hintOtherVersion = "finish the write with the version of fleetwright that began it"
+	hintAbandon      = "remove the folder " + workFolder + " and render again: the unfinished files show as changes or conflicts, and none of your files is overwritten"
 )
 
-// staged is where the new bytes of an operation are.
+// staged returns the path of an operation's new bytes.
 func staged(index int) string { return path.Join(stageFolder, strconv.Itoa(index)) }
 
 func (j *journal) encode() ([]byte, error) {
@@ -48,10 +48,10 @@ func (j *journal) encode() ([]byte, error) {
 	return append(content, '\n'), nil
 }
 
-// decodeJournal reads a journal. It trusts none of it, although no repository can
-// bring one along: paths stay inside of the folder and out of .git, and the
-// digests, which are checked again before each operation, name bytes that the
-// folder holds already. Errors are of type *FileError.
+// decodeJournal decodes a journal. It trusts nothing in it, although no repository can
+// contain one: paths must be inside of the folder and outside of .git, and the
+// digests, which are checked again before each operation, must be of bytes that are already in the
+// folder. Errors are of type *FileError.
 func decodeJournal(content []byte) (*journal, error) {
 	fail := func(hint, format string, args ...any) error {
 		return &FileError{File: journalFile, Message: fmt.Sprintf(format, args...), Hint: hint}
@@ -72,7 +72,7 @@ func decodeJournal(content []byte) (*journal, error) {
 		return nil, fail(hintAbandon, "the journal of an interrupted write is damaged: %v", err)
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, fail(hintAbandon, "the journal of an interrupted write goes on after its end")
+		return nil, fail(hintAbandon, "the journal of an interrupted write has content after its end")
 	}
 	seen := make(map[string]bool, len(j.Operations))
 	for i, op := range j.Operations {
@@ -80,7 +80,7 @@ func decodeJournal(content []byte) (*journal, error) {
 			return nil, fail(hintAbandon, "operation %d of an interrupted write: %v", i, err)
 		}
 		if seen[op.Path] {
-			return nil, fail(hintAbandon, "operation %d of an interrupted write: %q stands twice", i, op.Path)
+			return nil, fail(hintAbandon, "operation %d of an interrupted write: %q is listed twice", i, op.Path)
 		}
 		seen[op.Path] = true
 	}

@@ -7,41 +7,38 @@ import (
 )
 
 // What an inventory may delete
-//
-// The inventory is a file of the repository. Whoever can propose a change to it can
-// add an entry for any file, with the file's true digest, and the next render would
-// delete that file, or overwrite it, for them: with the rights of whoever renders,
-// and through a line that nobody reads. A digest proves nothing here, since it can
-// be computed. There is no secret by which an entry could be signed that all who
-// render share and those who propose changes don't. So what the entry says is not
-// enough, and the file itself has to show that it is ours:
-//
-//   - A file that carries the mark of a render (the header in its first line) is
-//     deleted when its bytes have the digest. A file of the user's doesn't carry it,
-//     and an entry in the inventory cannot put it there: that takes a change of the
-//     file itself, which could as well delete it, and is seen as that. What remains
-//     is an edit of such a file: an entry with the digest of the edited bytes makes it
+// The inventory is a file of the repository. Anyone who can propose a change to it can
+// add an entry for any file, with the file's true digest. The next render would then
+// delete or overwrite that file with the permissions of the person who renders,
+// because of a line that is easily overlooked. A digest proves nothing here, because anyone can
+// compute it. There is no secret to sign entries with that everybody who
+// renders shares and people who propose changes don't. So the entry alone is not
+// enough: the file itself must show that it is ours.
+//   - A file with the mark of a render (the header in its first line) is
+//     deleted if its bytes have the digest. A user's file has no mark,
+//     and an entry in the inventory cannot add it: that requires a change of the
+//     file itself, which could also delete it, and which is visible. The remaining risk
+//     is an edit of a marked file: an entry with the digest of the edited bytes makes it
 //     look like ours.
-//   - Files of the modes once and adopted carry no mark, being the user's from the
-//     first day. Unchanged ones go together with what they belong to: when they have
-//     the name of one that renders write, and the same render deletes a marked file
-//     in their folder or above. What remains is that an entry deletes such a file of
-//     the user's in a folder whose generated files go.
-//   - A carried file is deleted when we made it, which its content says.
-//   - What the specification is read from, git's own files and our configuration are
-//     never deleted, whatever mark they carry, nor on request.
-//
-// Everything else is Left. A file that is still generated is overwritten by the same
-// rule: without the mark it is a conflict.
+//   - Files of the modes once and adopted have no mark, because they belong to the user from the
+//     first day. An unchanged one is deleted if it has the name of such a file
+//     and the same render deletes a marked file
+//     in its folder or above. The remaining risk is that an entry deletes such a file of
+//     the user in a folder whose generated files are deleted.
+//   - A carried file is deleted if we created it, which its content shows.
+//   - The files of the specification, git's own files and our configuration are
+//     never deleted, whatever mark they have, nor on request.
+// All other files are Left. The same rule applies to overwriting a file that is still
+// generated: without the mark it is a conflict.
 
-// starters are the names of unmarked files that go with the folder that they are in.
+// starters are the names of unmarked files that are deleted with the generated files of their folder.
 var starters = []string{
 	"kustomization.yaml", "gotk-components.yaml", "gotk-sync.yaml",
 	"ocirepository.yaml", "helmrelease.yaml", "starter-patch.yaml",
 }
 
-// neverOwned says whether a path is one that no render writes to again: of the
-// specification, of git or of a forge, or of our own configuration.
+// neverOwned reports whether a path belongs to the specification, to git or a forge, or to our own configuration:
+// no render writes to it again.
 func neverOwned(p string) bool {
 	for part := range strings.SplitSeq(strings.ToLower(p), "/") {
 		if strings.HasPrefix(part, ".git") || strings.HasPrefix(part, ownFolder) {
@@ -52,14 +49,14 @@ func neverOwned(p string) bool {
 	return strings.EqualFold(first, specFolder)
 }
 
-// specFolder is where the specification is.
+// specFolder is the folder of the specification.
 const specFolder = "fleet"
 
 func (c *comparison) marked(p string, content []byte) bool {
 	return c.opts.Marked == nil || c.opts.Marked(p, content)
 }
 
-// markDir notes that a marked file of a folder is deleted.
+// markDir records that a marked file in a folder is deleted.
 func (c *comparison) markDir(p string) {
 	if c.markedDirs == nil {
 		c.markedDirs = map[string]bool{}
@@ -67,7 +64,7 @@ func (c *comparison) markDir(p string) {
 	c.markedDirs[path.Dir(p)] = true
 }
 
-// unmarked decides on the files without a mark.
+// unmarked decides whether to delete the files without a mark.
 func (c *comparison) unmarked() {
 	for _, step := range c.doubtful {
 		goes := false

@@ -48,7 +48,7 @@ func TestForgedInventory(t *testing.T) {
 			t.Errorf("%s: conflicts %s", mode, got)
 		}
 		for _, l := range plan.Left {
-			if mode != Carried && !strings.Contains(l.Message(), "no file as a render writes it") || l.Hint() == "" {
+			if mode != Carried && !strings.Contains(l.Message(), "render does not write such a file") || l.Hint() == "" {
 				t.Errorf("%s: %s", mode, l.Message())
 			}
 		}

@@ -8,16 +8,16 @@ import (
 	"unicode/utf8"
 )
 
-// ownFolder holds what the package keeps for itself; nothing is generated there.
+// ownFolder contains the package's own files; no file is generated there.
 const ownFolder = ".fleetwright"
 
-// maxPath is the longest path, in bytes, that Linux and Git for Windows (with
-// long paths on) can both check out.
+// maxPath is the longest path, in bytes, that Linux and Git for Windows (with long paths enabled)
+// can both check out.
 const maxPath = 4000
 
-// checkPath refuses a path that is absolute, unclean, leaves the tree, reaches
-// into .git under any of the names that a file system may take for it, or
-// cannot be shown on one line.
+// checkPath returns an error for a path that is absolute, unclean, outside of the tree, inside of
+// .git under any of the names that a file system may treat as .git, or that cannot be printed on
+// one line.
 func checkPath(p string) error {
 	switch {
 	case p == "" || p == ".":
@@ -25,7 +25,7 @@ func checkPath(p string) error {
 	case len(p) > maxPath:
 		return fmt.Errorf("path %q… is longer than %d bytes", p[:60], maxPath)
 	case !utf8.ValidString(p) || strings.ContainsFunc(p, unicode.IsControl):
-		return fmt.Errorf("path %q holds a control character or is not UTF-8", p)
+		return fmt.Errorf("path %q contains a control character or is not UTF-8", p)
 	case path.IsAbs(p) || strings.Contains(p, "\\"):
 		return fmt.Errorf("path %q is not relative with forward slashes", p)
 	case path.Clean(p) != p:
@@ -35,15 +35,15 @@ func checkPath(p string) error {
 	}
 	for part := range strings.SplitSeq(p, "/") {
 		if isGitFolder(part) {
-			return fmt.Errorf("path %q reaches into the git folder", p)
+			return fmt.Errorf("path %q is inside the git folder", p)
 		}
 	}
 	return nil
 }
 
-// isGitFolder knows the names that Windows and macOS take for .git: trailing
-// dots and spaces are dropped, GIT~1 is its short name, a colon names a stream
-// of it, and some invisible characters do not count (CVE-2014-9390).
+// isGitFolder reports whether Windows or macOS treat a name as .git: they ignore trailing dots and
+// spaces, GIT~1 is its short name, a colon names a stream of it, and some invisible characters are
+// ignored (CVE-2014-9390).
 func isGitFolder(name string) bool {
 	name = strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Cf, r) {
@@ -56,26 +56,26 @@ func isGitFolder(name string) bool {
 	return strings.EqualFold(name, ".git") || strings.EqualFold(name, "git~1")
 }
 
-// checkGenerated refuses what checkPath refuses and the package's own folder.
+// checkGenerated returns an error for a path that checkPath refuses or that is in the package's own folder.
 func checkGenerated(p string) error {
 	if err := checkPath(p); err != nil {
 		return err
 	}
 	if first, _, _ := strings.Cut(p, "/"); strings.EqualFold(first, ownFolder) {
-		return fmt.Errorf("path %q is inside of %s, which is kept for the inventory", p, ownFolder)
+		return fmt.Errorf("path %q is inside %s, which is reserved for the inventory", p, ownFolder)
 	}
 	return nil
 }
 
-// checkClashes refuses sorted paths that cannot all be files of one folder:
-// those that differ only in case, which macOS and Windows take for one, and
-// those that need a file to be a folder too.
+// checkClashes returns an error for sorted paths that cannot all be files of one folder: paths that
+// differ only in case, which are equal on macOS and Windows, and paths of which one is a folder of
+// another.
 func checkClashes(paths []string) error {
 	folded := make(map[string]string, len(paths))
 	for _, p := range paths {
 		key := strings.ToLower(p)
 		if other, taken := folded[key]; taken {
-			return fmt.Errorf("%q and %q differ only in case: file systems that ignore case have room for one", other, p)
+			return fmt.Errorf("%q and %q differ only in case: a case-insensitive file system can store only one of them", other, p)
 		}
 		folded[key] = p
 	}
@@ -83,7 +83,7 @@ func checkClashes(paths []string) error {
 		key := strings.ToLower(p)
 		for i := strings.LastIndexByte(key, '/'); i > 0; i = strings.LastIndexByte(key[:i], '/') {
 			if file, taken := folded[key[:i]]; taken {
-				return fmt.Errorf("%q is a file and, for %q, a folder", file, p)
+				return fmt.Errorf("%q is both a file and the folder of %q", file, p)
 			}
 		}
 	}

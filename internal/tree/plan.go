@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Action is what a plan does with a file.
+// Action is the action of a plan on a file.
 type Action string
 
 // The actions.
@@ -22,29 +22,38 @@ type Step struct {
 	Path   string
 	Action Action
 	Mode   Mode // empty for the inventory
-	// Old and New are the file's bytes before and after; nil where there is no
-	// file, and both nil where it is kept.
+	// Old and New are the file's bytes before and after; nil if there is no file, and both nil if
+	// it is kept.
 	Old, New []byte
 }
 
-// Plan brings a folder or a revision to a rendered tree. It is made by Compare
-// and not changed afterwards.
+// Plan contains the steps that change a folder or a revision to a rendered tree. Compare creates it,
+// and it is not changed afterwards.
 type Plan struct {
 	// Steps are sorted by path. Files in conflict have none.
 	Steps []Step
-	// Conflicts are sorted by path: files that are left as they are.
+	// Conflicts are sorted by path: files that are kept because of the user's changes.
 	Conflicts []Conflict
-	// Left are sorted by path: files that go their own way from now on.
+	// Left are sorted by path: files that are no longer managed.
 	Left []Left
-	// RenderedBy is the release that wrote the inventory so far, if one did.
+	// RenderedBy is the release that wrote the current inventory, "" if it was not a release.
 	RenderedBy string
-	// Inventory is what the inventory says when the plan is done.
+	// Inventory is the inventory after the plan is applied.
 	Inventory *Inventory
+
+	// relied are the files that the plan does not change, but without which it would be wrong.
+	relied []reliance
 }
 
-// Changes yields what is to be written or deleted, in the order of the paths,
-// the inventory among them: what a folder or a commit needs to become what was
-// planned. New is never nil but for Delete.
+// reliance is the state of a file in the comparison.
+type reliance struct {
+	path string
+	// digest is empty if there was no file.
+	digest string
+}
+
+// Changes yields the files to write or delete, in the order of the paths, including the inventory:
+// all changes that a folder or a commit needs for the plan. New is nil only for Delete.
 func (p *Plan) Changes() iter.Seq[Step] {
 	return func(yield func(Step) bool) {
 		for _, s := range p.Steps {
@@ -63,16 +72,16 @@ func (p *Plan) Empty() bool {
 	return true
 }
 
-// Stale reports whether the folder or revision differs from what was rendered:
-// something would change, or is in conflict.
+// Stale reports whether the folder or revision differs from the rendered tree: something would
+// change, or there is a conflict.
 func (p *Plan) Stale() bool { return len(p.Conflicts) > 0 || !p.Empty() }
 
-// Summary counts the files of a plan, the inventory among them.
+// Summary counts the files of a plan, including the inventory.
 type Summary struct {
 	Created, Updated, Deleted, Kept, Left, Conflicts int
 }
 
-// Summary counts what the plan does.
+// Summary counts the actions of the plan.
 func (p *Plan) Summary() Summary {
 	s := Summary{Left: len(p.Left), Conflicts: len(p.Conflicts)}
 	for _, step := range p.Steps {
@@ -90,7 +99,7 @@ func (p *Plan) Summary() Summary {
 	return s
 }
 
-// String is the summary in words: "3 created, 1 deleted, 40 unchanged".
+// String returns the summary in words: "3 created, 1 deleted, 40 unchanged".
 func (s Summary) String() string {
 	var parts []string
 	for _, part := range []struct {
@@ -98,7 +107,7 @@ func (s Summary) String() string {
 		what string
 	}{
 		{s.Created, "created"}, {s.Updated, "updated"}, {s.Deleted, "deleted"},
-		{s.Kept, "unchanged"}, {s.Left, "left to you"}, {s.Conflicts, "in conflict"},
+		{s.Kept, "unchanged"}, {s.Left, "left unmanaged"}, {s.Conflicts, "in conflict"},
 	} {
 		if part.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", part.n, part.what))
@@ -110,52 +119,49 @@ func (s Summary) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// ConflictKind says why a file is left as it is.
+// ConflictKind is why a file is kept.
 type ConflictKind string
 
 // The kinds of conflicts.
 const (
 	// Edited: we wrote the file, and it was changed since.
 	Edited ConflictKind = "edited"
-	// Foreign: a file that we did not write stands where we would.
+	// Foreign: a file that we did not write is at the path of a generated file.
 	Foreign ConflictKind = "foreign"
-	// LeftBehind: we wrote the file, it was changed since, and it is no longer
-	// generated. The inventory forgets it: it is the user's from now on.
+	// LeftBehind: we wrote the file, it was changed since, and it is no longer generated. It is
+	// removed from the inventory and belongs to the user from now on.
 	LeftBehind ConflictKind = "left-behind"
-	// Blocked: a symbolic link, a folder or the like stands where we would
-	// write, or above.
+	// Blocked: a symbolic link, a folder or similar is at the path where we would write, or above.
 	Blocked ConflictKind = "blocked"
 )
 
-// Conflict is a file that a plan leaves as it is, because the user's work would
-// be lost otherwise.
+// Conflict is a file that a plan keeps, because the user's work would be lost otherwise.
 type Conflict struct {
 	Path string
 	Kind ConflictKind
-	// At and What say what blocks a Blocked path.
+	// At and What describe what blocks the path of a Blocked conflict.
 	At, What string
-	// Current and Desired are the file's bytes as they are and as they were
-	// rendered; Desired is nil for LeftBehind. Current is nil when it cannot be
-	// shown: Blocked, or too large.
+	// Current and Desired are the file's current and rendered bytes; Desired is nil for LeftBehind.
+	// Current is nil if it cannot be shown: Blocked, or too large.
 	Current, Desired []byte
 }
 
-// Message says what is the matter, without a line break.
+// Message describes the file, without a line break.
 func (c Conflict) Message() string {
 	switch c.Kind {
 	case Edited:
-		return fmt.Sprintf("%q was edited since it was rendered: left as it is", c.Path)
+		return fmt.Sprintf("%q was edited after it was rendered: not changed", c.Path)
 	case Foreign:
-		return fmt.Sprintf("%q is in the way and not written by fleetwright: left as it is", c.Path)
+		return fmt.Sprintf("%q exists and was not written by fleetwright: not changed", c.Path)
 	case LeftBehind:
-		return fmt.Sprintf("%q is no longer generated, but was edited: left in place, and yours from now on", c.Path)
+		return fmt.Sprintf("%q is no longer generated, but was edited: not deleted, and no longer managed by fleetwright", c.Path)
 	case Blocked:
 		return fmt.Sprintf("%q cannot be written: %q is %s", c.Path, c.At, c.What)
 	}
 	return fmt.Sprintf("%q is in conflict", c.Path)
 }
 
-// Hint names the ways out, without a line break.
+// Hint returns how to resolve the conflict, without a line break.
 func (c Conflict) Hint() string {
 	switch c.Kind {
 	case Edited:
@@ -163,40 +169,40 @@ func (c Conflict) Hint() string {
 	case Foreign:
 		return fmt.Sprintf("move the file away, or replace it with --overwrite %s", c.Path)
 	case LeftBehind:
-		return "keep the file as your own, or delete it"
+		return "keep the file and maintain it yourself, or delete it"
 	case Blocked:
 		return fmt.Sprintf("move %s away and render again", c.At)
 	}
 	return ""
 }
 
-// Left is a carried file that is no longer generated, and that the user made or
-// changed, or a file of the inventory that is none of ours. It stays, and the
-// inventory forgets it: it is told of once.
+// Left is a carried file that is no longer generated and that the user created or changed, or a
+// file in the inventory that is not ours. It is kept, and removed from the inventory, so that it is
+// reported once.
 type Left struct {
 	Path string
-	// Forged says that the inventory lists it, and no render writes such a file.
+	// Forged is set if the inventory lists the file although no render writes such a file.
 	Forged bool
 }
 
-// Message says what is the matter, without a line break.
+// Message describes the file, without a line break.
 func (l Left) Message() string {
 	if l.Forged {
-		return fmt.Sprintf("%q is in the inventory, but is no file as a render writes it: left in place, and no longer listed", l.Path)
+		return fmt.Sprintf("%q is in the inventory, but render does not write such a file: not deleted, and removed from the inventory", l.Path)
 	}
-	return fmt.Sprintf("%q is no longer declared, and is not as fleetwright made it: left in place, and yours from now on", l.Path)
+	return fmt.Sprintf("%q is no longer declared, but was edited: not deleted, and no longer managed by fleetwright", l.Path)
 }
 
-// Hint names the ways out, without a line break.
+// Hint returns what to do about the file, without a line break.
 func (l Left) Hint() string {
 	if l.Forged {
-		return "look at who added it to " + InventoryPath + "; a starter file that is no longer needed is yours to delete"
+		return "check who added it to " + InventoryPath + "; delete it if it is a starter file that is no longer needed"
 	}
-	return "nothing applies it any more: delete it, or keep it as a file of your own with a rule for it, among spec.rules of the Encryption"
+	return "no cluster applies it any more: delete it, or keep it and add a rule for it to spec.rules of the Encryption"
 }
 
-// Retired are the carried files that a plan deletes: Fleetwright made them, nobody
-// changed them since, and they are no longer generated.
+// Retired returns the carried files that a plan deletes: Fleetwright created them, they
+// were not changed since, and they are no longer generated.
 func (p *Plan) Retired() []string {
 	var out []string
 	for _, s := range p.Steps {

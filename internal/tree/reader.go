@@ -12,33 +12,33 @@ import (
 	"github.com/fleetwright/fleetwright/internal/regular"
 )
 
-// Reader reads the files that a rendered tree is compared with: a folder, a git
-// revision, the items of a KRM function.
+// Reader reads the files with which a rendered tree is compared: those of a folder, a git
+// revision, or the items of a KRM function.
 type Reader interface {
-	// ReadFile returns the bytes of the regular file at a path (relative, clean,
-	// forward slashes). The error wraps fs.ErrNotExist when neither the path nor
-	// anything but folders above it exists, and is or wraps a *BlockedError when
-	// something other than a regular file stands at the path or above it.
-	// Symbolic links are not followed. The caller does not change the bytes.
+	// ReadFile returns the bytes of the regular file at a path (relative, clean, forward slashes).
+	// The error wraps fs.ErrNotExist if nothing is at the path and only folders are above it. It is
+	// or wraps a *BlockedError if something other than a regular file is at the path, or other than
+	// a folder above it. ReadFile does not follow symbolic links. The caller must not change the
+	// bytes.
 	ReadFile(path string) ([]byte, error)
 }
 
-// BlockedError says that something stands where a file would be written.
+// BlockedError is returned if something blocks the path of a file.
 type BlockedError struct {
 	// Path is the file that cannot be read or written.
 	Path string
-	// At is what blocks it: Path itself or a folder above it.
+	// At is the blocking path: Path itself or one above it.
 	At string
-	// What is found there, with its article: "a symbolic link", "a folder".
+	// What is at that path, with its article: "a symbolic link", "a folder".
 	What string
 }
 
-// Error says what stands where.
+// Error returns what blocks which path.
 func (e *BlockedError) Error() string {
 	return fmt.Sprintf("%q is %s", e.At, e.What)
 }
 
-// What may stand in the way of a file, as BlockedError names it.
+// The things that may block a file, as BlockedError names them.
 const (
 	ASymlink = "a symbolic link"
 	AFolder  = "a folder"
@@ -46,13 +46,13 @@ const (
 	aDevice  = "not a regular file"
 )
 
-// Memory is a Reader of files that are held in memory, by path.
+// Memory is a Reader of files in memory, by path.
 type Memory map[string][]byte
 
 var _ Reader = Memory(nil)
 
-// ReadFile returns the bytes at a path. A file above the path blocks it; so does
-// anything below it, but that is not looked for: a map of paths has no folders.
+// ReadFile returns the bytes at a path. A file above the path blocks it. A file below the path
+// would also block it, but is not searched: a map of paths has no folders.
 func (m Memory) ReadFile(p string) ([]byte, error) {
 	if content, ok := m[p]; ok {
 		return content, nil
@@ -65,27 +65,25 @@ func (m Memory) ReadFile(p string) ([]byte, error) {
 	return nil, &fs.PathError{Op: "read", Path: p, Err: fs.ErrNotExist}
 }
 
-// maxRead is the size of the largest file that a Folder reads. The largest that
-// is generated, Flux's install manifests, has less than 1 MB.
+// maxRead is the maximum size of a file that a Folder reads. The largest generated file, Flux's
+// install manifests, has less than 1 MB.
 const maxRead = 16 << 20
 
-// Folder is a Reader of a folder on disk. It follows no symbolic link, reads
-// nothing outside of the folder and no file of more than 16 MiB. It keeps what
-// it learned of the folders in it, so it is to be opened anew after a write. It
-// is not safe for concurrent use.
+// Folder is a Reader of a folder on disk. It follows no symbolic link, and reads nothing outside of
+// the folder and no file of more than 16 MiB. It caches information about folders, so it must be
+// opened again after a write. It is not safe for concurrent use.
 type Folder struct {
-	root  *os.Root // nil when the folder does not exist
-	limit int64    // of a file's size
+	root  *os.Root // nil if the folder does not exist
+	limit int64    // maximum size of a file
 	dirs  map[string]error
-	// The files are mostly read in the order of their paths: the last folder
-	// stays open.
+	// Files are mostly read in the order of their paths: the last folder stays open.
 	last     *os.Root
 	lastPath string
 }
 
 var _ Reader = (*Folder)(nil)
 
-// OpenFolder opens a folder to read. One that does not exist is empty.
+// OpenFolder opens a folder for reading. A folder that does not exist counts as empty.
 func OpenFolder(dir string) (*Folder, error) {
 	root, err := os.OpenRoot(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -101,7 +99,7 @@ func newFolder(root *os.Root, limit int64) *Folder {
 	return &Folder{root: root, limit: limit, dirs: map[string]error{}}
 }
 
-// Close gives the folder back to the system.
+// Close closes the folder.
 func (f *Folder) Close() error {
 	f.closeLast()
 	if f.root == nil {
@@ -112,12 +110,12 @@ func (f *Folder) Close() error {
 
 func (f *Folder) closeLast() {
 	if f.last != nil {
-		_ = f.last.Close() // opened for reading: nothing can be lost
+		_ = f.last.Close() // opened for reading, so nothing can be lost
 		f.last, f.lastPath = nil, ""
 	}
 }
 
-// ReadFile reads a file as Reader says. A file of more than 16 MiB is blocked.
+// ReadFile reads a file as Reader requires. A file of more than 16 MiB is blocked.
 func (f *Folder) ReadFile(p string) ([]byte, error) {
 	dir, info, err := f.stat(p)
 	if err != nil {
@@ -147,7 +145,7 @@ func (f *Folder) ReadFile(p string) ([]byte, error) {
 	}
 }
 
-// stat finds a regular file of a size that is read, and its folder.
+// stat returns the folder and info of a regular file that is not too large.
 func (f *Folder) stat(p string) (*os.Root, fs.FileInfo, error) {
 	if f.root == nil {
 		return nil, nil, &fs.PathError{Op: "read", Path: p, Err: fs.ErrNotExist}
@@ -184,7 +182,7 @@ func whatIs(mode fs.FileMode) string {
 	return aDevice
 }
 
-// open opens the folder that holds a file, when nothing above it is in the way.
+// open opens the folder of a file, if nothing blocks a path above it.
 func (f *Folder) open(dir, file string) (*os.Root, error) {
 	if dir == "." {
 		return f.root, nil
@@ -208,8 +206,8 @@ func (f *Folder) open(dir, file string) (*os.Root, error) {
 	return opened, nil
 }
 
-// dir is nil for a folder that is reached through folders only; otherwise it
-// says, as ReadFile does, what is there instead.
+// dir returns nil if a path and all paths above it are folders; otherwise it returns the same error
+// as ReadFile.
 func (f *Folder) dir(dir string) error {
 	if dir == "." {
 		return nil

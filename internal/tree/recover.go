@@ -11,24 +11,26 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/fleetwright/fleetwright/internal/sorting"
 )
 
-// Recovery says what Recover found and did. The zero Recovery: nothing.
+// Recovery is what Recover found and did. The zero Recovery means nothing.
 type Recovery struct {
-	// Finished counts the files of an interrupted write that was rolled forward.
+	// Finished is the number of files of an interrupted write that was completed.
 	Finished int
-	// Cleaned says that a write was interrupted before it was decided or after
-	// it was done: no file of the tree changed, only leftovers were removed.
+	// Cleaned is set if a write was interrupted before it was decided or after it was done: only
+	// its temporary files were removed.
 	Cleaned bool
-	// Pending says that a write was interrupted, or is under way, and was left as
-	// it is: by Look alone.
+	// Pending is set only by Look: a write was interrupted, or is in progress, and nothing was
+	// changed.
 	Pending bool
-	// Changed are files that the user changed since the interruption, sorted.
-	// They are left as they are.
+	// Changed are the files that the user changed since the interruption, sorted. They were not
+	// changed.
 	Changed []string
 }
 
-// Look says whether a write to a folder is pending, and changes nothing: it is for
+// Look reports whether a write to a folder is pending. It changes nothing: it is for
 // commands that only read.
 func Look(dir string) (Recovery, error) {
 	folder, err := OpenFolder(dir)
@@ -44,12 +46,11 @@ func Look(dir string) (Recovery, error) {
 	return Recovery{Pending: pending}, errors.Join(err, folder.Close())
 }
 
-// Recover finishes what an interrupted Apply left in a folder: forward when its
-// journal is complete, back otherwise. Every command that writes calls it before
-// it reads the folder; where nothing was interrupted it costs one look-up and writes
-// nothing. It fails with ErrLocked while another process is writing. Leftovers
-// of a write that was never decided are harmless: that they cannot be removed
-// (the folder is read-only) is no error.
+// Recover finishes an interrupted Apply of a folder: it completes the write if the journal is
+// complete, and reverts it otherwise. Every command that writes calls it before it reads the
+// folder. If nothing was interrupted, it costs one look-up and writes nothing. It returns ErrLocked
+// while another process is writing. Temporary files of a write that was never decided are harmless:
+// if they cannot be removed, because the folder is read-only, that is no error.
 func Recover(dir string) (Recovery, error) { return recoverWith(dir, newDisk) }
 
 func recoverWith(dir string, open opener) (Recovery, error) {
@@ -66,9 +67,9 @@ func recoverWith(dir string, open opener) (Recovery, error) {
 	var blocked *BlockedError
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.As(err, &blocked):
-		return Recovery{}, nil // nothing there, or nothing of ours
+		return Recovery{}, nil // nothing is there, or nothing of ours
 	case err != nil:
-		return Recovery{}, fmt.Errorf("looking for an interrupted write in %q: %w", dir, err)
+		return Recovery{}, fmt.Errorf("searching for an interrupted write in %q: %w", dir, err)
 	}
 	s, err := openSession(dir, open)
 	if err != nil {
@@ -106,9 +107,9 @@ func (s *session) readJournal() (*journal, error) {
 	return decodeJournal(content)
 }
 
-// rollForward does what the journal says, whatever part of it was done before:
-// removals first, which may make room for folders, then new files. It returns
-// the paths whose bytes are neither the old nor the new ones.
+// rollForward performs the operations of the journal, whatever part of them is already done: first
+// removals, which may make room for folders, then new files. It returns the paths whose bytes are
+// neither the old nor the new ones.
 func (s *session) rollForward(j *journal, trusted bool) ([]string, error) {
 	changed, err := s.removeOld(j)
 	if err != nil {
@@ -123,7 +124,7 @@ func (s *session) rollForward(j *journal, trusted bool) ([]string, error) {
 	return changed, err
 }
 
-// removeOld removes files, and folders that become empty by it.
+// removeOld removes files, and folders that become empty.
 func (s *session) removeOld(j *journal) (changed []string, err error) {
 	folder := newFolder(s.root, maxRead)
 	defer folder.closeLast()
@@ -147,19 +148,19 @@ func (s *session) removeOld(j *journal) (changed []string, err error) {
 	folder.closeLast()
 	folder = newFolder(s.root, maxRead)
 	dirs := slices.Collect(maps.Keys(emptied))
-	slices.SortFunc(dirs, func(a, b string) int { return strings.Compare(b, a) }) // the deepest first
+	sorting.Func(dirs, func(a, b string) int { return strings.Compare(b, a) }) // the deepest first
 	for _, dir := range dirs {
 		if needed[dir] || dir == ownFolder || folder.dir(dir) != nil {
 			continue
 		}
-		// It fails for a folder that is not empty. An empty one that cannot be
-		// removed is no loss.
+		// Removing fails for a folder that is not empty. An empty folder that cannot be
+		// removed is harmless.
 		_ = s.fs.remove(dir)
 	}
 	return changed, nil
 }
 
-// makeParents makes the folders that new files need.
+// makeParents creates the folders of new files.
 func (s *session) makeParents(j *journal) error {
 	dirs := map[string]bool{}
 	for _, op := range j.Operations {
@@ -176,7 +177,7 @@ func (s *session) makeParents(j *journal) error {
 	folder := newFolder(s.root, maxRead)
 	for _, dir := range slices.Sorted(maps.Keys(dirs)) {
 		if folder.dir(path.Dir(dir)) != nil {
-			continue // something is in the way: moveNew reports it
+			continue // something blocks the path: moveNew reports it
 		}
 		if _, err := s.root.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -188,7 +189,7 @@ func (s *session) makeParents(j *journal) error {
 	return nil
 }
 
-// moveNew moves the staged files into their places.
+// moveNew moves the staged files to their final paths.
 func (s *session) moveNew(j *journal, trusted bool) (changed []string, err error) {
 	var mu sync.Mutex
 	err = inParallel(len(j.Operations), func(next func() (int, bool)) error {
@@ -214,13 +215,13 @@ func (s *session) moveNew(j *journal, trusted bool) (changed []string, err error
 	return changed, err
 }
 
-// state is what an operation finds in its place.
+// state is what is at the path of an operation.
 type state int
 
 const (
-	isGone  state = iota // no file: nothing is lost by writing one
-	isOld                // the bytes from before
-	isNew                // the bytes that are to be
+	isGone  state = iota // no file, so nothing is lost by writing one
+	isOld                // the old bytes
+	isNew                // the new bytes
 	isOther              // anything else: the user's
 )
 

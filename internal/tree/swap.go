@@ -7,8 +7,8 @@ import (
 	"io/fs"
 )
 
-// moveOne moves a staged file into its place, unless it is there already. It
-// reports false when something else is there, which stays.
+// moveOne moves a staged file to its final path, unless it is already there. It returns false if
+// something else is there, which it keeps.
 func (s *session) moveOne(folder *Folder, op operation, from string, trusted bool) (bool, error) {
 	for range mostSwaps {
 		state, err := folder.state(op)
@@ -38,7 +38,7 @@ func (s *session) moveOne(folder *Folder, op operation, from string, trusted boo
 		case errors.Is(err, errors.ErrUnsupported):
 			return true, s.fs.rename(from, op.Path)
 		case errors.Is(err, fs.ErrExist), errors.Is(err, fs.ErrNotExist):
-			continue // it came or went since we looked
+			continue // it appeared or disappeared since we checked
 		case err != nil:
 			return false, err
 		}
@@ -47,13 +47,13 @@ func (s *session) moveOne(folder *Folder, op operation, from string, trusted boo
 	return false, nil
 }
 
-// mostSwaps bounds how often a file is tried that somebody else keeps writing.
+// mostSwaps is the maximum number of attempts for a file that another program keeps writing.
 const mostSwaps = 100
 
-// settle looks at what an exchange brought out, where the file's new bytes are in
-// their place. The bytes from before are removed. Anything else was saved between
-// our last look and the exchange: it goes back, and settle reports false. So does
-// a file that somebody has open for writing, whose bytes may still come.
+// settle checks the old file after an exchange, while the new file is at its final path. It removes
+// the file if it has the old bytes. Anything else was saved between our last check and the
+// exchange: settle moves it back and returns false. It does the same for a file that somebody has
+// open for writing, whose bytes may still change.
 func (s *session) settle(op operation, from string) (bool, error) {
 	out, err := s.stagedDigest(from)
 	switch {
@@ -64,8 +64,8 @@ func (s *session) settle(op operation, from string) (bool, error) {
 	case out == op.Old || out == op.New:
 		return true, s.removeFile(from)
 	}
-	// What comes out now is what we put there, or was saved later still, and is
-	// put back in turn.
+	// The file that the next exchange returns is the one that we put there, or was saved even later and is
+	// put back as well.
 	placed := op.New
 	for range mostSwaps {
 		err := s.fs.exchange(from, op.Path)
@@ -90,11 +90,10 @@ func (s *session) settle(op operation, from string) (bool, error) {
 	return false, nil
 }
 
-// removeOne takes a file out of its place, looks at it there, where nobody saves
-// to it any more, and removes it. One that is not as it was goes back, and
-// removeOne reports false.
+// removeOne moves a file to the staging folder, checks it there, where nobody saves to it any more,
+// and removes it. If the file was changed, removeOne moves it back and returns false.
 func (s *session) removeOne(folder *Folder, op operation, to string) (bool, error) {
-	if out, err := s.stagedDigest(to); err == nil { // of a write that was cut off here
+	if out, err := s.stagedDigest(to); err == nil { // from an interrupted write
 		if gone, err := s.discard(op, out, to); err != nil || !gone {
 			return gone, err
 		}
@@ -118,23 +117,23 @@ func (s *session) removeOne(folder *Folder, op operation, to string) (bool, erro
 	return s.discard(op, out, to)
 }
 
-// discard removes a file that was taken out of its place, or puts it back.
+// discard removes a file that was moved to the staging folder, or moves it back.
 func (s *session) discard(op operation, out, to string) (bool, error) {
 	if out == op.Old {
 		return true, s.removeFile(to)
 	}
 	err := s.fs.renameNew(to, op.Path)
-	if errors.Is(err, fs.ErrExist) { // saved again meanwhile: the later one counts
+	if errors.Is(err, fs.ErrExist) { // saved again meanwhile: the later version is kept
 		err = s.removeFile(to)
 	}
 	return false, err
 }
 
-// notOurs is the digest of what is no file of ours: no regular file, too large, or
+// notOurs replaces the digest of a file that cannot be ours: not a regular file, too large, or
 // open for writing.
 const notOurs = "not ours"
 
-// stagedDigest is the digest of a file in the staging folder.
+// stagedDigest returns the digest of a file in the staging folder.
 func (s *session) stagedDigest(file string) (string, error) {
 	info, err := s.root.Lstat(file)
 	if err != nil {

@@ -8,10 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// exchange swaps two files. Not every file system can.
+// exchange swaps two files. Not every file system supports it.
 func (d disk) exchange(a, b string) error { return d.rename2(a, b, unix.RENAME_EXCHANGE) }
 
-// renameNew renames a file unless something is in its new place.
+// renameNew renames a file unless the new path exists.
 func (d disk) renameNew(from, to string) error {
 	err := d.rename2(from, to, unix.RENAME_NOREPLACE)
 	if errors.Is(err, errors.ErrUnsupported) {
@@ -41,8 +41,8 @@ func (d disk) rename2(from, to string, flags uint) (err error) {
 	return nil
 }
 
-// beingWritten reports whether somebody has a file open for writing, as far as the
-// kernel tells: it grants a lease for reading only where nobody has.
+// beingWritten reports whether somebody has a file open for writing, as far as the kernel knows: it
+// grants a read lease only if nobody has.
 func beingWritten(f *os.File) bool {
 	_, err := unix.FcntlInt(f.Fd(), unix.F_SETLEASE, unix.F_RDLCK)
 	if err == nil {

@@ -7,11 +7,11 @@ import (
 	"os"
 )
 
-// exchange is not to be had here: a file is compared, and then replaced.
+// exchange is not supported here: a file is compared, and then replaced.
 func (disk) exchange(string, string) error { return errors.ErrUnsupported }
 
-// renameNew renames a file unless something is in its new place.
+// renameNew renames a file unless the new path exists.
 func (d disk) renameNew(from, to string) error { return d.linkNew(from, to) }
 
-// beingWritten cannot be found out here.
+// beingWritten returns false: it cannot be determined here.
 func beingWritten(*os.File) bool { return false }

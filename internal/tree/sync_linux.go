@@ -7,12 +7,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fewFiles is up to how many files are synced one by one; syncing the whole file
-// system is one call, but it waits for everybody's data.
+// fewFiles is the maximum number of files that are synced one by one; syncing the whole file
+// system is one call, but it waits for the data of all processes.
 const fewFiles = 16
 
-// syncAll brings files to the disk: the whole file system at once where they are
-// many, because 30,000 single syncs would take minutes.
+// syncAll syncs files to disk. If there are many, it syncs the whole file system, because 30,000
+// single syncs would take minutes.
 func (d disk) syncAll(files []string) error {
 	if len(files) > fewFiles {
 		return d.syncFS()
@@ -25,7 +25,7 @@ func (d disk) syncAll(files []string) error {
 	return nil
 }
 
-// syncFS brings everything on the folder's file system to the disk.
+// syncFS syncs the folder's whole file system to disk.
 func (d disk) syncFS() error {
 	f, err := d.root.Open(".")
 	if err != nil {
@@ -35,7 +35,7 @@ func (d disk) syncFS() error {
 	return errors.Join(err, f.Close())
 }
 
-// syncDirs brings folders' names to the disk.
+// syncDirs syncs the entries of folders to disk.
 func (d disk) syncDirs(dirs ...string) error {
 	for _, dir := range dirs {
 		f, err := d.root.Open(dir)

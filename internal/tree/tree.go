@@ -7,49 +7,49 @@ import (
 	"slices"
 )
 
-// Mode says what happens to a rendered file that is already there.
+// Mode determines what happens to a rendered file that already exists.
 type Mode string
 
 // The modes of a file.
 const (
-	// Managed files are ours: rewritten at each render, unless edited.
+	// Managed files are ours: they are rewritten at each render, unless edited.
 	Managed Mode = "managed"
-	// Once files are written when absent and are the user's from then on.
+	// Once files are written if they are missing and belong to the user from then on.
 	Once Mode = "once"
-	// Adopted files are written by another tool too: written when absent,
+	// Adopted files are also written by another tool: they are written if missing, and
 	// rewritten only on request.
 	Adopted Mode = "adopted"
-	// Carried files are the user's data, which is carried along as it is: written
-	// when absent, rewritten only where nobody else changed them, deleted only
-	// where Fleetwright made them too.
+	// Carried files contain the user's data, which is copied unchanged: they are written if
+	// missing, rewritten only if nobody else changed them, and deleted only if Fleetwright also
+	// created them.
 	Carried Mode = "carried"
 )
 
-// modes are all that there are.
+// modes are all modes.
 var modes = []Mode{Managed, Once, Adopted, Carried}
 
-// knownModes lists the modes in a message.
+// knownModes returns the modes for a message.
 func knownModes() string { return fmt.Sprintf("%s, %s, %s and %s", Managed, Once, Adopted, Carried) }
 
-// Valid says whether there is such a mode.
+// Valid reports whether the mode exists.
 func (m Mode) Valid() bool { return slices.Contains(modes, m) }
 
 // File is a rendered file.
 type File struct {
-	// Path from the target's root, with forward slashes, clean and relative.
+	// Path relative to the target's root, with forward slashes, clean.
 	Path    string
 	Mode    Mode
 	Content []byte
 }
 
-// Tree is a set of files with unique paths. The zero Tree is empty and ready to
-// use; a Tree is not safe for concurrent writes.
+// Tree is a set of files with unique paths. The zero Tree is empty and ready to use. A Tree is not
+// safe for concurrent writes.
 type Tree struct {
 	files map[string]File
 }
 
-// Add puts a file into the tree. It fails when the path is not clean, relative
-// and inside of the tree, reaches into .git or .fleetwright, or is taken.
+// Add adds a file to the tree. It returns an error if the path is not clean, relative and inside of
+// the tree, is in .git or .fleetwright, or already exists.
 func (t *Tree) Add(f File) error {
 	if err := checkGenerated(f.Path); err != nil {
 		return err
@@ -88,11 +88,11 @@ func (t *Tree) All() iter.Seq[File] {
 type Target struct {
 	// Name is "platform" or "tenant-<name>".
 	Name string
-	// URL and Branch of the repository that Flux pulls the target from.
+	// URL and Branch of the repository from which Flux pulls the target.
 	URL    string
 	Branch string
-	// Orphan says that the branch shares a repository with another target, so
-	// that it starts without a parent.
+	// Orphan is set if the branch shares a repository with another target, so that it starts
+	// without a parent.
 	Orphan bool
 	Tree   *Tree
 }

@@ -1,4 +1,4 @@
-// Package version says what this build is: a release, a commit or neither.
+// Package version describes the running build: a release, a commit or neither.
 package version
 
 import (
@@ -11,15 +11,15 @@ import (
 	"github.com/Masterminds/semver/v3"
 )
 
-// Build is what the Go toolchain wrote into the executable.
+// Build contains the information that the Go toolchain wrote into the executable.
 type Build struct {
 	// Version is the module's version: a release, a pseudo-version of a commit, or "(devel)".
 	Version string
-	// Revision is the commit, and Time its date; the module proxy tells neither.
+	// Revision is the commit, and Time its date; both are empty for a build from the module proxy.
 	Revision, Time string
-	// Modified says that the work tree differed from the commit.
+	// Modified is set if the work tree differed from the commit.
 	Modified bool
-	// Go is the toolchain's version, and Platform what it built for, as in linux/amd64.
+	// Go is the toolchain's version, and Platform the platform that it built for, such as linux/amd64.
 	Go, Platform string
 }
 
@@ -46,7 +46,7 @@ func read(info *debug.BuildInfo) Build {
 	}
 }
 
-// pseudo matches the versions that the Go toolchain gives to commits without a tag.
+// pseudo matches the pseudo-versions of commits without a tag.
 // Source: golang.org/x/mod/module, IsPseudoVersion.
 var pseudo = regexp.MustCompile(`[-.]\d{14}-[0-9a-f]{12}$`)
 
@@ -57,6 +57,18 @@ func (b Build) Release() string {
 		return ""
 	}
 	return b.Version
+}
+
+// Installable returns the version with which go install installs this build: its release, the pseudo-version of its commit, or
+// "latest" if the commit is unknown or the work tree differed from it.
+func (b Build) Installable() string {
+	if release := b.Release(); release != "" {
+		return release
+	}
+	if strings.HasPrefix(b.Version, "v") && pseudo.MatchString(b.Version) {
+		return b.Version
+	}
+	return "latest"
 }
 
 // Before reports whether the build is older than a release. A build without a version is not.

@@ -37,6 +37,18 @@ func TestRelease(t *testing.T) {
 	}
 }
 
+func TestInstallable(t *testing.T) {
+	for version, want := range map[string]string{
+		"v1.2.3": "v1.2.3", devel: "latest", "": "latest", "v1.2.3+dirty": "latest",
+		"v0.0.0-20261123060000-abcdefabcdef":       "v0.0.0-20261123060000-abcdefabcdef",
+		"v0.0.0-20261123060000-abcdefabcdef+dirty": "latest",
+	} {
+		if got := (Build{Version: version}).Installable(); got != want {
+			t.Errorf("%q: go install gets it by %q, want %q", version, got, want)
+		}
+	}
+}
+
 func TestBefore(t *testing.T) {
 	for _, c := range []struct {
 		build, release string

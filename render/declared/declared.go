@@ -1,9 +1,7 @@
-// Package declared makes the files of Secrets that a specification declares, and
-// brings those that are there to what it says of their keys and readers. What
-// nothing is said of anew stays byte for byte.
+// Package declared creates the files of the Secrets that a specification declares, and updates existing files
+// to the declared keys and readers. Other content of the files stays byte for byte.
 //
-// Values in plaintext are in memory only. No error, and nothing that is returned,
-// holds one.
+// Plaintext values are in memory only. Errors and results never contain one.
 package declared
 
 import (
@@ -19,80 +17,106 @@ import (
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators"
 	"github.com/fleetwright/fleetwright/internal/encryption"
+	"github.com/fleetwright/fleetwright/internal/layout"
 	"github.com/fleetwright/fleetwright/internal/secrets"
 	"github.com/fleetwright/fleetwright/internal/secrets/envelope"
 	"github.com/fleetwright/fleetwright/internal/secrets/keys"
+	"github.com/fleetwright/fleetwright/internal/sorting"
 	"github.com/fleetwright/fleetwright/internal/specs"
 	"github.com/fleetwright/fleetwright/internal/tree"
 	"github.com/fleetwright/fleetwright/render"
 )
 
-// Action is what is done with the file of a declared Secret.
+// Action is what Sync does with the file of a declared Secret.
 type Action string
 
-// The actions.
+// The possible actions.
 const (
 	Create  Action = "create"
-	Change  Action = "change"      // what is declared of it changed: encrypted anew
+	Change  Action = "change"      // its declaration changed: it is encrypted again
 	Give    Action = "give"        // its readers changed: the values stay as they are
 	Keep    Action = "keep"        // byte for byte
 	Publish Action = "publish key" // the file stays, its public key is added to the specification
+	Rotate  Action = "rotate"      // it gets new values, and is encrypted again
 )
 
-// Result is what becomes of a declared Secret.
+// Result is the result for one declared Secret.
 type Result struct {
 	generators.SecretFile
 	Action Action
-	// KeysAdded and KeysRemoved are those of its data; Changed are the fields that
-	// differ from what is declared: type, labels, annotations.
+	// KeysAdded and KeysRemoved are keys of its data. Changed are the fields that differ from the declaration:
+	// type, labels, annotations.
 	KeysAdded, KeysRemoved, Changed []string
-	// KeysKept are those of its data that were never declared: somebody added them.
+	// KeysKept are the keys of its data that were never declared: somebody added them.
 	KeysKept []string
-	// Readers that come and go.
+	// KeysRotated are the keys of its data that got a new value. KeysSame are the keys of a rotated Secret
+	// whose value did not change, because its source has no new one.
+	KeysRotated, KeysSame []string
+	// Readers are the recipients that are added and removed.
 	Readers envelope.Change
-	// PublicKeys of the private keys that are made, by the keys of its data.
+	// PublicKeys are the public keys of the created private keys, by the keys of the data.
 	PublicKeys map[string]string
+	// Repository is the URL of the Git repository that clusters read with the Secret; "" for other Secrets.
+	Repository string
 }
 
-// Options of Sync.
+// Options are the options of Sync.
 type Options struct {
-	// Check plans, reads no value and writes nothing.
+	// Check plans, but reads no values and writes nothing.
 	Check bool
-	// Outside lets values come from any file. Without it, hidden files and the system's are
-	// refused that lie outside of the folder that fleet/ stands in.
+	// Rotate lists the declared Secrets, as NAME or NAMESPACE/NAME, that get new values.
+	Rotate []string
+	// Outside allows values from any file. Without it, hidden files and files of the system are refused if they
+	// are outside the folder that contains fleet/.
 	Outside bool
-	// Variables are those that values may come from although credentials are kept in them: SOPS'
-	// own anywhere, and in CI those of the CI system and of clouds.
+	// Variables are the environment variables with credentials that values may come from nevertheless. By
+	// default, SOPS' own variables are refused, and in CI also those of the CI system and of clouds.
 	Variables []string
-	// Env looks up the variables that values come from.
+	// Env returns the value of an environment variable.
 	Env func(string) string
-	// Keys that open files whose keys changed; they are asked for late.
+	// Keys returns the private keys that decrypt files whose data keys changed. It is called only if they are
+	// needed.
 	Keys func() *keys.Identities
 	Now  time.Time
 }
 
-// Outcome is what Sync did, or would do.
+// Outcome is the result of Sync, or of its plan.
 type Outcome struct {
-	// Root is the folder that fleet/ stands in.
+	// Root is the folder that contains fleet/.
 	Root string
 	// Results are sorted by path.
 	Results []Result
-	// Specification is the file that public keys were added to, "" for none.
+	// Specification is the file to which public keys were added, "" if there is none.
 	Specification string
-	// Outside are files that values were read from and that lie outside of Root.
+	// Outside are the files outside Root from which values were read.
 	Outside []string
-	// Recovery says what an interrupted write left in the folder.
+	// Recovery describes what an interrupted write left in the folder.
 	Recovery tree.Recovery
 }
 
-// Any says whether anything is to be done.
+// repositoryOf returns the URL of the Git repository whose credentials a Secret has; "" for other Secrets.
+func repositoryOf(spec *v1alpha1.Spec, s *v1alpha1.DeclaredSecret) string {
+	is := func(ref *v1alpha1.SecretRef, namespace string) bool {
+		return ref != nil && ref.Name == s.Name && namespace == s.Namespace
+	}
+	if is(spec.Fleet.Spec.Repository.SecretRef, layout.FluxNamespace) {
+		return spec.Fleet.Spec.Repository.URL
+	}
+	for _, t := range spec.Tenants {
+		if t.Spec.Source.Kind == v1alpha1.SourceGit && is(t.Spec.Source.SecretRef, t.Spec.SyncNamespace) {
+			return t.Spec.Source.URL
+		}
+	}
+	return ""
+}
+
+// Any reports whether there is anything to do.
 func (o Outcome) Any() bool {
 	return slices.ContainsFunc(o.Results, func(r Result) bool { return r.Action != Keep })
 }
 
-// Sync brings the files of the Secrets that the specification in a folder declares
-// to what it says: all of them, or none where one can't be. The error names all
-// that is missing.
+// Sync creates or updates the files of the Secrets that the specification in a folder declares: all of them, or
+// none if one fails. The error lists everything that is missing.
 func Sync(ctx context.Context, dir string, o Options) (out Outcome, err error) {
 	read, err := render.ReadSpecification(dir)
 	if err != nil {
@@ -102,7 +126,7 @@ func Sync(ctx context.Context, dir string, o Options) (out Outcome, err error) {
 		if out.Recovery, err = tree.Recover(read.Root); err != nil {
 			return out, err
 		}
-		if out.Recovery.Finished > 0 { // the specification may be among what was finished
+		if out.Recovery.Finished > 0 { // the interrupted write may have changed the specification
 			if read, err = render.ReadSpecification(dir); err != nil {
 				return out, err
 			}
@@ -118,8 +142,12 @@ func Sync(ctx context.Context, dir string, o Options) (out Outcome, err error) {
 	if s.rules, err = rulesOf(read.Spec); err != nil {
 		return out, err
 	}
+	all := generators.SecretFiles(read.Spec)
+	if err := s.checkRotated(all); err != nil {
+		return out, err
+	}
 	var errs []error
-	for _, f := range generators.SecretFiles(read.Spec) {
+	for _, f := range all {
 		if f.Retired {
 			continue
 		}
@@ -131,6 +159,7 @@ func Sync(ctx context.Context, dir string, o Options) (out Outcome, err error) {
 			errs = append(errs, err)
 			continue
 		}
+		r.Repository = repositoryOf(read.Spec, f.Secret)
 		out.Results = append(out.Results, r)
 	}
 	if err := errors.Join(errs...); err != nil || o.Check {
@@ -140,7 +169,7 @@ func Sync(ctx context.Context, dir string, o Options) (out Outcome, err error) {
 	return out, tree.Apply(ctx, read.Root, &tree.Plan{Steps: s.steps()})
 }
 
-// rulesOf are the rules of the .sops.yaml that is rendered of a specification.
+// rulesOf returns the rules of the .sops.yaml that is rendered from a specification.
 func rulesOf(spec *v1alpha1.Spec) (*secrets.Config, error) {
 	content, err := encryption.Platform(spec)
 	if err != nil {
@@ -149,18 +178,18 @@ func rulesOf(spec *v1alpha1.Spec) (*secrets.Config, error) {
 	return secrets.ParseConfig(secrets.ConfigName, content)
 }
 
-// syncer gathers what is to be written.
+// syncer collects the files to write.
 type syncer struct {
 	read    *render.Specification
 	options Options
 	folder  tree.Reader
 	rules   *secrets.Config
 	writes  []tree.Step
-	// files are those of the specification, with the public keys added so far;
-	// specification is the one that changed.
+	// files are the files of the specification, with the public keys that were added so far. specification is
+	// the changed one.
 	files         []specs.File
 	specification string
-	// outside are files that were read outside of the root.
+	// outside are the files outside the root that were read.
 	outside []string
 }
 
@@ -169,7 +198,7 @@ func (s *syncer) file(f generators.SecretFile) (Result, error) {
 	r := Result{SecretFile: f, Action: Keep}
 	rule := s.rules.For(f.Path)
 	if rule == nil {
-		return r, fmt.Errorf("%s: no rule of %s is for this file", f.Path, secrets.ConfigName)
+		return r, fmt.Errorf("%s: no rule of %s matches this file", f.Path, secrets.ConfigName)
 	}
 	old, err := s.folder.ReadFile(f.Path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -181,7 +210,7 @@ func (s *syncer) file(f generators.SecretFile) (Result, error) {
 	return s.update(r, rule, old)
 }
 
-// create makes a Secret that is not there.
+// create creates a Secret that has no file.
 func (s *syncer) create(r Result, rule *secrets.CreationRule) (Result, error) {
 	r.Action, r.KeysAdded = Create, r.Secret.DataKeys()
 	if s.options.Check {
@@ -199,7 +228,7 @@ func (s *syncer) create(r Result, rule *secrets.CreationRule) (Result, error) {
 	return r, errors.Join(s.seal(r, nil, plain, rule), s.publish(r))
 }
 
-// seal encrypts a Secret and keeps it for the end.
+// seal encrypts a Secret and adds its file to those to write.
 func (s *syncer) seal(r Result, old, plain []byte, rule *secrets.CreationRule) error {
 	content, err := envelope.Encrypt(r.Path, plain, rule, s.options.Now)
 	if err != nil {
@@ -208,12 +237,12 @@ func (s *syncer) seal(r Result, old, plain []byte, rule *secrets.CreationRule) e
 	return s.write(r.Path, old, secrets.MarkMade(content))
 }
 
-// write keeps a file for the end. None with a value in plaintext gets there.
+// write adds a file to those to write. It returns an error if the file has a plaintext value.
 func (s *syncer) write(file string, old, content []byte) error {
 	if clear := (*secrets.ClearError)(nil); errors.As(secrets.CheckEncrypted(content), &clear) {
 		return &render.BadInput{
-			Err:  fmt.Errorf("%s: encrypted by its rule of %s, %w", file, secrets.ConfigName, clear),
-			Hint: "let encryptedRegex of the Encryption, or of its rule, choose data: ^(data|stringData)$",
+			Err:  fmt.Errorf("%s: after encryption by its rule of %s: %w", file, secrets.ConfigName, clear),
+			Hint: "let encryptedRegex of the Encryption, or of its rule, match data: ^(data|stringData)$",
 		}
 	}
 	action := tree.Create
@@ -224,12 +253,12 @@ func (s *syncer) write(file string, old, content []byte) error {
 	return nil
 }
 
-// update brings a Secret that is there to what is declared.
+// update changes an existing Secret to match its declaration.
 func (s *syncer) update(r Result, rule *secrets.CreationRule, old []byte) (Result, error) {
 	if clear := (*secrets.ClearError)(nil); errors.As(secrets.CheckEncrypted(old), &clear) {
 		return r, &render.BadInput{
 			Err:  fmt.Errorf("%s:%d:%d: %w", r.Path, clear.Line, clear.Column, clear),
-			Hint: "encrypt it: fleetwright secrets encrypt " + r.Path + "; or take it away, and it is made anew",
+			Hint: "encrypt it: fleetwright secrets encrypt " + r.Path + "; or delete it, and it is created again",
 		}
 	}
 	there, err := readObject(old)
@@ -237,13 +266,15 @@ func (s *syncer) update(r Result, rule *secrets.CreationRule, old []byte) (Resul
 		return r, fmt.Errorf("%s: %w", r.Path, err)
 	}
 	if there.name() != r.Secret.String() {
-		return r, &render.BadInput{Err: fmt.Errorf("%s: holds Secret %s, and %s is declared there", r.Path, there.name(), r.Secret), Hint: "move the file away"}
+		return r, &render.BadInput{Err: fmt.Errorf("%s: contains Secret %s, but %s is declared there", r.Path, there.name(), r.Secret), Hint: "move the file away"}
 	}
 	r.KeysAdded, r.KeysRemoved, r.KeysKept, r.Changed = there.differences(r.Secret)
 	if r.Readers, err = envelope.Compare(r.Path, old, rule); err != nil {
 		return r, err
 	}
 	switch {
+	case s.isRotated(r.Secret):
+		return s.rotate(r, rule, old)
 	case len(r.KeysAdded)+len(r.KeysRemoved)+len(r.Changed) > 0:
 		r.Action = Change
 		if s.options.Check {
@@ -257,15 +288,14 @@ func (s *syncer) update(r Result, rule *secrets.CreationRule, old []byte) (Resul
 		}
 		content, _, err := envelope.UpdateKeys(r.Path, old, rule, s.options.Keys())
 		if err != nil {
-			return r, fmt.Errorf("giving it to other readers: %w", err)
+			return r, fmt.Errorf("updating its recipients: %w", err)
 		}
 		return r, s.write(r.Path, old, content)
 	}
 	return s.keep(r, there)
 }
 
-// keep adds the public key of a tenant's own key to the specification, where that
-// lacks it.
+// keep adds the public key of a tenant's own key to the specification, if it is missing there.
 func (s *syncer) keep(r Result, there *object) (Result, error) {
 	public := there.publicKeys(r.Secret)
 	if missing := s.unpublished(r.Secret, public); len(missing) == 0 {
@@ -278,11 +308,11 @@ func (s *syncer) keep(r Result, there *object) (Result, error) {
 	return r, s.publish(r)
 }
 
-// change opens a Secret, changes what is declared of it, and encrypts it anew.
+// change decrypts a Secret, applies the changes of its declaration, and encrypts it again.
 func (s *syncer) change(r Result, rule *secrets.CreationRule, old []byte) (Result, error) {
 	plain, err := envelope.Decrypt(r.Path, old, s.options.Keys())
 	if err != nil {
-		return r, fmt.Errorf("what is declared of it changed (%s), which takes a key that opens it: %w", r.what(), err)
+		return r, fmt.Errorf("its declaration changed (%s), and updating it needs a key that opens it: %w", r.what(), err)
 	}
 	made, err := s.values(r.Secret, r.KeysAdded)
 	if err != nil {
@@ -308,8 +338,7 @@ func (r Result) what() string {
 	return strings.Join(append(parts, r.Changed...), ", ")
 }
 
-// unpublished are the public keys of a tenant's own key that the specification
-// lacks.
+// unpublished returns the public keys of a tenant's own key that are missing in the specification.
 func (s *syncer) unpublished(d *v1alpha1.DeclaredSecret, public map[string]string) []string {
 	t := s.read.Spec.TenantKey(d)
 	if t == nil {
@@ -325,7 +354,7 @@ func (s *syncer) unpublished(d *v1alpha1.DeclaredSecret, public map[string]strin
 	return missing
 }
 
-// publish adds the public key of a tenant's own key to the tenant's recipients.
+// publish adds the public key of a tenant's own key to the tenant's recipients in the specification.
 func (s *syncer) publish(r Result) error {
 	for _, key := range s.unpublished(r.Secret, r.PublicKeys) {
 		changed, err := specs.AddRecipient(s.files, "tenants", r.Secret.Tenant, key)
@@ -341,8 +370,7 @@ func (s *syncer) publish(r Result) error {
 	return nil
 }
 
-// steps are all files that are written, sorted by path, the specification's among
-// them.
+// steps returns all files to write, including those of the specification, sorted by path.
 func (s *syncer) steps() []tree.Step {
 	steps := slices.Clone(s.writes)
 	for i, f := range s.files {
@@ -350,9 +378,9 @@ func (s *syncer) steps() []tree.Step {
 			steps = append(steps, tree.Step{Path: f.Path, Action: tree.Update, Mode: tree.Once, Old: before, New: f.Content})
 		}
 	}
-	slices.SortFunc(steps, func(a, b tree.Step) int { return strings.Compare(a.Path, b.Path) })
+	sorting.Func(steps, func(a, b tree.Step) int { return strings.Compare(a.Path, b.Path) })
 	return steps
 }
 
-// sortedKeys of a map.
+// sortedKeys returns the sorted keys of a map.
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

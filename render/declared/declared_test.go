@@ -333,8 +333,8 @@ func TestFilesOfOthers(t *testing.T) {
 	f, _ := withAll(t)
 	for name, c := range map[string]struct{ content, want string }{
 		"in plaintext":   {"apiVersion: v1\nkind: Secret\nmetadata: {name: all, namespace: flux-system}\ndata: {env: Y2FuYXJ5}\n", allFile + ":1:1: the Secret is not encrypted"},
-		"half encrypted": {strings.Replace(f.files()[allFile], "  env: ENC[", "  env: x # ENC[", 1), `:20:3: the Secret holds "env" in plaintext`},
-		"another":        {strings.Replace(f.files()[allFile], "name: all", "name: other", 1), "holds Secret flux-system/other, and flux-system/all is declared there"},
+		"half encrypted": {strings.Replace(f.files()[allFile], "  env: ENC[", "  env: x # ENC[", 1), `:20:3: the Secret contains "env" in plaintext`},
+		"another":        {strings.Replace(f.files()[allFile], "name: all", "name: other", 1), "contains Secret flux-system/other, but flux-system/all is declared there"},
 		"cut off":        {f.files()[allFile][:400], "is not encrypted"},
 	} {
 		if err := os.WriteFile(filepath.Join(f.dir, allFile), []byte(c.content), 0o644); err != nil {
@@ -477,10 +477,10 @@ func TestFilesOutside(t *testing.T) {
 		}
 	}
 	for name, c := range map[string]struct{ file, refused, told string }{
-		"a hidden folder": {key, "/.ssh/id_rsa, outside of its repository", ""},
-		"by a way up":     {"", "/.ssh/id_rsa, outside of its repository", ""},
-		"through a link":  {"link", "/.ssh/id_rsa, outside of its repository", ""},
-		"the system's":    {"/etc/hosts", "/etc/hosts, outside of its repository", ""},
+		"a hidden folder": {key, "/.ssh/id_rsa, for which the specification asks", ""},
+		"by a way up":     {"", "/.ssh/id_rsa, for which the specification asks", ""},
+		"through a link":  {"link", "/.ssh/id_rsa, for which the specification asks", ""},
+		"the system's":    {"/etc/hosts", "/etc/hosts, for which the specification asks", ""},
 		"another file":    {filepath.Join(home, "value"), "", "/value"},
 		"inside":          {".hidden", "", ""},
 	} {
@@ -546,7 +546,7 @@ func TestCredentialsInVariables(t *testing.T) {
 			continue
 		}
 		var input *render.BadInput
-		if !errors.As(err, &input) || !strings.Contains(err.Error(), c.name+", in which") || !strings.Contains(input.Hint, "--allow-env "+c.name) || !maps.Equal(before, f.files()) {
+		if !errors.As(err, &input) || !strings.Contains(err.Error(), c.name+", for which") || !strings.Contains(input.Hint, "--allow-env "+c.name) || !maps.Equal(before, f.files()) {
 			t.Errorf("%s with CI=%q is not refused: %v", c.name, c.ci, err)
 		}
 		if slices.Contains(f.asked, c.name) {

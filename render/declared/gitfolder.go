@@ -10,18 +10,17 @@ import (
 	"github.com/fleetwright/fleetwright/render"
 )
 
-// gitsOwn is the error of a value that is to come from a file of git's. The user cannot allow it:
-// checkout keeps its token in .git/config, and the specification may be a stranger's.
+// gitsOwn returns the error for a value in a file of git. The user cannot allow it, because a checkout keeps
+// its token in .git/config, and the author of the specification may not be trusted.
 func gitsOwn(name string) error {
 	return &render.BadInput{
-		Err:  fmt.Errorf("the specification asks for %s, which is git's own: it is not read", filepath.ToSlash(name)),
-		Hint: "git keeps tokens there; put the value into a file of its own",
+		Err:  fmt.Errorf("refused to read %s, for which the specification asks: it belongs to git", filepath.ToSlash(name)),
+		Hint: "git stores tokens there; put the value into a separate file",
 	}
 }
 
-// ofGit says whether an absolute path is that of a file .git, or leads through a folder of git's
-// own: one named .git, as any file system spells it, or one that git takes for a repository or a
-// work tree's, whatever its name.
+// ofGit reports whether an absolute path is a .git file or in a folder of git. Such a folder is named .git, in
+// any spelling of a file system, or looks like a repository or a linked work tree, whatever its name.
 func ofGit(at string) bool {
 	for {
 		if isGitName(filepath.Base(at)) || isGitFolder(at) {
@@ -35,10 +34,9 @@ func ofGit(at string) bool {
 	}
 }
 
-// isGitName says whether a file system may take a name for .git: without regard to case, to
-// characters that HFS+ skips, to what NTFS leaves off at the end and the names of streams, or by
-// its short name.
-// Source: github.com/git/git path.c is_ntfs_dotgit, utf8.c is_hfs_dotgit.
+// isGitName reports whether a file system may treat a name as .git: it ignores case, characters that HFS+
+// skips, trailing characters and stream names of NTFS, and knows the short name. Source: github.com/git/git
+// path.c is_ntfs_dotgit, utf8.c is_hfs_dotgit.
 func isGitName(name string) bool {
 	name, _, _ = strings.Cut(name, ":")
 	name = strings.Map(func(r rune) rune {
@@ -51,8 +49,8 @@ func isGitName(name string) bool {
 	return name == ".git" || name == "git~1"
 }
 
-// isGitFolder says whether a folder is one of git's: a repository's, or that of a linked work tree.
-// Source: github.com/git/git setup.c is_git_directory.
+// isGitFolder reports whether a folder belongs to git: a repository, or the data of a linked work tree. Source:
+// github.com/git/git setup.c is_git_directory.
 func isGitFolder(dir string) bool {
 	there := func(name string) bool {
 		_, err := os.Lstat(filepath.Join(dir, name))

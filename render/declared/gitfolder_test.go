@@ -45,7 +45,7 @@ func TestNothingOfGits(t *testing.T) {
 			for _, o := range []Options{{}, {Outside: true}} {
 				_, err := f.sync(o)
 				var input *render.BadInput
-				if !errors.As(err, &input) || !strings.Contains(err.Error(), "which is git's own") || strings.Contains(err.Error()+input.Hint, "canary") {
+				if !errors.As(err, &input) || !strings.Contains(err.Error(), "it belongs to git") || strings.Contains(err.Error()+input.Hint, "canary") {
 					t.Errorf("allowed outside %v: %v", o.Outside, err)
 				}
 			}

@@ -16,15 +16,15 @@ import (
 	"github.com/fleetwright/fleetwright/internal/secrets"
 )
 
-// publicKey begins the annotations with the public keys of private ones: they stand
-// in plaintext, so that nobody has to decrypt a Secret for them.
+// publicKey is the prefix of the annotations with the public keys of private ones. They are in plaintext, so
+// that nobody has to decrypt the Secret to get them.
 const publicKey = "public-key.fleetwright.dev/"
 
-// declaredKeys is the annotation with the keys of the data that were declared when the file was
-// written: a key that is there and not among them was added by hand, and is kept.
+// declaredKeys is the annotation with the keys of the data that were declared when the file was written. Other
+// keys in the data were added by hand and are kept.
 const declaredKeys = "fleetwright.dev/declared-keys"
 
-// isOurs says whether an annotation is one that is made here, not declared.
+// isOurs reports whether this package creates an annotation, so that it is not a declared one.
 func isOurs(key string) bool {
 	return key == declaredKeys || key == secrets.AnnotationMade || strings.HasPrefix(key, publicKey)
 }
@@ -45,7 +45,7 @@ type secretMeta struct {
 	Annotations map[string]string `json:"annotations,omitempty"`
 }
 
-// labelsOf are the labels of a Secret, that of its tenant among them.
+// labelsOf returns the labels of a Secret, including that of its tenant.
 func labelsOf(d *v1alpha1.DeclaredSecret) map[string]string {
 	labels := maps.Clone(d.Labels)
 	if d.Scope == v1alpha1.ScopeTenant {
@@ -57,8 +57,8 @@ func labelsOf(d *v1alpha1.DeclaredSecret) map[string]string {
 	return labels
 }
 
-// annotate adds to the declared annotations the keys that are declared, and public keys;
-// with made, also that all values were made here.
+// annotate returns the declared annotations, the annotation with the declared keys, and those with the public
+// keys. With made, it adds the annotation that all values were created here.
 func annotate(d *v1alpha1.DeclaredSecret, public map[string]string, made bool) map[string]string {
 	out := maps.Clone(d.Annotations)
 	if out == nil {
@@ -66,7 +66,7 @@ func annotate(d *v1alpha1.DeclaredSecret, public map[string]string, made bool) m
 	}
 	out[declaredKeys] = strings.Join(slices.Sorted(slices.Values(d.DataKeys())), ",")
 	if made {
-		out[secrets.AnnotationMade] = secrets.NotMade // what is encrypted is known later
+		out[secrets.AnnotationMade] = secrets.NotMade // the final value is set after encryption
 	}
 	for _, name := range sortedKeys(public) {
 		key := publicKey + name
@@ -78,7 +78,7 @@ func annotate(d *v1alpha1.DeclaredSecret, public map[string]string, made bool) m
 	return out
 }
 
-// objectOf is a Secret in plaintext.
+// objectOf returns a Secret in plaintext, as YAML.
 func objectOf(d *v1alpha1.DeclaredSecret, v values) ([]byte, error) {
 	data := make(map[string]string, len(v.data))
 	for key, value := range v.data {
@@ -94,7 +94,7 @@ func objectOf(d *v1alpha1.DeclaredSecret, v values) ([]byte, error) {
 // object is a Secret in a file, encrypted or in plaintext.
 type object struct {
 	root *yaml.Node
-	// Type, Labels and so on stand in plaintext in both.
+	// Type and the other fields are in plaintext, even in an encrypted file.
 	Type     string `yaml:"type"`
 	Metadata struct {
 		Name        string            `yaml:"name"`
@@ -120,8 +120,8 @@ func readObject(content []byte) (*object, error) {
 
 func (o *object) name() string { return o.Metadata.Namespace + "/" + o.Metadata.Name }
 
-// differences are the keys of the data that are declared and not there, those that
-// were declared and are no longer, those that somebody added, and the fields that are otherwise.
+// differences compares a Secret with its declaration. It returns the declared keys of the data that are
+// missing, the keys that are no longer declared, the keys that somebody added, and the fields that differ.
 func (o *object) differences(d *v1alpha1.DeclaredSecret) (added, removed, foreign, changed []string) {
 	declared, before := d.DataKeys(), strings.Split(o.Metadata.Annotations[declaredKeys], ",")
 	there := append(sortedKeys(o.Data), sortedKeys(o.StringData)...)
@@ -156,7 +156,7 @@ func (o *object) differences(d *v1alpha1.DeclaredSecret) (added, removed, foreig
 	return added, removed, foreign, changed
 }
 
-// publicKeys are those of a Secret's private keys, as its annotations tell them.
+// publicKeys returns the public keys of a Secret's private keys, from its annotations.
 func (o *object) publicKeys(d *v1alpha1.DeclaredSecret) map[string]string {
 	public := map[string]string{}
 	for _, k := range d.Keys {
@@ -167,9 +167,9 @@ func (o *object) publicKeys(d *v1alpha1.DeclaredSecret) map[string]string {
 	return public
 }
 
-// changeObject brings a Secret in plaintext to what is declared, without the keys that are removed.
-// Values that are there stay, and so do comments, and fields and keys that nothing is declared
-// of; all values stand under data. made says that they are all as they were made here.
+// changeObject changes a plaintext Secret to match its declaration, and drops the removed keys. Existing
+// values, comments, and undeclared fields and keys stay. All values end up in data. made reports whether all
+// values are those that were created here.
 func changeObject(plain []byte, d *v1alpha1.DeclaredSecret, v values, removed []string, made bool) ([]byte, error) {
 	o, err := readObject(plain)
 	if err != nil {
@@ -205,7 +205,7 @@ func changeObject(plain []byte, d *v1alpha1.DeclaredSecret, v values, removed []
 	return yaml.Marshal(o.root)
 }
 
-// at is the place of a key of a mapping, -1 where it is none.
+// at returns the index of a key in a mapping, -1 if it does not exist.
 func at(n *yaml.Node, key string) int {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Value == key {
@@ -215,7 +215,7 @@ func at(n *yaml.Node, key string) int {
 	return -1
 }
 
-// mapping is that under a key, nil where there is none.
+// mapping returns the mapping under a key, nil if there is none.
 func mapping(n *yaml.Node, key string) *yaml.Node {
 	if i := at(n, key); i >= 0 && n.Content[i+1].Kind == yaml.MappingNode {
 		return n.Content[i+1]
@@ -223,14 +223,14 @@ func mapping(n *yaml.Node, key string) *yaml.Node {
 	return nil
 }
 
-// setMapping puts an empty mapping under a key.
+// setMapping sets a key to an empty mapping.
 func setMapping(n *yaml.Node, key string) *yaml.Node {
 	value := &yaml.Node{Kind: yaml.MappingNode}
 	set(n, key, value)
 	return value
 }
 
-// set puts a value under a key.
+// set sets a key to a value.
 func set(n *yaml.Node, key string, value *yaml.Node) {
 	if i := at(n, key); i >= 0 {
 		n.Content[i+1] = value
@@ -241,7 +241,7 @@ func set(n *yaml.Node, key string, value *yaml.Node) {
 	n.Content = append(n.Content, name, value)
 }
 
-// setText puts a text under a key, whose comments stay.
+// setText sets a key to a string, and keeps the comments of the value.
 func setText(n *yaml.Node, key, text string) {
 	value := &yaml.Node{}
 	value.SetString(text)
@@ -251,7 +251,7 @@ func setText(n *yaml.Node, key, text string) {
 	set(n, key, value)
 }
 
-// setAll lets a mapping hold some texts and no others; the mapping of none is dropped.
+// setAll replaces the mapping under a key by one with the given strings. Without strings, it drops the key.
 func setAll(n *yaml.Node, key string, texts map[string]string) {
 	if len(texts) == 0 {
 		drop(n, key)
@@ -271,7 +271,7 @@ func setAll(n *yaml.Node, key string, texts map[string]string) {
 	}
 }
 
-// drop takes a key out of a mapping.
+// drop removes a key from a mapping.
 func drop(n *yaml.Node, key string) {
 	if i := at(n, key); i >= 0 {
 		n.Content = slices.Delete(n.Content, i, i+2)

@@ -26,18 +26,17 @@ import (
 	"github.com/fleetwright/fleetwright/render"
 )
 
-// mostValue is what the API server takes for all values of a Secret, in bytes.
+// mostValue is the maximum size, in bytes, of all values of a Secret that the API server accepts.
 const mostValue = 1 << 20
 
-// values are those of a Secret's keys, and the public keys of the private ones
-// among them.
+// values are the values of a Secret's keys, and the public keys of the private ones among them.
 type values struct {
 	data   map[string][]byte
 	public map[string]string
 }
 
-// values takes the values of some keys of a Secret from where they are declared to
-// come from. All that is missing is told at once.
+// values returns the values of some keys of a Secret from their declared sources. The error lists everything
+// that is missing.
 func (s *syncer) values(d *v1alpha1.DeclaredSecret, wanted []string) (values, error) {
 	v := values{data: map[string][]byte{}, public: map[string]string{}}
 	var errs []error
@@ -53,12 +52,12 @@ func (s *syncer) values(d *v1alpha1.DeclaredSecret, wanted []string) (values, er
 		size += len(v.data[k.Name])
 	}
 	if size > mostValue {
-		errs = append(errs, fmt.Errorf("the values of Secret %s come to more than %d MB, which is more than Kubernetes takes", d, mostValue>>20))
+		errs = append(errs, fmt.Errorf("the values of Secret %s are larger than %d MB, which Kubernetes does not accept", d, mostValue>>20))
 	}
 	return v, errors.Join(errs...)
 }
 
-// value takes one value.
+// value adds one value.
 func (s *syncer) value(v values, k v1alpha1.SecretKey) (err error) {
 	switch from := k.From; {
 	case from.Env != "":
@@ -89,8 +88,7 @@ func (s *syncer) value(v values, k v1alpha1.SecretKey) (err error) {
 	return err
 }
 
-// readValue reads a file that holds a value. A relative path is from the folder
-// with the specification.
+// readValue reads a file that holds a value. A relative path is relative to the folder with the specification.
 func (s *syncer) readValue(name string) (data []byte, err error) {
 	at := filepath.FromSlash(name)
 	if !filepath.IsAbs(at) {
@@ -100,7 +98,7 @@ func (s *syncer) readValue(name string) (data []byte, err error) {
 		if p := (*fs.PathError)(nil); errors.As(err, &p) {
 			err = p.Err
 		}
-		return &render.BadInput{Err: fmt.Errorf("the file %s can't be read: %w", filepath.ToSlash(at), err), Hint: "relative paths are from the folder that fleet/ stands in"}
+		return &render.BadInput{Err: fmt.Errorf("the file %s can't be read: %w", filepath.ToSlash(at), err), Hint: "relative paths start at the folder that contains fleet/"}
 	}
 	if err := s.mayRead(at); err != nil {
 		return nil, err
@@ -115,7 +113,7 @@ func (s *syncer) readValue(name string) (data []byte, err error) {
 		return nil, bad(err)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, bad(errors.New("it is no regular file"))
+		return nil, bad(errors.New("it is not a regular file"))
 	}
 	data, err = io.ReadAll(io.LimitReader(f, mostValue+1))
 	switch {
@@ -129,10 +127,10 @@ func (s *syncer) readValue(name string) (data []byte, err error) {
 	return data, nil
 }
 
-// mayRead says whether a value may come from a file. The specification may be a stranger's, and so
-// may those who can decrypt the Secret: what programs and the system keep for themselves, in hidden
-// folders or files or in the system's own, is read where the user allows it, and what else lies
-// outside of the folder that fleet/ stands in is told of.
+// mayRead returns an error if a value must not come from a file, because the author of the specification, and
+// those who can decrypt the Secret, may not be trusted. Hidden files and files of the system are read only if
+// the user allows it. Other files outside the folder that contains fleet/ are read and reported. Files of git
+// are never read.
 func (s *syncer) mayRead(name string) error {
 	if at, err := filepath.Abs(name); err != nil || ofGit(at) {
 		return errors.Join(err, gitsOwn(name))
@@ -168,15 +166,15 @@ func (s *syncer) mayRead(name string) error {
 	system := slices.ContainsFunc([]string{"/etc/", "/proc/", "/sys/", "/dev/", "/run/"}, func(dir string) bool { return strings.HasPrefix(filepath.ToSlash(whole), dir) })
 	if err != nil || hidden || system {
 		return &render.BadInput{
-			Err:  fmt.Errorf("the specification asks for %s, outside of its repository, where programs keep what is theirs: it is not read", filepath.ToSlash(whole)),
-			Hint: "look at who wrote that, and who could decrypt it; then allow it with --allow-outside, or copy the file",
+			Err:  fmt.Errorf("refused to read %s, for which the specification asks: it is outside of the repository, in a place where programs keep private files", filepath.ToSlash(whole)),
+			Hint: "check who wrote the specification, and who could decrypt the value; then allow it with --allow-outside, or copy the file",
 		}
 	}
 	s.outside = append(s.outside, filepath.ToSlash(whole))
 	return nil
 }
 
-// charsets by their names in a specification.
+// charsets are the character sets by their names in a specification.
 var charsets = map[string]string{
 	"alphanumeric": upper + lower + digits,
 	"lowercase":    lower + digits,
@@ -193,12 +191,12 @@ const (
 	digits = "0123456789"
 )
 
-// generate draws a random text: each character of its set is as likely as any
-// other, since rand.Int draws again what is above the largest multiple.
+// generate returns a random string. Each character of the set is equally likely, because rand.Int has no modulo
+// bias.
 func generate(g v1alpha1.Generate) ([]byte, error) {
 	set := charsets[g.Charset]
 	if set == "" {
-		return nil, fmt.Errorf("the charset %q is not known", g.Charset)
+		return nil, fmt.Errorf("the charset %q is unknown", g.Charset)
 	}
 	text := make([]byte, g.Length)
 	for i := range text {
@@ -211,9 +209,8 @@ func generate(g v1alpha1.Generate) ([]byte, error) {
 	return text, nil
 }
 
-// keyPair makes an SSH key pair in the form that Flux makes: the private key as
-// PKCS #8 in PEM, the public one as a line of authorized_keys.
-// Source: github.com/fluxcd/pkg/ssh, keypair.go.
+// keyPair creates an SSH key pair in the format of Flux: the private key as PKCS #8 in PEM, the public one as a
+// line of authorized_keys. Source: github.com/fluxcd/pkg/ssh, keypair.go.
 func keyPair(algorithm string) (private, public []byte, err error) {
 	var signer crypto.Signer
 	switch algorithm {
@@ -222,7 +219,7 @@ func keyPair(algorithm string) (private, public []byte, err error) {
 	case "ed25519":
 		_, signer, err = ed25519.GenerateKey(rand.Reader)
 	default:
-		err = fmt.Errorf("the algorithm %q is not known", algorithm)
+		err = fmt.Errorf("the algorithm %q is unknown", algorithm)
 	}
 	if err != nil {
 		return nil, nil, err

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Save writes a key pair to a new file that only its owner can read, as age-keygen does: whole, or
-// not at all, and never over a file that is there. Its folder is made where it isn't there.
+// Save writes a key pair to a new file that only its owner can read, as age-keygen does. It writes the file
+// completely or not at all, and never overwrites one. It creates the folder if necessary.
 func Save(file, private, public string, now time.Time) (err error) {
 	dir := filepath.Dir(file)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -27,15 +27,15 @@ func Save(file, private, public string, now time.Time) (err error) {
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
-	// A link, other than a rename, fails where there is a file.
+	// Unlike a rename, a link fails if the file exists.
 	err = os.Link(temp, file)
 	if errors.Is(err, fs.ErrExist) {
-		return &Error{Message: file + " exists already, and may be the only copy of a key", hint: "name another file with --out; to use the key in it, put the public key that age-keygen -y prints into the specification"}
+		return &Error{Message: file + " already exists, and may be the only copy of a key", hint: "name another file with --out; to use the key in this file, add the public key that age-keygen -y prints to the specification"}
 	}
 	return err
 }
 
-// Error is an error of what the user gave.
+// Error is an error in the user's input.
 type Error struct {
 	Message string
 	hint    string
@@ -43,5 +43,5 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
-// Hint is the way out.
+// Hint returns how to fix it.
 func (e *Error) Hint() string { return e.hint }

@@ -1,5 +1,5 @@
-// Package newkey puts new keys where they belong: the private part into a file of its owner's,
-// the public part into the specification.
+// Package newkey stores new keys: the private key in a file that only its owner can read, the public key in the
+// specification.
 package newkey
 
 import (
@@ -18,16 +18,17 @@ import (
 	"github.com/fleetwright/fleetwright/render"
 )
 
-// newFile holds an Encryption that the specification doesn't have yet.
+// newFile is the file for an Encryption if the specification has none yet.
 const newFile = render.SpecFolder + "/encryption.yaml"
 
-// Edit is a specification that gets a public key.
+// Edit adds a public key to a specification.
 type Edit struct {
 	*render.Specification
 	holder secrets.Holder
 }
 
-// Prepare reads the specification in a folder. The holder must be in it.
+// Prepare reads the specification in a folder. It returns an error if the specification does not have the
+// holder.
 func Prepare(dir string, holder secrets.Holder) (*Edit, error) {
 	spec, err := render.ReadKeyless(dir)
 	if err != nil {
@@ -44,7 +45,7 @@ func Prepare(dir string, holder secrets.Holder) (*Edit, error) {
 	return e, nil
 }
 
-// names are those of the specification's clusters or tenants.
+// names returns the names of the specification's clusters or tenants.
 func (e *Edit) names() []string {
 	var names []string
 	if e.holder.Scope == secrets.Cluster {
@@ -59,7 +60,7 @@ func (e *Edit) names() []string {
 	return names
 }
 
-// SecretName is the Secret in which Flux looks for a private key.
+// SecretName returns the name of the Secret in which Flux looks for a private key.
 func (e *Edit) SecretName() string {
 	if enc := e.Spec.Encryption; enc != nil && enc.Spec.SecretRef != nil {
 		return enc.Spec.SecretRef.Name
@@ -67,7 +68,7 @@ func (e *Edit) SecretName() string {
 	return v1alpha1.DefaultAgeSecret
 }
 
-// Namespace is the one in which a tenant's Kustomizations stand.
+// Namespace returns the namespace of a tenant's Kustomizations.
 func (e *Edit) Namespace() string {
 	for _, t := range e.Spec.Tenants {
 		if t.Metadata.Name == e.holder.Name {
@@ -77,9 +78,9 @@ func (e *Edit) Namespace() string {
 	return ""
 }
 
-// Change is one to the specification, which isn't made yet.
+// Change is a change of the specification that is not yet written.
 type Change struct {
-	// File that changes, from the folder of the specification, and What is done to it.
+	// File is the file that changes, relative to the folder of the specification. What describes the change.
 	File, What string
 
 	root            string
@@ -87,7 +88,7 @@ type Change struct {
 	exists          bool
 }
 
-// Write makes the change.
+// Write writes the change.
 func (c *Change) Write(ctx context.Context) error {
 	if c.exists {
 		return replace.All(ctx, []replace.Change{{File: filepath.Join(c.root, filepath.FromSlash(c.File)), Old: c.before, New: c.content}})
@@ -95,10 +96,10 @@ func (c *Change) Write(ctx context.Context) error {
 	return tree.Apply(ctx, c.root, &tree.Plan{Steps: []tree.Step{{Path: c.File, Action: tree.Create, New: c.content}}})
 }
 
-// scopes are the fields of the Encryption.
+// scopes are the fields of the Encryption for each scope.
 var scopes = map[secrets.Scope]string{secrets.Platform: "platform", secrets.Cluster: "clusters", secrets.Tenant: "tenants"}
 
-// Add adds a public key to those of the holder.
+// Add returns the change that adds a public key to those of the holder.
 func (e *Edit) Add(public string) (*Change, error) {
 	path := []string{"spec", "recipients", scopes[e.holder.Scope]}
 	if e.holder.Name != "" {
@@ -121,7 +122,7 @@ func (e *Edit) Add(public string) (*Change, error) {
 	return &Change{before: before, File: file.Path, What: "has the public key, at " + strings.Join(path, "."), root: e.Root, content: file.Content, exists: true}, nil
 }
 
-// create writes an Encryption where there is none.
+// create returns the change that creates an Encryption.
 func (e *Edit) create(path []string, public string) (*Change, error) {
 	if _, err := os.Lstat(filepath.Join(e.Root, filepath.FromSlash(newFile))); err == nil {
 		return nil, &Error{Message: newFile + " exists, and has no Encryption", hint: "put the Encryption into it, or into another file of " + render.SpecFolder + "/"}

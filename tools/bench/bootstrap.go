@@ -12,23 +12,22 @@ import (
 	"time"
 )
 
-// What the repository of the bootstrap's benchmark has.
+// The sizes of the repository for the bootstrap benchmark.
 const (
 	benchReleases     = 300
 	benchBootstrapped = 12
 )
 
-// Where the charts of the benchmark's bootstrap are: real bootstraps have them in registries, or in
-// chart repositories. Both are on the loopback interface here, so that no network counts.
+// Where the charts of the bootstrap benchmark are. Real bootstraps have them in registries or chart
+// repositories. Here both are on the loopback interface, so that the network does not count.
 const (
 	inFolders    = "charts in folders"
 	inRegistry   = "charts in an OCI registry"
 	inRepository = "charts in four chart repositories"
 )
 
-// bootstrap compares the verification of a bootstrap with what helmfile needs to write the
-// values of the same releases, with an empty cache, as where a new cluster is set up, and once it
-// is full.
+// bootstrap compares the verification of a bootstrap with the time that helmfile needs to write the values of
+// the same releases: with an empty cache, as when a new cluster is set up, and with a full one.
 func bootstrap(binary, helmfile, work string) {
 	fmt.Printf("\n| bootstrap, %d HelmReleases, %d of them bootstrapped | wall | user CPU | wall against `helmfile write-values` | user CPU against it | peak memory |\n|---|---|---|---|---|---|\n", benchReleases, benchBootstrapped)
 	for i, charts := range []string{inFolders, inRegistry, inRepository} {
@@ -46,8 +45,8 @@ func bootstrap(binary, helmfile, work string) {
 	}
 }
 
-// userOf is the time that the CPUs spend in a command and in those that it runs, the least of some
-// runs: other work on the machine changes it little.
+// userOf returns the user CPU time of a command and its children: the minimum of some runs, which other work on
+// the machine affects little.
 func userOf(runs int, dir, command string, args ...string) time.Duration {
 	least := time.Hour
 	for range runs {
@@ -59,7 +58,8 @@ func userOf(runs int, dir, command string, args ...string) time.Duration {
 	return least
 }
 
-// writeValues times helmfile: with an empty cache, with the charts in it, and by its CPU time.
+// writeValues returns how long helmfile takes: with an empty cache, with the charts in the cache, and its CPU
+// time.
 func writeValues(helmfile, dir, work string) (cold, warm, user time.Duration) {
 	check(os.Setenv("HELMFILE_UPGRADE_NOTICE_DISABLED", "1"))
 	check(os.Setenv("PATH", filepath.Dir(helmfile)+string(os.PathListSeparator)+os.Getenv("PATH")))
@@ -87,9 +87,9 @@ func writeValues(helmfile, dir, work string) (cold, warm, user time.Duration) {
 	return times[0][1], times[1][1], userOf(1, dir, helmfile, args...)
 }
 
-// writeBootstrap writes a cluster whose every application is a HelmRelease in a Kustomization
-// of its own, which patches of the Kustomizations above reach, and a helmfile that reads some as
-// the bootstraps of public repositories do: chart and version by one template, values by another.
+// writeBootstrap writes a cluster and a helmfile. Each application is a HelmRelease in its own Kustomization,
+// and patches of parent Kustomizations apply to it. The helmfile reads some of the HelmReleases as the
+// bootstraps of public repositories do: chart and version through one template, values through another.
 func writeBootstrap(dir, charts string, from *registry) {
 	write := func(name, format string, args ...any) {
 		file := filepath.Join(dir, name)
@@ -140,8 +140,8 @@ func writeBootstrap(dir, charts string, from *registry) {
 	write("bootstrap/helmfile/apps.yaml", "%s", helmfile)
 }
 
-// benchDefault is what the releases inherit, and benchReleaseTemplate what it reads chart and
-// version by.
+// benchDefault has the settings that the releases inherit. benchReleaseTemplate is the template that reads
+// chart and version.
 const (
 	benchDefault = `templates:
   default:

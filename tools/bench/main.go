@@ -1,8 +1,7 @@
 //go:build tools
 
-// Bench times whole processes and prints ratios, which hold where absolute times
-// drift with the machine. Each row names what it is measured against, in the same
-// run.
+// Bench measures whole processes and prints ratios, which remain valid when absolute times vary with the
+// machine. Each row names its reference, which is measured in the same run.
 package main
 
 import (
@@ -29,7 +28,8 @@ func main() {
 	sops := flag.String("sops", "bin/tools/sops", "the sops command to compare with")
 	runs := flag.Int("runs", 15, "runs of each short command; the median counts")
 	repos := flag.String("repos", "", "also measure each checkout in this `DIR`, first")
-	only := flag.String("only", "", "measure only this `PART`: checkouts, start, render, graph, bootstrap or secrets")
+	only := flag.String("only", "", "measure only this `PART`: checkouts, start, render, graph, bootstrap, secrets or charts")
+	chartsIn := flag.String("charts", "", "also measure the charts of the clones OWNER/NAME in this `DIR`")
 	flag.Parse()
 	binary, err := filepath.Abs(*command)
 	check(err)
@@ -58,6 +58,7 @@ func main() {
 		{"graph", func() { graph(binary, peers, work) }},
 		{"bootstrap", func() { bootstrap(binary, helmfilePath, work) }},
 		{"secrets", func() { secrets(binary, sopsPath, work) }},
+		{"charts", func() { publicCharts(binary, filepath.Join(filepath.Dir(helmfilePath), "helm"), *chartsIn, work) }},
 	} {
 		if *only == "" || *only == part.name {
 			part.run()
@@ -65,11 +66,11 @@ func main() {
 	}
 }
 
-// start compares the start of the process, and a small function call, with an
-// empty program that links the same modules.
+// start compares the start of the process, and of a small function call, with an empty program that links the
+// same modules.
 func start(binary, work string, runs int) {
 	empty := filepath.Join(work, "empty")
-	check(exec.Command("go", "build", "-tags=tools", "-trimpath", "-ldflags=-s -w", "-o", empty, "./tools/bench/empty").Run())
+	check(exec.Command("go", "build", "-tags=tools,disable_grpc_modules", "-trimpath", "-ldflags=-s -w", "-o", empty, "./tools/bench/empty").Run())
 	floor := measure(runs, nil, work, empty)
 	fmt.Println("| process | wall | against the empty program |\n|---|---|---|")
 	fmt.Printf("| empty program, same modules | %s | 1.0 |\n", ms(floor.wall))
@@ -110,7 +111,7 @@ functionConfig:
   data: {function: ValidateFleet}
 `
 
-// render shows how the cost of a render grows with the tenants.
+// render measures how the time of a render grows with the number of tenants.
 func render(binary, work string) {
 	fmt.Println("| render, 10 clusters | files | wall | against ten times fewer tenants | peak memory | render again |\n|---|---|---|---|---|---|")
 	var before time.Duration
@@ -120,8 +121,7 @@ func render(binary, work string) {
 		const runs = 3
 		fresh := make([]sample, runs)
 		for i := range fresh {
-			// A folder of its own for each: a file system is slow to give away
-			// what was deleted a moment ago.
+			// Each run has its own folder, because a file system is slow to reuse what was just deleted.
 			fresh[i] = once(nil, dir, binary, "render", dir, "--out", filepath.Join(dir, fmt.Sprint("out", i)))
 		}
 		out := filepath.Join(dir, "out0")
@@ -158,10 +158,11 @@ func header(kind, name string) string {
 	return fmt.Sprintf("apiVersion: fleetwright.dev/v1alpha1\nkind: %s\nmetadata: {name: %s}\n", kind, name)
 }
 
-// sample is what one run of a process took.
+// sample is the time and memory of one run of a process.
 type sample struct {
 	wall time.Duration
-	rss  int64 // bytes
+	cpu  time.Duration // of the process and those that it waited for
+	rss  int64         // bytes
 }
 
 // measure runs a command once unmeasured, then runs times, and returns the median.
@@ -183,7 +184,7 @@ func once(input []byte, dir, name string, args ...string) sample {
 	if err != nil {
 		log.Fatalf("%s %v: %v\n%s", name, args, err, output)
 	}
-	s := sample{wall: wall}
+	s := sample{wall: wall, cpu: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()}
 	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
 		s.rss = usage.Maxrss << 10 // kilobytes on Linux
 	}

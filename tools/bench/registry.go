@@ -14,24 +14,24 @@ import (
 	"strings"
 )
 
-// registry is an OCI registry on the loopback interface that serves Helm charts, as those serve
-// that the OCIRepositories of real clusters name. It is some chart repositories too, each with an
-// index of many versions.
+// registry is an OCI registry on the loopback interface that serves Helm charts as real registries do. It also
+// serves several chart repositories, each with an index of many versions.
 type registry struct {
 	address   string
 	manifests map[string][]byte // by repository:tag and repository@digest
 	blobs     map[string][]byte // by digest
 	indexes   [benchRepositories]bytes.Buffer
+	archives  map[string][]byte // by repository-N/FILE
 }
 
-// How many chart repositories there are, and how many versions of each chart they have: an
-// index has 300 entries then, where that of jetstack has 600 and that of prometheus-community 7,000.
+// The number of chart repositories, and of versions of each chart in them. An index then has 300 entries; that
+// of jetstack has 600, and that of prometheus-community 7,000.
 const (
 	benchRepositories = 4
 	benchVersions     = 100
 )
 
-// repositoryOf is the number of the chart repository that has a chart.
+// repositoryOf returns the number of the chart repository that has a chart.
 func repositoryOf(chart int) int { return chart % benchRepositories }
 
 // index adds a chart to the index of its repository.
@@ -45,16 +45,27 @@ func (r *registry) index(chart int, name, version string) {
 		if i > 0 {
 			version = fmt.Sprintf("0.%d.0", i)
 		}
+		sum := sha256.Sum256([]byte(name + version))
+		if archive := r.archives[fmt.Sprintf("repository-%d/%s-%s.tgz", repositoryOf(chart), name, version)]; archive != nil {
+			sum = sha256.Sum256(archive)
+		}
 		fmt.Fprintf(out, "    - {apiVersion: v2, name: %s, version: %s, created: 2026-01-01T00:00:00Z, description: A chart, digest: %x, home: https://example.com, urls: [%[1]s-%[2]s.tgz]}\n",
-			name, version, sha256.Sum256([]byte(name+version)))
+			name, version, sum)
 	}
 }
 
-// startRegistry listens on a free port until the process ends.
+// addArchive serves the archive of a chart, from the registry and from a chart repository with an index.
+func (r *registry) addArchive(chart int, name, version string, archive []byte) {
+	r.archives[fmt.Sprintf("repository-%d/%s-%s.tgz", repositoryOf(chart), name, version)] = archive
+	r.push(name, version, archive)
+	r.index(chart, name, version)
+}
+
+// startRegistry starts a registry on a free port, which runs until the process ends.
 func startRegistry() *registry {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	check(err)
-	r := &registry{address: listener.Addr().String(), manifests: map[string][]byte{}, blobs: map[string][]byte{}}
+	r := &registry{address: listener.Addr().String(), manifests: map[string][]byte{}, blobs: map[string][]byte{}, archives: map[string][]byte{}}
 	go func() { check(http.Serve(listener, r)) }() //nolint:gosec // on loopback, for the benchmark alone
 	return r
 }
@@ -66,10 +77,12 @@ const (
 	chartType    = "application/vnd.cncf.helm.chart.content.v1.tar+gzip"
 )
 
-// add serves a chart of a version with one template.
-func (r *registry) add(name, version string) {
+// add adds a version of a chart with one template.
+func (r *registry) add(name, version string) { r.push(name, version, packChart(name, version)) }
+
+// push serves the archive of a chart as registries do.
+func (r *registry) push(name, version string, chart []byte) {
 	config := fmt.Appendf(nil, `{"apiVersion":"v2","name":%q,"version":%q}`, name, version)
-	chart := packChart(name, version)
 	type descriptor struct {
 		MediaType string `json:"mediaType"`
 		Digest    string `json:"digest"`
@@ -104,7 +117,7 @@ func packChart(name, version string) []byte {
 	return out.Bytes()
 }
 
-// benchChart are the files of a chart.
+// benchChart returns the files of a chart.
 func benchChart(name, version string) map[string]string {
 	return map[string]string{
 		"Chart.yaml":          fmt.Sprintf("apiVersion: v2\nname: %s\nversion: %s\n", name, version),
@@ -112,11 +125,15 @@ func benchChart(name, version string) map[string]string {
 	}
 }
 
-// ServeHTTP answers as the distribution specification wants it for pulls.
+// ServeHTTP answers pull requests as the OCI distribution specification requires.
 func (r *registry) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	var number int
 	if n, err := fmt.Sscanf(request.URL.Path, "/repository-%d/index.yaml", &number); err == nil && n == 1 && number < benchRepositories {
 		_, _ = w.Write(r.indexes[number].Bytes())
+		return
+	}
+	if archive := r.archives[strings.TrimPrefix(request.URL.Path, "/")]; archive != nil {
+		_, _ = w.Write(archive)
 		return
 	}
 	path, ok := strings.CutPrefix(request.URL.Path, "/v2/")

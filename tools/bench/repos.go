@@ -25,11 +25,11 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// checkoutRuns are the runs of each checkout; the medians count.
+// checkoutRuns is the number of runs for each checkout; the median counts.
 const checkoutRuns = 5
 
-// checkouts compares the CPU time of `fleetwright build` of each checkout in a folder, if one is given, with that
-// of `kustomize build`, run once for each Kustomization on its folder.
+// checkouts compares the CPU time of `fleetwright build` with that of `kustomize build`, run once for each
+// Kustomization, for each checkout in a folder. It does nothing if there is no folder.
 func checkouts(binary, kustomize, repos, work string) {
 	if repos == "" {
 		return
@@ -51,7 +51,7 @@ func checkouts(binary, kustomize, repos, work string) {
 	fmt.Println()
 }
 
-// checkout measures one, and returns its row.
+// checkout measures one checkout and returns its row of the table.
 func checkout(binary, kustomize, root string, args, folders []string, start time.Duration) string {
 	var build, each []time.Duration
 	var ratios []float64
@@ -71,8 +71,8 @@ func checkout(binary, kustomize, root string, args, folders []string, start time
 		100*ratio(start, peer)*float64(len(folders)), middle(ratios), ratio(ours, parse), rss>>20)
 }
 
-// kustomizations returns the folders of all Kustomizations of a checkout, one for each, and the
-// arguments that build it: of several clusters, one is printed.
+// kustomizations returns the folders of all Kustomizations of a checkout, and the arguments of the command that
+// builds it. If it has several clusters, it uses only one.
 func kustomizations(dir string) (folders, args []string) {
 	repo, err := repository.Load(dir, repository.Options{})
 	check(err)
@@ -95,8 +95,7 @@ func kustomizations(dir string) (folders, args []string) {
 	return folders, args
 }
 
-// addKustomizations adds a kustomization to each folder that has none, as Flux does. It changes
-// only the copy.
+// addKustomizations adds a kustomization to each folder that has none, as Flux does. It changes only the copy.
 func addKustomizations(kustomize, root string, folders []string) {
 	for _, folder := range folders {
 		at := filepath.Join(root, folder)
@@ -110,7 +109,7 @@ func addKustomizations(kustomize, root string, folders []string) {
 	}
 }
 
-// parseAll parses each YAML file of a folder once with kyaml, and returns the CPU time of that.
+// parseAll parses each YAML file of a folder once with kyaml, and returns the CPU time.
 func parseAll(root string) time.Duration {
 	begin := ownCPU()
 	check(filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
@@ -119,7 +118,7 @@ func parseAll(root string) time.Duration {
 		}
 		text, err := os.ReadFile(file)
 		if err == nil {
-			_, _ = kio.FromBytes(text) // what is no YAML costs its parse, too
+			_, _ = kio.FromBytes(text) // invalid YAML also takes time to parse
 		}
 		return err
 	}))
@@ -132,13 +131,13 @@ func ownCPU() time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// spent is what one process took.
+// spent is the CPU time and memory of one process.
 type spent struct {
 	cpu time.Duration // user and system
 	rss int64         // bytes
 }
 
-// run runs a command whose failure counts, too: what Flux cannot build either takes its time.
+// run runs a command. A failing command counts, too, because what Flux cannot build also takes time.
 func run(dir, name string, args ...string) spent {
 	cmd := exec.Command(name, args...)
 	cmd.Dir = dir
@@ -155,7 +154,7 @@ func run(dir, name string, args ...string) spent {
 	return s
 }
 
-// cpuOf is the median of several runs.
+// cpuOf returns the median of several runs.
 func cpuOf(runs int, once func() time.Duration) time.Duration {
 	all := make([]time.Duration, runs)
 	for i := range all {

@@ -11,11 +11,11 @@ import (
 	"github.com/fleetwright/fleetwright/internal/secrets/keys"
 )
 
-// manySecrets is how many files are encrypted.
+// manySecrets is the number of files that are encrypted.
 const manySecrets = 1000
 
-// secrets shows what encrypting, rotating and verifying many files costs, against the sops command
-// once for each file.
+// secrets measures encrypting, rotating and verifying many files, compared with the sops command once for each
+// file.
 func secrets(binary, sops, work string) {
 	dir := filepath.Join(work, "secrets")
 	private, public, err := keys.Generate()
@@ -45,7 +45,7 @@ func secrets(binary, sops, work string) {
 
 func secretFile(i int) string { return fmt.Sprintf("apps/app-%d/secret.sops.yaml", i) }
 
-// writeSecrets writes files in plaintext, and a .sops.yaml for a recipient.
+// writeSecrets writes plaintext files, and a .sops.yaml for a recipient.
 func writeSecrets(dir, public string) []byte {
 	text := []byte("apiVersion: v1\nkind: Secret\nmetadata:\n  name: db\n  namespace: apps\nstringData:\n  username: app\n  password: hunter2-hunter2-hunter2\n  url: postgres://app:hunter2@db.example.com/app\n")
 	for i := range manySecrets {

@@ -1,8 +1,8 @@
 //go:build tools
 
-// Command check checks what changed since a base, as far as it gets in a time: format, go vet, lint, and
-// the tests of the packages that changed and of those that import them, the most affected first. It
-// names the packages that it has not tested; make test tests all.
+// Command check checks what changed since a base commit, within a time limit: format, go vet, lint, and the
+// tests of the changed packages and of the packages that import them. The most affected packages come first. It
+// lists the packages that it did not test; make test tests all.
 package main
 
 import (
@@ -57,7 +57,7 @@ func run(base, lint string, end time.Time) error {
 	if err := formatted(files); err != nil {
 		return err
 	}
-	for _, command := range [][]string{append([]string{"go", "vet", "-tags=tools"}, own...), append([]string{lint, "run"}, own...)} {
+	for _, command := range [][]string{append([]string{"go", "vet", "-tags=tools,disable_grpc_modules"}, own...), append([]string{lint, "run"}, own...)} {
 		if err := step(context.Background(), command); err != nil {
 			return err
 		}
@@ -65,17 +65,18 @@ func run(base, lint string, end time.Time) error {
 	return test(order, end)
 }
 
-// test tests packages in their order until the time is over. One that is not done by then did not fail.
+// test tests packages in order until the time is over. A package that is not finished by then does not count as
+// failed.
 func test(order []*pkg, end time.Time) error {
 	ctx, cancel := context.WithDeadline(context.Background(), end)
 	defer cancel()
 	for len(order) > 0 {
-		// Those as far from the change run side by side.
+		// Packages with the same distance from the change run in parallel.
 		n := 1
 		for n < len(order) && order[n].distance == order[0].distance {
 			n++
 		}
-		command := []string{"go", "test", "-tags=tools", "-short"}
+		command := []string{"go", "test", "-tags=tools,disable_grpc_modules", "-short"}
 		for _, p := range order[:n] {
 			command = append(command, "./"+p.dir)
 		}
@@ -98,7 +99,7 @@ func names(packages []*pkg) string {
 	return strings.Join(dirs, " ")
 }
 
-// step runs a command and prints what it prints.
+// step runs a command and prints its output and time.
 func step(ctx context.Context, command []string) error {
 	fmt.Printf("$ %s\n", strings.Join(command, " "))
 	began := time.Now()
@@ -111,8 +112,7 @@ func step(ctx context.Context, command []string) error {
 	return err
 }
 
-// changed are the files that differ from where the base was left, those that git does not know
-// included.
+// changed returns the files that differ from the common ancestor with the base, including untracked ones.
 func changed(base string) ([]string, error) {
 	from, err := output("git", "merge-base", base, "HEAD")
 	if err != nil {
@@ -164,7 +164,7 @@ func formatted(files []string) error {
 type pkg struct {
 	dir     string
 	imports []string
-	// distance is how many imports lead from it to a package that changed; -1 where none do.
+	// distance is the number of imports from the package to a changed one; -1 if it imports none.
 	distance int
 }
 
@@ -174,7 +174,7 @@ func load() (map[string]*pkg, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := output("go", "list", "-tags=tools", "-json=Dir,ImportPath,Imports,TestImports,XTestImports", "./...")
+	out, err := output("go", "list", "-tags=tools,disable_grpc_modules", "-json=Dir,ImportPath,Imports,TestImports,XTestImports", "./...")
 	if err != nil {
 		return nil, err
 	}
@@ -197,9 +197,9 @@ func load() (map[string]*pkg, error) {
 	}
 }
 
-// affected are the packages that hold files, and those that import them: the nearest first, and of
-// those as near the ones with fewer imports, which are quick. A file belongs to the package in the
-// nearest folder above it; go.mod belongs to all.
+// affected returns the packages with changed files and the packages that import them, nearest first. With the
+// same distance, packages with fewer imports come first, because they are faster. A file belongs to the package
+// in the nearest folder above it; go.mod belongs to all.
 func affected(all map[string]*pkg, files []string) []*pkg {
 	byDir := map[string]*pkg{}
 	for _, p := range all {

@@ -1,12 +1,15 @@
 //go:build tools
 
-// Command field compares what Fleetwright makes of real repositories with what kustomize and
-// Flux's own libraries make of them: object for object, for each Kustomization of each
-// cluster. A source whose URL is the remote of another checkout in the folder has its files. It
-// prints a report, and exits with 1 where there is a difference.
+// Command field compares the objects that Fleetwright builds from real repositories with those that kustomize
+// and Flux's own libraries build, for each Kustomization of each cluster. If a source has the URL of another
+// checkout in the folder, it uses the files of that checkout. It prints a report, and exits with 1 if there is
+// a difference.
 //
-// The repositories are trusted: kustomize runs on a copy of each. It finds no git on its
-// PATH, and a proxy that doesn't answer; what Fleetwright would not fetch is not built.
+// With -bounds it validates each repository instead, and prints which share of the limits the run uses; it
+// exits with 1 if one is exceeded.
+//
+// The repositories must be trusted: kustomize runs on a copy of each. It has no git on its PATH and only a
+// proxy that does not answer, so remote bases that Fleetwright does not fetch are not built.
 package main
 
 import (
@@ -33,7 +36,18 @@ func main() {
 	repos := flag.String("repos", "", "compare each folder in this `DIR`")
 	kustomize := flag.String("kustomize", "kustomize", "the kustomize `COMMAND`")
 	library := flag.Bool("library", false, "build with Flux's library in place of the command")
+	command := flag.String("bounds", "", "validate each folder with this fleetwright `COMMAND`, and report how near it comes to the bounds")
 	flag.Parse()
+	if *command != "" {
+		reached, err := nearBounds(context.Background(), os.Stdout, *repos, *command)
+		if err != nil {
+			fail(err)
+		}
+		if reached {
+			os.Exit(1)
+		}
+		return
+	}
 	build := oracle.Library
 	if !*library {
 		binary, err := exec.LookPath(*kustomize)
@@ -56,7 +70,7 @@ func fail(err error) {
 	os.Exit(3)
 }
 
-// run reports on each folder in a folder, and says whether anything differs.
+// run reports on each folder in a folder, and returns whether anything differs.
 func run(ctx context.Context, out io.Writer, repos string, build oracle.Build) (different bool, err error) {
 	dirs, err := folders(repos)
 	if err != nil {
@@ -85,7 +99,7 @@ func run(ctx context.Context, out io.Writer, repos string, build oracle.Build) (
 	return different, nil
 }
 
-// folders are those in a folder, by their names there; links to folders count.
+// folders returns the folders in a folder by name. It includes links to folders.
 func folders(in string) (map[string]string, error) {
 	entries, err := os.ReadDir(in)
 	if err != nil {
@@ -104,7 +118,7 @@ func folders(in string) (map[string]string, error) {
 	return dirs, nil
 }
 
-// result of one repository.
+// result is the result for one repository.
 type result struct {
 	commit      string
 	took        time.Duration
@@ -157,8 +171,8 @@ func compare(ctx context.Context, dir string, others *siblings, build oracle.Bui
 	return r, nil
 }
 
-// outermost are the folders with a kustomization that are in no other such folder, and that
-// are no components.
+// outermost returns the folders with a kustomization that is not a component and that are not below another
+// such folder.
 func outermost(repo *repository.Repository) []string {
 	has := map[string]bool{}
 	for _, k := range repo.Kustomizes() {
@@ -188,7 +202,7 @@ func commit(ctx context.Context, dir string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// write prints a repository's part of the report.
+// write prints the part of the report about one repository.
 func (r *result) write(out io.Writer, name string) {
 	var kustomizations, objects, unresolved, failures int
 	var notes []string
@@ -225,7 +239,7 @@ func (r *result) write(out io.Writer, name string) {
 	fmt.Fprintln(out)
 }
 
-// reason is our account of why both sides fail.
+// reason returns Fleetwright's reason for a failure of both sides.
 func reason(v oracle.Verdict) string {
 	if f := v.Kustomization.Failure; f != nil {
 		return fmt.Sprintf("%s:%d: %s: %s", f.File, f.Line, f.Reason, f.Message)

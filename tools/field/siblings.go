@@ -20,15 +20,15 @@ import (
 	"github.com/fleetwright/fleetwright/internal/roots"
 )
 
-// siblings are the checkouts in a folder, by the address of their remote, and at GitHub by the
-// name OWNER+NAME of their folder. The files of a GitRepository are those of the checkout at its
+// siblings are the other checkouts in a folder, by the address of their remote. For GitHub the address also
+// comes from the folder's name, OWNER+NAME. The files of a GitRepository are those of the checkout with its
 // URL, at its reference.
 type siblings struct {
 	byAddress map[string]string
 	loaded    map[[2]string]*repository.Repository
 }
 
-// findSiblings finds the checkouts among folders, which are given by name.
+// findSiblings finds the checkouts among folders.
 func findSiblings(ctx context.Context, dirs map[string]string) (*siblings, error) {
 	s := &siblings{byAddress: map[string]string{}, loaded: map[[2]string]*repository.Repository{}}
 	for name, dir := range dirs {
@@ -50,7 +50,7 @@ func findSiblings(ctx context.Context, dirs map[string]string) (*siblings, error
 	return s, nil
 }
 
-// of are the sources of a cluster that are at hand.
+// of returns the sources of a cluster that are available as checkouts.
 func (s *siblings) of(ctx context.Context, cluster *reconcile.Cluster) (map[string]*repository.Repository, error) {
 	found := map[string]*repository.Repository{}
 	for _, k := range cluster.Kustomizations {
@@ -72,7 +72,7 @@ func (s *siblings) of(ctx context.Context, cluster *reconcile.Cluster) (map[stri
 	return found, nil
 }
 
-// load loads the files of a GitRepository; nil where they are not at hand.
+// load loads the files of a GitRepository; nil if they are not available.
 func (s *siblings) load(ctx context.Context, source *reconcile.Object) (*repository.Repository, error) {
 	text := func(path ...string) string {
 		value, _, _ := unstructured.NestedString(source.Value, append([]string{"spec"}, path...)...)
@@ -101,11 +101,11 @@ func (s *siblings) load(ctx context.Context, source *reconcile.Object) (*reposit
 	return s.loaded[at], err
 }
 
-// mostRounds bounds how deep sources may stand behind sources.
+// mostRounds is the maximum depth of sources that other sources define.
 const mostRounds = 8
 
-// reconcileWith computes the clusters of a repository, each with the checkouts of its own sources:
-// clusters may follow one source at several branches.
+// reconcileWith evaluates the clusters of a repository, each with the checkouts of its own sources, because
+// clusters may follow different branches of one source.
 func (s *siblings) reconcileWith(ctx context.Context, repo *repository.Repository, opts reconcile.Options) ([]*reconcile.Cluster, error) {
 	fleet, err := reconcile.Reconcile(ctx, repo, opts)
 	if err != nil {

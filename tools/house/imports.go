@@ -8,23 +8,23 @@ import (
 	"strings"
 )
 
-// layers are the groups of packages from the bottom: a package imports those of its own group and of
-// lower layers.
+// layers are the groups of packages with their layers, counted from the bottom. A package may import packages
+// of its own group and of lower layers.
 var layers = map[string]int{"cmd": 5, "functions": 4, "render": 3, "generators": 2, "validators": 2, "internal": 1, "schemas": 1, "api": 0}
 
-// sameLayer says whether a package may import one of another group of its layer: internal packages look
-// schemas up, which use internal ones that know nothing of repositories.
+// sameLayer reports whether a package may import one of another group in the same layer. Internal packages may
+// look up schemas, and schemas may use internal packages other than internal/repository.
 func sameLayer(from, to string) bool {
 	return from == "schemas" && to != "internal/repository" || to == "schemas" && group(from) == "internal"
 }
 
-// group is the first folder of a package's path.
+// group returns the first folder of a package's path.
 func group(path string) string {
 	name, _, _ := strings.Cut(path, "/")
 	return name
 }
 
-// importsOf are the packages of the project that each of them imports.
+// importsOf returns the project's packages that each package imports.
 func importsOf(all []source) map[string][]string {
 	imports := map[string][]string{}
 	for _, s := range all {
@@ -39,11 +39,11 @@ func importsOf(all []source) map[string][]string {
 	return imports
 }
 
-// againstName is the figure that against counts: its aim is 0.
+// againstName is the name of the figure that against returns; its aim is 0.
 const againstName = "imports against the direction"
 
-// against counts the imports against the direction: of a package of a higher layer, or of another
-// group of the same layer.
+// against counts the imports against the direction: of a package in a higher layer, or in another group of the
+// same layer.
 func against(imports map[string][]string) figure {
 	f := figure{name: againstName}
 	var which []string
@@ -60,7 +60,7 @@ func against(imports map[string][]string) figure {
 	return f
 }
 
-// drawing is the page docs/imports.md: the groups as a picture, and the imports of each package.
+// drawing returns the page docs/imports.md: the groups as a picture, and the imports of each package.
 func drawing(imports map[string][]string) []byte {
 	groups := map[string]map[string]int{}
 	for from, all := range imports {
@@ -92,7 +92,7 @@ func drawing(imports map[string][]string) []byte {
 	return b.Bytes()
 }
 
-// levels are the lengths of the longest chains of imports below each package.
+// levels returns the length of the longest chain of imports below each package.
 func levels(imports map[string][]string) map[string]int {
 	known := map[string]int{}
 	var of func(string) int
@@ -113,5 +113,5 @@ func levels(imports map[string][]string) map[string]int {
 	return known
 }
 
-// importsPage is where the drawing is.
+// importsPage is the path of the page with the drawing.
 const importsPage = "docs/imports.md"

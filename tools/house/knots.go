@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// knot is a set of files of a package each of which refers to all others, directly or not.
+// knot is a set of files in a package that all reference each other, directly or indirectly.
 type knot struct {
 	in    string
 	of    int
 	files []string
 }
 
-// largestKnot finds the largest one of a package.
+// largestKnot returns the largest knot of a package.
 func largestKnot(s source) knot {
 	edges := references(s)
 	largest := knot{in: s.path, of: len(s.files)}
@@ -26,8 +26,8 @@ func largestKnot(s source) knot {
 	return largest
 }
 
-// references are the files that each file of a package refers to by something that they declare: a
-// type, a function, a method, a field, a variable.
+// references returns, for each file of a package, the files whose types, functions, methods, fields or
+// variables it uses.
 func references(s source) map[string][]string {
 	sets := map[string]map[string]bool{}
 	for name := range s.files {
@@ -50,8 +50,8 @@ func references(s source) map[string][]string {
 	return edges
 }
 
-// components are the strongly connected ones of a graph.
-// Source: Tarjan, Depth-first search and linear graph algorithms (1972).
+// components returns the strongly connected components of a graph. Source: Tarjan, Depth-first search and
+// linear graph algorithms (1972).
 func components(edges map[string][]string) [][]string {
 	index, low, on := map[string]int{}, map[string]int{}, map[string]bool{}
 	var stack []string

@@ -1,6 +1,6 @@
-// Command house measures the structure of the code: cycles of files, long files, imports against the
-// direction, how far a product's name reaches, the length of the rules' pages and of the code. It
-// prints a table, and with -check fails where a figure is above its limit in limits.txt.
+// Command house measures the structure of the code: cycles of files, long files, imports against the direction,
+// the files that name a product, the length of the rules' pages and of the code. It prints a table. With -check
+// it fails if a figure is above its limit in limits.txt.
 package main
 
 import (
@@ -32,9 +32,11 @@ type options struct{ check, lower, imports, verbose bool }
 type figure struct {
 	name  string
 	value int
-	// aim is what the figure should be at most, 0 where it has none.
+	// aim is the maximum that the figure should reach in the end; 0 if there is none.
 	aim int
-	// where is what has the value, "" where all has.
+	// free reports whether the figure has no limit and is only printed.
+	free bool
+	// where names the file or package with the value, "" if it is the sum of all.
 	where string
 }
 
@@ -61,14 +63,14 @@ func run(root string, o options) error {
 			}
 		}
 	}
-	figures := []figure{{"largest cycle of files in a package", len(knots[0].files), 8, knots[0].in}, against(imports)}
+	figures := []figure{{name: "largest cycle of files in a package", value: len(knots[0].files), aim: 8, where: knots[0].in}, against(imports)}
 	figures = append(figures, sizes(packages)...)
 	figures = append(figures, products(packages)...)
 	rulePages, err := pages(root)
 	if err != nil {
 		return err
 	}
-	figures = append(figures, rulePages)
+	figures = append(figures, rulePages, unused(packages))
 	limits, err := readLimits(root)
 	if err != nil {
 		return err
@@ -89,12 +91,15 @@ func printTable(figures []figure, limits map[string]int) []string {
 	_, _ = fmt.Fprintln(w, "FIGURE\tNOW\tLIMIT\tAIM\tWHERE")
 	var above []string
 	for _, f := range figures {
-		aim := "-"
-		if f.aim > 0 || f.name == againstName {
+		aim, limit := "-", "-"
+		if f.aim > 0 || f.name == againstName || f.name == unusedName {
 			aim = fmt.Sprint(f.aim)
 		}
-		_, _ = fmt.Fprintf(w, "%s\t%d\t%d\t%s\t%s\n", f.name, f.value, limits[f.name], aim, f.where)
-		if f.value > limits[f.name] {
+		if !f.free {
+			limit = fmt.Sprint(limits[f.name])
+		}
+		_, _ = fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\n", f.name, f.value, limit, aim, f.where)
+		if !f.free && f.value > limits[f.name] {
 			above = append(above, f.name)
 		}
 	}

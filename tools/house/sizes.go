@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// longFile is how many lines a file may have at most.
+// longFile is the maximum number of lines in a file.
 const longFile = 500
 
-// sizes are those of the files.
+// sizes returns the figures about the sizes of files.
 func sizes(all []source) []figure {
 	longest := figure{name: "lines of the longest file", aim: longFile}
 	long := figure{name: fmt.Sprintf("files of more than %d lines", longFile)}
-	lines := figure{name: "lines of Go without tests"}
+	lines := figure{name: "lines of Go without tests", free: true}
 	for _, s := range all {
 		for name, n := range s.lines {
 			lines.value += n
@@ -31,7 +31,7 @@ func sizes(all []source) []figure {
 	return []figure{longest, long, lines}
 }
 
-// products counts, for each product, the files outside of its own packages that name it.
+// products counts, for each product, the files outside its own packages that name it.
 func products(all []source) []figure {
 	var figures []figure
 	for _, product := range []struct{ name, word string }{{"Kommander", "kommander"}, {"k0rdent", "k0rdent"}} {
@@ -52,9 +52,9 @@ func products(all []source) []figure {
 	return figures
 }
 
-// pages counts the lines of the rules' pages.
+// pages returns the number of lines of the longest page of a rule.
 func pages(root string) (figure, error) {
-	f := figure{name: "lines of docs/rules", aim: 8_000}
+	f := figure{name: "lines of the longest page of a rule", aim: 80}
 	files, err := filepath.Glob(filepath.Join(root, "docs/rules/*.md"))
 	if err != nil {
 		return f, err
@@ -64,7 +64,9 @@ func pages(root string) (figure, error) {
 		if err != nil {
 			return f, err
 		}
-		f.value += bytes.Count(data, []byte("\n"))
+		if n := bytes.Count(data, []byte("\n")); n > f.value && filepath.Base(file) != "README.md" {
+			f.value, f.where = n, filepath.Base(file)
+		}
 	}
 	return f, nil
 }

@@ -1,8 +1,8 @@
 //go:build tools
 
 // Command newrule scaffolds a rule: its Go file, its examples, its entry in the list of all rules and
-// its mutant. What it writes is a rule that works, about a ConfigMap of a name, for the author to
-// replace; the tests pass before and after.
+// its mutant. The scaffold is a working rule about a ConfigMap with a certain name, which the author
+// replaces. The tests pass before and after.
 //
 //	go run -tags tools ./tools/newrule flux flux-interval-short 'an interval that is too short'
 package main
@@ -30,7 +30,7 @@ func main() {
 
 var kebab = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)+$`)
 
-// list and mutants are the files that get an entry.
+// list and mutants are the files to which an entry is added.
 const (
 	list    = "validators/validators.go"
 	mutants = "validators/mutation/added_test.go"
@@ -78,7 +78,7 @@ func run(pkg, id, title string) error {
 	return nil
 }
 
-// inserted is a Go file with more text behind some of its own.
+// inserted returns the content of a Go file with text inserted after another text.
 func inserted(file, behind, line string) ([]byte, error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -90,7 +90,7 @@ func inserted(file, behind, line string) ([]byte, error) {
 	return format.Source(bytes.Replace(data, []byte(behind), []byte(behind+line), 1))
 }
 
-// exported is a name in Go's form.
+// exported converts an ID to an exported Go name.
 func exported(id string) string {
 	var b strings.Builder
 	for word := range strings.SplitSeq(id, "-") {

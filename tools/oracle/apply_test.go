@@ -117,8 +117,7 @@ func (a applier) apply(o map[string]any) error {
 var ofType = regexp.MustCompile(`must be .*, not (a |an |true|false|null)`)
 
 // onlyValues says whether all problems are of a sort that decoding doesn't know:
-// the API server finds them afterwards, in code that is not to be had as a
-// library.
+// the API server finds them afterwards, in code that internal/apiserver calls.
 func onlyValues(problems []schemas.Problem) bool {
 	return !slices.ContainsFunc(problems, func(p schemas.Problem) bool {
 		return p.Kind == schemas.UnknownField || p.OnlyApply || ofType.MatchString(p.Message)

@@ -1,7 +1,7 @@
-// Package oracle holds the verdicts of package schemas against those of others
-// on the same objects: the API server's own decoding and server-side apply of the
-// built-in kinds, and kubeconform. It is a module of its own, so that neither
-// weighs on the product.
+// Package oracle compares the verdicts of package schemas with those of other
+// validators on the same objects: the API server's own decoding and server-side
+// apply of the built-in kinds, and kubeconform. It is a separate module, so that
+// the product does not depend on them.
 //
 //	go -C tools/oracle test -v .
 package oracle

@@ -173,10 +173,13 @@ func judge(o map[string]any) []schemas.Problem {
 	return s.ValidateWith(o, schemas.Options{Literal: true})
 }
 
+// messages joins the kinds and messages of problems. The message of a rule that cannot be evaluated is left out: those of the Flux
+// Operator are in other words in our schemas than in its definitions (tools/schemas/operator.rules).
 func messages(problems []schemas.Problem) string {
 	var all []string
 	for _, p := range problems {
-		all = append(all, fmt.Sprintf("%s: %s", p.Kind, p.Message))
+		message, _, _ := strings.Cut(p.Message, " evaluating rule: ")
+		all = append(all, fmt.Sprintf("%s: %s", p.Kind, message))
 	}
 	return strings.Join(all, "; ")
 }

@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// file is a file of an archive or of a layer.
+// file is a file in an archive or an image layer.
 type file struct {
 	name    string
 	mode    os.FileMode
 	content []byte
 }
 
-// packFiles packs files in their order: a .zip, or else a .tar.gz.
+// packFiles packs files in order, into a .zip or a .tar.gz file depending on the name.
 func packFiles(name string, at time.Time, files []file) ([]byte, error) {
 	var out bytes.Buffer
 	if strings.HasSuffix(name, ".zip") {
@@ -48,7 +48,7 @@ func packFiles(name string, at time.Time, files []file) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// writeTar writes files that belong to root; a name that ends with a slash is a folder.
+// writeTar writes files that belong to root. A name that ends in a slash is a folder.
 func writeTar(to io.Writer, at time.Time, files []file) error {
 	w := tar.NewWriter(to)
 	for _, f := range files {

@@ -8,6 +8,11 @@ work=$(mktemp -d)
 registry=
 trap 'test -z "$registry" || kill "$registry"; rm -rf "$work"' EXIT
 say() { printf '%s\n' "--- $*"; }
+# encrypted FILE: the password of the example is encrypted in it.
+encrypted() {
+  grep '^  password: ENC\[' "$1" || { cat "$1"; exit 1; }
+  if grep -q changeme "$1"; then echo 'the password is in plaintext'; exit 1; fi
+}
 
 command -v podman >/dev/null || {
   apt-get update -qq
@@ -24,13 +29,16 @@ export CONTAINERS_CONF=$work/containers.conf
 
 "$tool" registry -listen 127.0.0.1:0 > "$work/address" &
 registry=$!
-until test -s "$work/address"; do sleep 0.1; done
+for _ in {1..300}; do test -s "$work/address" && break || sleep 0.1; done
 address=$(cat "$work/address")
 printf '[[registry]]\nlocation = "%s"\ninsecure = true\n' "$address" > "$work/registries.conf"
 export CONTAINERS_REGISTRIES_CONF=$work/registries.conf
 image=$address/fleetwright/fleetwright:test
 "$tool" push -from "$release" -to "$image"
 podman pull -q "$image"
+# The index has an image for each archive of Linux.
+podman manifest inspect "$image" | jq -r '.manifests[].platform.architecture' | sort > "$work/pushed"
+ls "$release" | sed -n 's/^fleetwright_.*_linux_\([a-z0-9]*\)\.tar\.gz$/\1/p' | sort | diff - "$work/pushed"
 
 # kpt takes podman by name; kustomize calls docker, which is podman here. Both pull by
 # themselves.
@@ -52,7 +60,7 @@ printf 'apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:\n- {apiV
   "${sandbox[@]}" "$image" | grep '^kind: ResourceList'
 
 say 'a container sees no folder'
-mkdir "$work/folder"
+mkdir -p "$work/folder/manifests"
 cp -r "$root"/functions/renderfleet/fleet "$work/folder"
 : > "$work/folder/.sops.yaml"
 while IFS='|' read -r kind spec error; do
@@ -63,7 +71,8 @@ while IFS='|' read -r kind spec error; do
   grep -F "$error" "$work/out"
 done <<'END'
 RenderFleet|{output: objects, cluster: staging, path: .}|there is no specification in "."
-EncryptSecrets|{root: .}|spec.root "." holds no .sops.yaml
+RenderFleet|{output: files, fluxManifests: manifests, objects: [{apiVersion: fleetwright.dev/v1alpha1, kind: Fleet, metadata: {name: a}, spec: {repository: {url: https://github.com/a/b}, flux: {install: bootstrap}}}, {apiVersion: fleetwright.dev/v1alpha1, kind: Cluster, metadata: {name: staging}, spec: {environment: staging}}]}|spec.fluxManifests "manifests" does not exist
+EncryptSecrets|{root: .}|spec.root "." contains no readable .sops.yaml
 END
 
 for function in renderfleet validatefleet verifybootstrap encryptsecrets; do
@@ -73,6 +82,12 @@ for function in renderfleet validatefleet verifybootstrap encryptsecrets; do
   grep -q "image: $image" "$work/kpt-$function/Kptfile"
   kpt fn render "$work/kpt-$function"
 done
+# The package is the one that the command itself renders. A Secret is encrypted, each time into other bytes.
+cp -r "$root/functions/renderfleet" "$work/exec-renderfleet"
+kpt fn render --allow-exec "$work/exec-renderfleet" 2> "$work/exec.txt" || { cat "$work/exec.txt"; exit 1; }
+test -s "$work/kpt-renderfleet/clusters/staging/flux-system/kustomization.yaml"
+diff -r --exclude Kptfile "$work/exec-renderfleet" "$work/kpt-renderfleet"
+encrypted "$work/kpt-encryptsecrets/app/db.sops.yaml"
 
 say 'kpt fn eval'
 kpt fn eval "$work/kpt-validatefleet" --image "$image" -- function=ValidateFleet failOn=warning
@@ -89,4 +104,20 @@ for function in renderfleet validatefleet verifybootstrap; do
     cmp "$work/exec.yaml" "$work/container.yaml"
   )
 done
+
+# A validator changes nothing, so that only a failing one shows that it runs.
+say 'what is wrong fails in kpt and in kustomize'
+sed -i 's|helm.toolkit.fluxcd.io/v2$|helm.toolkit.fluxcd.io/v2beta2|' "$work"/{kpt,kustomize}-validatefleet/app/podinfo.yaml
+sed -i 's|version: v1.19.2|version: v1.18.0|' "$work"/{kpt,kustomize}-verifybootstrap/verifybootstrap.yaml
+fails() {
+  local rule=$1
+  shift
+  if "$@" > "$work/failed" 2>&1; then echo "no failure: $*"; exit 1; fi
+  grep -o -m 1 "\[$rule\]" "$work/failed" || { cat "$work/failed"; exit 1; }
+}
+fails flux-api-deprecated kpt fn eval "$work/kpt-validatefleet" --image "$image" -- function=ValidateFleet failOn=warning
+fails flux-api-deprecated kpt fn render "$work/kpt-validatefleet"
+fails bootstrap-version-drift kpt fn render "$work/kpt-verifybootstrap"
+fails flux-api-deprecated kustomize build --enable-alpha-plugins "$work/kustomize-validatefleet"
+fails bootstrap-version-drift kustomize build --enable-alpha-plugins "$work/kustomize-verifybootstrap"
 echo 'the image runs in podman, kpt and kustomize'

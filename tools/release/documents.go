@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,7 +13,7 @@ import (
 	"github.com/cpuguy83/go-md2man/v2/md2man"
 )
 
-// documents are the files that every archive holds: licence, README, man pages, completions.
+// documents returns the files that every archive contains: licence, README, man pages, completions.
 func (r *release) documents(ctx context.Context, src *source, work string) ([]file, error) {
 	var out []file
 	for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md"} {
@@ -20,24 +21,24 @@ func (r *release) documents(ctx context.Context, src *source, work string) ([]fi
 		if err != nil {
 			return nil, err
 		}
+		if name == "README.md" {
+			content = pinText(content, r.version)
+		}
 		out = append(out, file{name, 0o644, content})
 	}
-	pages, err := filepath.Glob(filepath.Join(src.dir, "docs", "cli", "*.md"))
+	pages, err := src.pages()
 	if err != nil {
 		return nil, err
-	}
-	if len(pages) == 0 {
-		return nil, fmt.Errorf("docs/cli holds no page")
 	}
 	for _, page := range pages {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			return nil, err
 		}
-		name := strings.ReplaceAll(strings.TrimSuffix(filepath.Base(page), ".md"), "_", "-")
-		out = append(out, file{"man/man1/" + name + ".1", 0o644, manPage(name, r.number(), src.time.Format("January 2006"), string(text))})
+		name := manName(page)
+		out = append(out, file{manFile(name), 0o644, manPage(name, r.number(), src.time.Format("January 2006"), string(text))})
 	}
-	// The completions do not depend on the platform: the machine's own build prints them.
+	// The completions do not depend on the platform, so the build for this machine prints them.
 	binary := filepath.Join(work, runtime.GOOS+"-"+runtime.GOARCH, "fleetwright")
 	for shell, name := range map[string]string{"bash": "fleetwright.bash", "zsh": "_fleetwright", "fish": "fleetwright.fish", "powershell": "fleetwright.ps1"} {
 		text, err := command(ctx, work, nil, binary, "completion", shell)
@@ -49,9 +50,25 @@ func (r *release) documents(ctx context.Context, src *source, work string) ([]fi
 	return out, nil
 }
 
+// pages returns the paths of the pages of docs/cli, each of which becomes a man page.
+func (s *source) pages() ([]string, error) {
+	pages, err := filepath.Glob(filepath.Join(s.dir, "docs", "cli", "*.md"))
+	if err == nil && len(pages) == 0 {
+		err = errors.New("docs/cli holds no page")
+	}
+	return pages, err
+}
+
+// manName returns the name of the man page for a page of docs/cli, and manFile its path in an archive.
+func manName(page string) string {
+	return strings.ReplaceAll(strings.TrimSuffix(filepath.Base(page), ".md"), "_", "-")
+}
+
+func manFile(name string) string { return "man/man1/" + name + ".1" }
+
 var links = regexp.MustCompile(`\[([^\]]+)\]\([a-z_]+\.md\)`)
 
-// manPage is a page of docs/cli as a man page.
+// manPage converts a page of docs/cli to a man page.
 func manPage(name, version, date, text string) []byte {
 	title, rest, _ := strings.Cut(strings.TrimPrefix(text, "# "), "\n")
 	short, rest, _ := strings.Cut(strings.TrimSpace(rest), "\n")

@@ -11,6 +11,8 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/google/go-containerregistry/pkg/authn"
@@ -26,16 +28,25 @@ import (
 	"golang.org/x/crypto/x509roots/fallback/bundle"
 )
 
-// accounts has the user of the image, and the one that kpt and kustomize name: nobody.
+// accounts are the user accounts in the image: its own user, and nobody, which kpt and kustomize use.
 const accounts = "root:x:0:0:root:/:/sbin/nologin\nfleetwright:x:65532:65532:fleetwright:/tmp:/sbin/nologin\nnobody:x:65534:65534:nobody:/tmp:/sbin/nologin\n"
 
-// writeImage writes an OCI layout with an image for each platform of Linux.
-func writeImage(dir string, r *release, src *source, artifacts []artifact) error {
+// writeImage writes an OCI layout with an image for each Linux platform.
+func writeImage(ctx context.Context, dir string, r *release, src *source, artifacts []artifact) error {
+	roots, err := rootCertificates(ctx, src)
+	if err != nil {
+		return err
+	}
+	licence, err := roots.licences()
+	if err != nil {
+		return err
+	}
 	var index v1.ImageIndex = mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
 	for _, a := range artifacts {
 		if a.os != "linux" {
 			continue
 		}
+		a.licences = slices.Concat(a.licences, licence)
 		image, err := imageOf(r, src, a)
 		if err != nil {
 			return err
@@ -49,10 +60,14 @@ func writeImage(dir string, r *release, src *source, artifacts []artifact) error
 	return path.AppendIndex(index, layout.WithAnnotations(map[string]string{"org.opencontainers.image.ref.name": r.version}))
 }
 
-// imageOf is the image of one platform: the executable, accounts and root certificates. It has no
-// shell and writes nowhere but to /tmp.
+// imageOf returns the image for one platform: the executable, user accounts and root certificates. It has no
+// shell, and only /tmp is writable.
 func imageOf(r *release, src *source, a artifact) (v1.Image, error) {
 	binary, err := os.ReadFile(a.binary)
+	if err != nil {
+		return nil, err
+	}
+	licence, err := os.ReadFile(filepath.Join(src.dir, "LICENSE"))
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +85,11 @@ func imageOf(r *release, src *source, a artifact) (v1.Image, error) {
 			{"etc/ssl/", 0o755, nil}, {"etc/ssl/certs/", 0o755, nil}, {"etc/ssl/certs/ca-certificates.crt", 0o644, roots.Bytes()},
 			{"tmp/", 0o777 | os.ModeSticky, nil},
 		},
-		{{"usr/", 0o755, nil}, {"usr/bin/", 0o755, nil}, {"usr/bin/fleetwright", 0o755, binary}},
+		{
+			{"usr/", 0o755, nil}, {"usr/bin/", 0o755, nil}, {"usr/bin/fleetwright", 0o755, binary},
+			{"usr/share/", 0o755, nil}, {"usr/share/doc/", 0o755, nil}, {"usr/share/doc/fleetwright/", 0o755, nil},
+			{"usr/share/doc/fleetwright/LICENSE", 0o644, licence}, {"usr/share/doc/fleetwright/THIRD_PARTY_LICENSES", 0o644, a.licences},
+		},
 	} {
 		var content bytes.Buffer
 		if err := writeTar(&content, src.time, files); err != nil {
@@ -93,7 +112,7 @@ func imageOf(r *release, src *source, a artifact) (v1.Image, error) {
 	return configured(image, r, src, a)
 }
 
-// configured says how the image runs, and what it is.
+// configured returns the image with its configuration and labels.
 func configured(image v1.Image, r *release, src *source, a artifact) (v1.Image, error) {
 	config, err := image.ConfigFile()
 	if err != nil {
@@ -102,7 +121,7 @@ func configured(image v1.Image, r *release, src *source, a artifact) (v1.Image, 
 	config = config.DeepCopy()
 	config.OS, config.Architecture, config.Created = a.os, a.arch, v1.Time{Time: src.time}
 	config.Config = v1.Config{
-		// Without arguments it is the KRM function: what kpt and kustomize run.
+		// Without arguments it runs the KRM functions, as kpt and kustomize expect.
 		Entrypoint: []string{"/usr/bin/fleetwright"}, Cmd: []string{"fn"},
 		User: "65532:65532", WorkingDir: "/tmp", Env: []string{"PATH=/usr/bin", "HOME=/tmp"},
 		Labels: map[string]string{
@@ -117,7 +136,8 @@ func configured(image v1.Image, r *release, src *source, a artifact) (v1.Image, 
 	return mutate.ConfigFile(image, config)
 }
 
-// push copies the image of a release folder to a registry, as docker or podman is logged in to it, and prints its reference by digest.
+// push copies the image from a release folder to a registry, with the credentials of docker or podman, and
+// prints its reference by digest.
 func push(ctx context.Context, from, to string) error {
 	ref, err := name.ParseReference(to)
 	if err != nil {
@@ -145,17 +165,17 @@ func push(ctx context.Context, from, to string) error {
 	return nil
 }
 
-// serveRegistry is a registry in memory, for tests.
+// serveRegistry runs an in-memory registry for tests.
 func serveRegistry(ctx context.Context, listen string) error {
 	return serve(ctx, listen, registry.New(registry.Logger(log.New(io.Discard, "", 0))))
 }
 
-// serveFolder serves a release folder as the place of releases, for tests.
+// serveFolder serves a release folder over HTTP, for tests.
 func serveFolder(ctx context.Context, listen, dir string) error {
 	return serve(ctx, listen, http.FileServer(http.Dir(dir)))
 }
 
-// serve prints the address it listens at, and ends with the context.
+// serve prints the address on which it listens, and runs until the context ends.
 func serve(ctx context.Context, listen string, h http.Handler) error {
 	l, err := net.Listen("tcp", listen)
 	if err != nil {

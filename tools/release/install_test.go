@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -44,14 +46,14 @@ func TestInstallScript(t *testing.T) {
 	}
 	const name = "fleetwright_1.2.3_linux_amd64.tar.gz"
 	write(t, r.out, name, string(pack("released")))
-	write(t, r.out, "packages/mise/mise.toml", "")
+	write(t, r.out, "image/index.json", "")
 	if err := r.checksums(); err != nil {
 		t.Fatal(err)
 	}
 	server := httptest.NewServer(http.FileServer(http.Dir(filepath.Dir(r.out))))
 	defer server.Close()
-	script := scripts[0]
-	for old, text := range map[string]string{"version=vX.Y.Z": "version=v1.2.3", "https://github.com/fleetwright/fleetwright/releases/download": server.URL} {
+	script := regexp.MustCompile(`(?m)^version=v\S+`).ReplaceAllString(scripts[0], "version=v1.2.3") // vX.Y.Z, or the pinned one
+	for old, text := range map[string]string{"version=v1.2.3": "version=v1.2.3", "https://github.com/fleetwright/fleetwright/releases/download": server.URL} {
 		if !strings.Contains(script, old) {
 			t.Fatalf("the script has no %s", old)
 		}
@@ -85,7 +87,7 @@ func TestInstallPage(t *testing.T) {
 	text := strings.ToLower(string(page))
 	for _, p := range allPlatforms {
 		goos, arch, _ := strings.Cut(p, "/")
-		if goos != "windows" && !strings.Contains(text, goos+"_"+arch) {
+		if !strings.Contains(text, goos+"_"+arch) {
 			t.Errorf("no %s", p)
 		}
 	}
@@ -112,7 +114,11 @@ func TestContainerForms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const image = "image: ghcr.io/fleetwright/fleetwright:latest"
+	pinned, err := readSums("../../" + sumsFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	image := "image: ghcr.io/fleetwright/fleetwright:" + cmp.Or(pinned.version, "latest")
 	for _, kptfile := range kptfiles {
 		text, err := os.ReadFile(kptfile)
 		if err != nil {
@@ -133,5 +139,40 @@ func TestContainerForms(t *testing.T) {
 		if container := slices.ContainsFunc(shown, func(b string) bool { return strings.HasSuffix(b, "  container:\n    "+image) }); container != (err == nil) {
 			t.Errorf("%s shows kustomize's container: %v", page, container)
 		}
+	}
+}
+
+// Before the first release, each page that shows what only a release has says so; what says so is gone once one is pinned.
+func TestUntilFirstRelease(t *testing.T) {
+	pinned, err := readSums("../../" + sumsFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	needs := regexp.MustCompile(`ghcr\.io/fleetwright/fleetwright:|/templates/gitlab-ci\.yml\n|fleetwright/releases/`)
+	marked := 0
+	for _, pattern := range []string{"README.md", "docs/*.md", "functions/README.md", "functions/*/README.md"} {
+		pages, err := filepath.Glob("../../" + pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, page := range pages {
+			text, err := os.ReadFile(page)
+			if err != nil {
+				t.Fatal(err)
+			}
+			says := untilFirst.Match(text)
+			if says {
+				marked++
+			}
+			if pinned.version == "" && needs.Match(text) && !says {
+				t.Errorf("%s shows %s, and not that there is none yet", page, needs.Find(text))
+			}
+			if pinned.version != "" && says {
+				t.Errorf("%s says that there is no release: %s", page, untilFirst.Find(text))
+			}
+		}
+	}
+	if pinned.version == "" && marked < 8 {
+		t.Errorf("%d pages say that there is no release", marked)
 	}
 }

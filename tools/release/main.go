@@ -1,5 +1,5 @@
-// Release builds what is published of Fleetwright: archives, an image, package files and
-// checksums, in a folder. The same commit and version give the same bytes.
+// Release builds the published files of Fleetwright in a folder: archives, an image, package files and
+// checksums. The same commit and version always give the same bytes.
 package main
 
 import (
@@ -24,7 +24,9 @@ func main() {
 const usage = `usage: release COMMAND [FLAGS]
 
   build    -source DIR -version vX.Y.Z -out DIR [-platforms P,…] [-base URL] [-key FILE]
-  verify   -from DIR [-key cosign.pub]
+  ready    -source DIR -version vX.Y.Z -out DIR [-platforms P,…]
+  compile  -source DIR [-platforms P,…]
+  verify   -from DIR [-key cosign.pub] [-pinned action.sums]
   pin      -from DIR -source DIR
   weigh    -from DIR
   keygen   -out DIR
@@ -32,13 +34,13 @@ const usage = `usage: release COMMAND [FLAGS]
   push     -from DIR -to REPOSITORY:TAG
   serve    -from DIR -listen HOST:PORT`
 
-// run calls one command.
+// run runs one command.
 func run(ctx context.Context, args []string) error {
 	if len(args) == 0 {
 		return errors.New(usage)
 	}
 	var r release
-	var from, to, listen, platforms string
+	var from, to, listen, platforms, pinned string
 	flags := flag.NewFlagSet(args[0], flag.ContinueOnError)
 	flags.StringVar(&r.source, "source", ".", "the checkout to release")
 	flags.StringVar(&r.version, "version", "", "the version, vX.Y.Z")
@@ -46,6 +48,7 @@ func run(ctx context.Context, args []string) error {
 	flags.StringVar(&r.base, "base", "https://github.com/fleetwright/fleetwright/releases/download", "where releases are published")
 	flags.StringVar(&r.key, "key", "", "cosign's key: cosign.key to sign (password in COSIGN_PASSWORD), cosign.pub to verify")
 	flags.StringVar(&platforms, "platforms", strings.Join(allPlatforms, ","), "what to build for")
+	flags.StringVar(&pinned, "pinned", "", "the action.sums that pins the release")
 	flags.StringVar(&from, "from", "", "the folder of a release")
 	flags.StringVar(&to, "to", "", "the image to push to")
 	flags.StringVar(&listen, "listen", "127.0.0.1:5000", "where to listen")
@@ -56,8 +59,12 @@ func run(ctx context.Context, args []string) error {
 	switch args[0] {
 	case "build":
 		return r.build(ctx)
+	case "ready":
+		return r.ready(ctx)
+	case "compile":
+		return r.compile(ctx)
 	case "verify":
-		return verify(from, r.key)
+		return verify(from, r.key, pinned)
 	case "weigh":
 		return weigh(ctx, from)
 	case "pin":

@@ -15,16 +15,20 @@ import (
 	"strings"
 )
 
-// modules are what an executable is linked of.
+// modules are the modules that are linked into an executable, and those from which it contains something else.
 type modules struct {
 	version, toolchain string
 	list               []module
 }
 
-// module is one of them, with the folder of its files.
-type module struct{ Path, Version, Dir, Sum string }
+// module is one module, with the folder of its files. contained says what a release contains of a module that is
+// not linked.
+type module struct {
+	Path, Version, Dir, Sum string
+	contained               string
+}
 
-// linked reads the modules from the executable's build information.
+// linked reads the modules from the build information of the executable.
 func linked(ctx context.Context, src *source, binary string) (*modules, error) {
 	info, err := buildinfo.ReadFile(binary)
 	if err != nil {
@@ -57,48 +61,65 @@ func linked(ctx context.Context, src *source, binary string) (*modules, error) {
 		m.list[i].Dir = found.Dir
 	}
 	root, err := command(ctx, src.dir, nil, "go", "env", "GOROOT")
+	if err != nil {
+		return nil, err
+	}
 	m.list = append(m.list, module{Path: "std", Version: m.toolchain, Dir: strings.TrimSpace(root)})
+	schemas, err := schemaSources(ctx, src)
+	m.list = append(m.list, schemas...)
 	return m, err
 }
 
-// licenceName matches the files that a licence wants to be passed on.
+// licenceName matches the names of files that licences require to be redistributed.
 var licenceName = regexp.MustCompile(`(?i)^(licen[cs]e|copying|copyright|notice|patents|unlicense|authors)([-.].*)?$`)
 
-// licences returns the licences and notices of all modules in one text.
+// licences returns the licences and notices of all modules as one text.
 func (m *modules) licences() ([]byte, error) {
 	var out bytes.Buffer
-	out.WriteString("Licences and notices of the modules that fleetwright is linked of.\n")
+	out.WriteString("Licences and notices of the modules that fleetwright is linked of, and of what else it contains.\n")
 	for _, d := range m.list {
-		found := 0
-		err := filepath.WalkDir(d.Dir, func(path string, e os.DirEntry, err error) error {
-			if err != nil {
-				return err
-			}
-			if e.IsDir() && path != d.Dir && (d.Path == "std" || slices.Contains([]string{"testdata", "vendor", "node_modules", ".git"}, e.Name())) {
-				return filepath.SkipDir
-			}
-			if !e.Type().IsRegular() || !licenceName.MatchString(e.Name()) || strings.HasSuffix(e.Name(), ".go") {
-				return nil
-			}
-			text, err := os.ReadFile(path)
-			rel, _ := filepath.Rel(d.Dir, path)
-			fmt.Fprintf(&out, "\n%s\n%s %s: %s\n%s\n\n%s\n", strings.Repeat("=", 80), d.Path, d.Version, filepath.ToSlash(rel), strings.Repeat("=", 80), text)
-			found++
-			return err
-		})
+		text, err := d.licences()
 		if err != nil {
 			return nil, err
 		}
-		if found == 0 {
-			return nil, errors.New("module " + d.Path + " has no licence")
-		}
+		out.Write(text)
 	}
 	return out.Bytes(), nil
 }
 
+// licences returns the licences and notices of a module. For one that is not linked, these are those of its root.
+func (d module) licences() ([]byte, error) {
+	var out bytes.Buffer
+	found, line := 0, strings.Repeat("=", 80)
+	err := filepath.WalkDir(d.Dir, func(path string, e os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if e.IsDir() && path != d.Dir && (d.Path == "std" || d.contained != "" || slices.Contains([]string{"testdata", "vendor", "node_modules", ".git"}, e.Name())) {
+			return filepath.SkipDir
+		}
+		if !e.Type().IsRegular() || !licenceName.MatchString(e.Name()) || strings.HasSuffix(e.Name(), ".go") {
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		rel, _ := filepath.Rel(d.Dir, path)
+		fmt.Fprintf(&out, "\n%s\n%s %s: %s\n", line, d.Path, d.Version, filepath.ToSlash(rel))
+		if d.contained != "" {
+			out.WriteString(d.contained + "\n")
+		}
+		fmt.Fprintf(&out, "%s\n\n%s\n", line, text)
+		found++
+		return err
+	})
+	if err == nil && found == 0 {
+		err = errors.New("module " + d.Path + " has no licence")
+	}
+	return out.Bytes(), err
+}
+
 type object = map[string]any
 
-// spdx is the bill of materials of an executable, in SPDX 2.3. Its time is that of the commit.
+// spdx returns the software bill of materials of an executable, in SPDX 2.3, with the time of the commit.
 func (m *modules) spdx(r *release, src *source, a *artifact, binary []byte) ([]byte, error) {
 	const main = "SPDXRef-fleetwright"
 	purl := func(path, version string) []object {
@@ -122,8 +143,13 @@ func (m *modules) spdx(r *release, src *source, a *artifact, binary []byte) ([]b
 		if d.Sum != "" {
 			p["comment"] = "go.sum: " + d.Sum
 		}
+		relation := "DEPENDS_ON"
+		if d.contained != "" {
+			p["comment"] = d.contained
+			p["primaryPackagePurpose"], relation = "SOURCE", "GENERATED_FROM"
+		}
 		packages = append(packages, p)
-		relations = append(relations, object{"spdxElementId": main, "relationshipType": "DEPENDS_ON", "relatedSpdxElement": id})
+		relations = append(relations, object{"spdxElementId": main, "relationshipType": relation, "relatedSpdxElement": id})
 	}
 	return json.MarshalIndent(object{
 		"spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT", "name": a.name,

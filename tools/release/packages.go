@@ -10,23 +10,27 @@ import (
 const about = "Generates and validates Flux GitOps repositories"
 
 // packages writes the files for Homebrew, mise, aqua and Flux's plugins.
-func (r *release) packages(artifacts []artifact) error {
+func (r *release) packages(src *source, artifacts []artifact) error {
+	pages, err := src.pages()
+	if err != nil {
+		return err
+	}
 	url := func(a artifact) string { return r.base + "/" + r.version + "/" + a.name }
 	files := map[string]string{
-		"packages/homebrew/fleetwright.rb": r.cask(artifacts, url),
-		"packages/mise/mise.toml":          r.mise(artifacts, url),
-		"packages/aqua/registry.yaml":      aqua,
+		"fleetwright.rb":     r.cask(artifacts, url, pages),
+		"mise.toml":          r.mise(artifacts, url),
+		"aqua-registry.yaml": aqua,
 	}
 	plugin, catalogue, err := r.plugin(artifacts, url)
-	files["packages/flux/fleetwright.yaml"], files["packages/flux/catalog.yaml"] = plugin, catalogue
+	files["fleetwright.yaml"], files["catalog.yaml"] = plugin, catalogue
 	for name, text := range files {
 		err = errors.Join(err, r.write(name, []byte(text)))
 	}
 	return err
 }
 
-// cask is a Homebrew cask, for macOS and Linux.
-func (r *release) cask(artifacts []artifact, url func(artifact) string) string {
+// cask returns a Homebrew cask for macOS and Linux, with a man page for each page of docs/cli.
+func (r *release) cask(artifacts []artifact, url func(artifact) string, pages []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "cask \"fleetwright\" do\n  version %q\n", r.number())
 	for _, goos := range []string{"darwin", "linux"} {
@@ -51,19 +55,22 @@ func (r *release) cask(artifacts []artifact, url func(artifact) string) string {
   bash_completion "completions/fleetwright.bash", target: "fleetwright"
   zsh_completion "completions/_fleetwright"
   fish_completion "completions/fleetwright.fish"
-  manpage "man/man1/fleetwright.1"
-
+`, about)
+	for _, page := range pages {
+		fmt.Fprintf(&b, "  manpage %q\n", manFile(manName(page)))
+	}
+	b.WriteString(`
   postflight do
     if OS.mac?
       system_command "/usr/bin/xattr", args: ["-dr", "com.apple.quarantine", "#{staged_path}/fleetwright"]
     end
   end
 end
-`, about)
+`)
 	return b.String()
 }
 
-// mise is a configuration of mise, whose http backend checks each download.
+// mise returns a configuration of mise, whose http backend verifies each download.
 func (r *release) mise(artifacts []artifact, url func(artifact) string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "[tools.\"http:fleetwright\"]\nversion = %q\n\n[tools.\"http:fleetwright\".platforms]\n", r.number())
@@ -74,7 +81,7 @@ func (r *release) mise(artifacts []artifact, url func(artifact) string) string {
 	return b.String()
 }
 
-// aqua is an entry of aqua's registry: it reads the checksums of each release.
+// aqua is an entry for aqua's registry: it reads the checksums of each release.
 const aqua = `packages:
 - type: github_release
   repo_owner: fleetwright
@@ -93,8 +100,8 @@ const aqua = `packages:
     algorithm: sha256
 `
 
-// plugin is the manifest of Flux's plugin, and a catalogue with it. JSON is YAML.
-// Source: fluxcd/flux2 v2.9, pkg/plugin.
+// plugin returns the manifest of a Flux plugin, and a catalogue with it, as JSON, which is valid YAML. Source:
+// fluxcd/flux2 v2.9, pkg/plugin.
 func (r *release) plugin(artifacts []artifact, url func(artifact) string) (manifest, catalogue string, err error) {
 	const api = "cli.fluxcd.io/v1beta1"
 	const home = "https://github.com/fleetwright/fleetwright"
@@ -123,7 +130,7 @@ func (r *release) plugin(artifacts []artifact, url func(artifact) string) (manif
 	return texts[0], texts[1], nil
 }
 
-// merge returns the fields of all objects.
+// merge returns an object with the fields of all objects.
 func merge(objects ...object) object {
 	out := object{}
 	for _, o := range objects {

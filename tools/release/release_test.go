@@ -5,7 +5,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -79,13 +81,48 @@ func TestVerify(t *testing.T) {
 	if err := r.checksums(); err != nil {
 		t.Fatal(err)
 	}
-	if err := verify(r.out, ""); err != nil {
+	if err := verify(r.out, "", ""); err != nil {
 		t.Error(err)
 	}
 	write(t, r.out, "a", "b")
-	if verify(r.out, "") == nil {
+	if verify(r.out, "", "") == nil {
 		t.Error("a changed file is accepted")
 	}
+}
+
+// A folder whose own checksums agree is no release that another revision pins, unless all of its files are the same.
+func TestVerifyPinned(t *testing.T) {
+	r := release{out: t.TempDir()}
+	write(t, r.out, "a", "a")
+	write(t, r.out, "image/index.json", "{}")
+	digest, err := contents(r.out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := "version v1.2.3\nrevision abc\ncontents " + digest + "\n"
+	pinned := t.TempDir()
+	write(t, r.out, sumsFile, text)
+	write(t, pinned, sumsFile, text)
+	check := func(what string, good bool) {
+		t.Helper()
+		if err := r.checksums(); err != nil {
+			t.Fatal(err)
+		}
+		if err := verify(r.out, "", filepath.Join(pinned, sumsFile)); (err == nil) != good {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	check("what is pinned", true)
+	write(t, r.out, "image/index.json", "{ }")
+	check("another image", false)
+	write(t, r.out, "image/index.json", "{}")
+	write(t, r.out, sumsFile, text+"# more\n")
+	check("other pins", false)
+	write(t, r.out, sumsFile, text)
+	check("what is pinned, again", true)
+	write(t, pinned, sumsFile, "version v1.2.3\nrevision abc\n")
+	write(t, r.out, sumsFile, "version v1.2.3\nrevision abc\n")
+	check("pins without the contents", false)
 }
 
 // Documents name the release that is pinned, whatever they named before.
@@ -99,9 +136,11 @@ func TestPin(t *testing.T) {
 	}
 	write(t, source, gitlabTemplate, string(template))
 	write(t, source, "README.md", "- uses: fleetwright/fleetwright@main # until the first release\n  with:\n    build: \"true\" # until the first release\n    path: .\n"+
-		"- repo: https://github.com/fleetwright/fleetwright\n  rev: main # until the first release\n- repo: https://github.com/other/other\n  rev: main\nimage: ghcr.io/fleetwright/fleetwright:latest\n\nThere is no release yet. <!-- until the first release -->\n\nversion=vX.Y.Z # the newest\n")
+		"- repo: https://github.com/fleetwright/fleetwright\n  rev: main # until the first release\n- repo: https://github.com/other/other\n  rev: main\nimage: ghcr.io/fleetwright/fleetwright:latest\n\nThere is no release yet. <!-- until the first release -->\n\nversion=vX.Y.Z # the newest\n$version = \"vX.Y.Z\" # the newest\n"+
+		"https://raw.githubusercontent.com/fleetwright/fleetwright/main/schemas/x.json\n")
 	want := "- uses: fleetwright/fleetwright@v1.2.3\n  with:\n    path: .\n" +
-		"- repo: https://github.com/fleetwright/fleetwright\n  rev: v1.2.3\n- repo: https://github.com/other/other\n  rev: main\nimage: ghcr.io/fleetwright/fleetwright:v1.2.3\n\nversion=v1.2.3 # the newest\n"
+		"- repo: https://github.com/fleetwright/fleetwright\n  rev: v1.2.3\n- repo: https://github.com/other/other\n  rev: main\nimage: ghcr.io/fleetwright/fleetwright:v1.2.3\n\nversion=v1.2.3 # the newest\n$version = \"v1.2.3\" # the newest\n" +
+		"https://raw.githubusercontent.com/fleetwright/fleetwright/main/schemas/x.json\n"
 	for range 2 {
 		if err := pin(from, source); err != nil {
 			t.Fatal(err)
@@ -149,12 +188,34 @@ func TestLicenceNames(t *testing.T) {
 	}
 }
 
+// Aqua's entry names the archives of a release, as aqua's templates are expanded.
+func TestAqua(t *testing.T) {
+	r := release{version: "v1.2.3"}
+	_, asset, _ := strings.Cut(aqua, "\n  asset: ")
+	asset, rest, _ := strings.Cut(asset, "\n")
+	formats := regexp.MustCompile(`(?m)^  format: (\S+)\n  overrides:\n  - goos: windows\n    format: (\S+)$`).FindStringSubmatch(rest)
+	if formats == nil || !strings.Contains(aqua, "\n    asset: "+checksumsFile+"\n") {
+		t.Fatal(aqua)
+	}
+	for _, p := range allPlatforms {
+		goos, arch, _ := strings.Cut(p, "/")
+		format := formats[1]
+		if goos == "windows" {
+			format = formats[2]
+		}
+		got := strings.NewReplacer("{{trimV .Version}}", "1.2.3", "{{.OS}}", goos, "{{.Arch}}", arch, "{{.Format}}", format).Replace(asset)
+		if want := r.archiveName(goos, arch); got != want {
+			t.Errorf("aqua reads %s, and the release has %s", got, want)
+		}
+	}
+}
+
 // What is larger than it may be, or starts too slowly, is refused.
 func TestWeigh(t *testing.T) {
 	if err := within("x", mostBinary, mostBinary); err != nil {
 		t.Error(err)
 	}
-	if err := within("the executable", mostBinary+1<<19, mostBinary); err == nil || err.Error() != "the executable has 95.5 MB, more than 95" {
+	if err := within("the executable", mostBinary+500_000, mostBinary); err == nil || err.Error() != "the executable has 95.5 MB, more than 95" {
 		t.Error(err)
 	}
 	for script, good := range map[string]bool{"exit 0": true, "awk 'BEGIN {for (i = 0; i < 12000000; i++) x += i}'": false, "exit 1": false} {
@@ -170,5 +231,72 @@ func TestWeigh(t *testing.T) {
 	}
 	if weigh(t.Context(), t.TempDir()) == nil {
 		t.Error("a folder without an archive is fine")
+	}
+}
+
+// The user's file of defaults changes no byte of a release.
+func TestSettingsIgnoreTheUsersFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "env")
+	write(t, filepath.Dir(file), "env", "GOFLAGS=-tags=other\nGOEXPERIMENT=none\nGOPROXY=https://proxy.example.com\n")
+	t.Setenv("GOENV", file)
+	t.Setenv("GOPROXY", "")
+	os.Unsetenv("GOPROXY")
+	env, err := settings(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"GOENV=off", "GOFLAGS=", "GOEXPERIMENT=", "GOPROXY=https://proxy.example.com"} {
+		if !slices.Contains(env, want) {
+			t.Errorf("the settings lack %s: %q", want, env)
+		}
+	}
+	text, err := command(t.Context(), t.TempDir(), env, "go", "env", "GOFLAGS", "GOEXPERIMENT")
+	if err != nil || strings.TrimSpace(text) != "" {
+		t.Errorf("go env: %v, %q", err, text)
+	}
+}
+
+// The licences and the SBOM name each module from which the schemas were generated, and the image's licences the module
+// with its root certificates.
+func TestContained(t *testing.T) {
+	src := &source{dir: "../.."}
+	list, err := schemaSources(t.Context(), src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &modules{list: list}
+	licences, err := m.licences()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sbom, err := m.spdx(&release{version: "v1.2.3"}, src, &artifact{name: "x"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	provenance, err := os.ReadFile("../../" + provenanceFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile(`"module": "(.*)@(.*)"`).FindAllStringSubmatch(string(provenance), -1)
+	if len(found) < 100 {
+		t.Fatalf("%s has %d schemas from modules", provenanceFile, len(found))
+	}
+	for _, f := range found {
+		if !bytes.Contains(licences, []byte("\n"+f[1]+" "+f[2]+": LICENSE\nThe executable contains schemas ")) {
+			t.Errorf("the licences lack %s %s", f[1], f[2])
+		}
+		if !bytes.Contains(sbom, []byte(`"referenceLocator": "pkg:golang/`+f[1]+"@"+f[2]+`"`)) {
+			t.Errorf("the SBOM lacks %s %s", f[1], f[2])
+		}
+	}
+	if !bytes.Contains(licences, []byte("AFFERO")) || !bytes.Contains(licences, []byte(fluxFolder+" are of Flux")) {
+		t.Error("the licences don't say what is of Flux in the Flux Operator's module")
+	}
+	roots, err := rootCertificates(t.Context(), src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := roots.licences(); err != nil || !bytes.Contains(text, []byte("\n"+rootsModule+" v0.")) || !bytes.Contains(text, []byte("Mozilla Public License 2.0")) {
+		t.Errorf("%v\n%.500s", err, text)
 	}
 }

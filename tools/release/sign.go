@@ -18,8 +18,8 @@ import (
 	"github.com/secure-systems-lab/go-securesystemslib/encrypted"
 )
 
-// The form of a key of cosign: PKCS #8, encrypted with the password in COSIGN_PASSWORD.
-// Source: sigstore/cosign, pkg/cosign/keys.go.
+// The format of a cosign key: PKCS #8, encrypted with the password in COSIGN_PASSWORD. Source: sigstore/cosign,
+// pkg/cosign/keys.go.
 const (
 	privateType = "ENCRYPTED SIGSTORE PRIVATE KEY"
 	password    = "COSIGN_PASSWORD"
@@ -48,7 +48,7 @@ func keygen(dir string) error {
 	)
 }
 
-// readKey reads a PEM block of a type.
+// readKey reads a PEM block with one of the types.
 func readKey(file string, types ...string) ([]byte, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -61,7 +61,7 @@ func readKey(file string, types ...string) ([]byte, error) {
 	return block.Bytes, nil
 }
 
-// sign returns the signature that "cosign sign-blob --key" writes.
+// sign returns the signature of a content as "cosign sign-blob --key" writes it.
 func sign(file string, content []byte) ([]byte, error) {
 	block, err := readKey(file, privateType, "ENCRYPTED COSIGN PRIVATE KEY")
 	if err != nil {
@@ -84,7 +84,7 @@ func sign(file string, content []byte) ([]byte, error) {
 	return []byte(base64.StdEncoding.EncodeToString(signature)), err
 }
 
-// verifySignature checks what sign returned.
+// verifySignature verifies a signature that sign returned.
 func verifySignature(file string, content, signature []byte) error {
 	block, err := readKey(file, "PUBLIC KEY")
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// source is a clean clone of the commit that is built, tagged with the version: the Go toolchain
-// writes both into the executable.
+// source is a clean clone of the commit to build, tagged with the version, because the Go toolchain writes both
+// into the executable.
 type source struct {
 	dir, revision string
 	time          time.Time
@@ -23,7 +23,8 @@ type source struct {
 
 var (
 	versionPattern = regexp.MustCompile(`^v(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?$`)
-	// pinned matches what the commit of the tag may change of the commit that is built: see pin.go.
+	// pinned matches the files that may differ between the tagged commit and the commit to build: see pin in
+	// sums.go.
 	pinned = regexp.MustCompile(`^(action\.sums|README\.md|docs/[a-z0-9-]+\.md|functions/([a-z]+/)?README\.md|templates/gitlab-ci\.yml)$`)
 )
 
@@ -39,17 +40,20 @@ func command(ctx context.Context, dir string, env []string, name string, args ..
 	return out.String(), nil
 }
 
+// clean returns an error if the work tree of the source has changes.
+func (r *release) clean(ctx context.Context) error {
+	changed, err := command(ctx, r.source, nil, "git", "status", "--porcelain")
+	if err == nil && changed != "" {
+		err = fmt.Errorf("the work tree is not clean:\n%s", strings.TrimSpace(changed))
+	}
+	return err
+}
+
 // checkout clones the commit to build into dir.
 func (r *release) checkout(ctx context.Context, dir string) (*source, error) {
 	git := func(in string, args ...string) (string, error) {
 		out, err := command(ctx, in, nil, "git", args...)
 		return strings.TrimSpace(out), err
-	}
-	switch changed, err := git(r.source, "status", "--porcelain"); {
-	case err != nil:
-		return nil, err
-	case changed != "":
-		return nil, fmt.Errorf("the work tree is not clean:\n%s", changed)
 	}
 	root, err := filepath.Abs(r.source)
 	if err != nil {
@@ -62,7 +66,7 @@ func (r *release) checkout(ctx context.Context, dir string) (*source, error) {
 	steps := [][]string{
 		{"clone", "--quiet", "--no-checkout", "--no-tags", "--", root, dir},
 		{"-C", dir, "-c", "core.autocrlf=false", "checkout", "--quiet", "--detach", revision},
-		{"-C", dir, "tag", r.version},
+		{"-C", dir, "-c", "tag.gpgSign=false", "tag", r.version},
 	}
 	for _, args := range steps {
 		if _, err := git(r.source, args...); err != nil {
@@ -77,8 +81,8 @@ func (r *release) checkout(ctx context.Context, dir string) (*source, error) {
 	return &source{dir: dir, revision: revision, time: time.Unix(unix, 0).UTC()}, err
 }
 
-// revision returns the commit to build: the one that action.sums names for this version, where
-// the checkout pins it already, and else the checkout's.
+// revision returns the commit to build. If action.sums in the checkout already pins this version, it is the
+// commit named there, and else the checkout's.
 func (r *release) revision(git func(string, ...string) (string, error)) (string, error) {
 	head, err := git(r.source, "rev-parse", "HEAD")
 	if err != nil {

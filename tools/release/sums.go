@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"crypto/sha256"
+	"debug/buildinfo"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,24 +15,27 @@ import (
 )
 
 const (
-	// sumsFile is what the Action's own revision pins: the version that it downloads, the commit that was
-	// built, and the SHA-256 of each archive.
+	// sumsFile pins a release for the GitHub Action in the same commit: the version that it downloads, the
+	// commit and Go version of the build, the SHA-256 of each archive, and one for all files of the release.
 	sumsFile      = "action.sums"
 	checksumsFile = "checksums.txt"
 )
 
-// gitlabTemplate has the version and checksums of sumsFile as variables: it is included without other files.
+// gitlabTemplate has the version and checksums of sumsFile as variables, because it is included without other
+// files.
 const gitlabTemplate = "templates/gitlab-ci.yml"
 
-// pins are what a sumsFile says; the checksums are those of archives, by name.
+// pins is the content of a sumsFile. archives are the checksums of the archives, by name.
 type pins struct {
 	version, revision string
-	archives          map[string]string
+	// contents is the SHA-256 over the checksums of all files except the sumsFile.
+	contents string
+	archives map[string]string
 }
 
 var templateVariable = regexp.MustCompile(`(?m)^( +FLEETWRIGHT_(VERSION|SHA256_AMD64|SHA256_ARM64)): ".*"$`)
 
-// variables writes the pins into the variables of gitlabTemplate.
+// variables writes the pins to the variables of gitlabTemplate.
 func (p pins) variables(text []byte) []byte {
 	return templateVariable.ReplaceAllFunc(text, func(line []byte) []byte {
 		name, _, _ := strings.Cut(string(line), ":")
@@ -43,7 +47,7 @@ func (p pins) variables(text []byte) []byte {
 	})
 }
 
-// readSums reads a sumsFile; one without a version pins nothing.
+// readSums reads a sumsFile. A file without a version pins nothing.
 func readSums(path string) (pins, error) {
 	p := pins{archives: map[string]string{}}
 	text, err := os.ReadFile(path)
@@ -56,6 +60,8 @@ func readSums(path string) (pins, error) {
 			p.version = words[1]
 		case len(words) == 2 && words[0] == "revision":
 			p.revision = words[1]
+		case len(words) == 2 && words[0] == "contents":
+			p.contents = words[1]
 		case len(words) == 2 && len(words[0]) == 2*sha256.Size:
 			p.archives[words[1]] = words[0]
 		}
@@ -63,14 +69,58 @@ func readSums(path string) (pins, error) {
 	return p, err
 }
 
-// writeSums writes the sumsFile of this release.
+// writeSums writes the sumsFile of this release, after all other files.
 func writeSums(r *release, src *source, artifacts []artifact) error {
+	contents, err := contents(r.out)
+	if err != nil {
+		return err
+	}
+	toolchain, err := toolchain(artifacts)
+	if err != nil {
+		return err
+	}
 	var out bytes.Buffer
-	fmt.Fprintf(&out, "# The release that action.yml downloads, and its checksums. Written by tools/release.\nversion %s\nrevision %s\n", r.version, src.revision)
+	fmt.Fprintf(&out, "# The release that action.yml downloads, and its checksums. Written by tools/release.\nversion %s\nrevision %s\ngo %s\ncontents %s\n",
+		r.version, src.revision, strings.TrimPrefix(toolchain, "go"), contents)
 	for _, a := range artifacts {
 		fmt.Fprintf(&out, "%s  %s\n", a.sum, a.name)
 	}
 	return r.write(sumsFile, out.Bytes())
+}
+
+// toolchain returns the Go version that all executables say they were built with.
+func toolchain(artifacts []artifact) (string, error) {
+	var version string
+	for _, a := range artifacts {
+		info, err := buildinfo.ReadFile(a.binary)
+		if err != nil {
+			return "", err
+		}
+		if version != "" && info.GoVersion != version {
+			return "", fmt.Errorf("%s is built with %s, and another with %s", a.name, info.GoVersion, version)
+		}
+		version = info.GoVersion
+	}
+	if version == "" {
+		return "", errors.New("no executable was built")
+	}
+	return version, nil
+}
+
+// contents returns the SHA-256 over the checksums of all files below a folder except the sumsFile. It covers
+// packages and the image, too.
+func contents(dir string) (string, error) {
+	text, err := sums(dir)
+	if err != nil {
+		return "", err
+	}
+	h := sha256.New()
+	for line := range bytes.Lines(text) {
+		if !bytes.HasSuffix(line, []byte("  "+sumsFile+"\n")) {
+			h.Write(line)
+		}
+	}
+	return fmt.Sprintf("%x", h.Sum(nil)), nil
 }
 
 // sums returns the SHA-256 of every file below a folder, by path.
@@ -88,7 +138,7 @@ func sums(dir string) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// checksums writes the checksums of the whole folder, and their signature.
+// checksums writes the checksums of the whole folder and, with a key, their signature.
 func (r *release) checksums() error {
 	text, err := sums(r.out)
 	if err != nil {
@@ -104,8 +154,12 @@ func (r *release) checksums() error {
 	return r.write(checksumsFile+".sig", signature)
 }
 
-// verify checks a folder against its checksums, and with a key their signature.
-func verify(dir, key string) error {
+// verify verifies a folder against its checksums. With a key it also verifies their signature, and with the
+// path of a sumsFile that the folder is the release that the file pins.
+func verify(dir, key, pinned string) error {
+	if err := verifyPinned(dir, pinned); err != nil {
+		return err
+	}
 	want, err := os.ReadFile(filepath.Join(dir, checksumsFile))
 	if err != nil {
 		return err
@@ -130,13 +184,53 @@ func verify(dir, key string) error {
 	return nil
 }
 
+// verifyPinned verifies that a folder has exactly the content that a sumsFile pins.
+func verifyPinned(dir, pinned string) error {
+	if pinned == "" {
+		return nil
+	}
+	p, err := readSums(pinned)
+	if err != nil {
+		return err
+	}
+	got, err := contents(dir)
+	if err != nil {
+		return err
+	}
+	want, err := os.ReadFile(pinned)
+	if err != nil {
+		return err
+	}
+	own, err := os.ReadFile(filepath.Join(dir, sumsFile))
+	if err != nil {
+		return err
+	}
+	if p.contents == "" || got != p.contents || !bytes.Equal(want, own) {
+		return fmt.Errorf("the files are not those that %s pins: their checksums have the SHA-256 %s", pinned, got)
+	}
+	return nil
+}
+
 var (
 	untilFirst = regexp.MustCompile(`(?m)^ *build: "true" # until the first release\n|^.*<!-- until the first release -->\n\n?| # until the first release$`)
-	reference  = regexp.MustCompile(`((?:fleetwright/fleetwright@|fleetwright/fleetwright:|raw\.githubusercontent\.com/fleetwright/fleetwright/|repo: https://github\.com/fleetwright/fleetwright\n +rev: |\nversion=))(main|latest|vX\.Y\.Z|v\d+\.\d+\.\d+[0-9A-Za-z.-]*)`)
+	reference  = regexp.MustCompile(`(fleetwright/fleetwright@|fleetwright/fleetwright:|repo: https://github\.com/fleetwright/fleetwright\n +rev: |\nversion=|\n\$version = "|raw\.githubusercontent\.com/fleetwright/fleetwright/)(main|latest|vX\.Y\.Z|v\d+\.\d+\.\d+[0-9A-Za-z.-]*)`)
+	// schemaAddress is the URL from which editors read the schemas. Generated pages contain it, and a release
+	// does not change it.
+	schemaAddress = "raw.githubusercontent.com/fleetwright/fleetwright/main/schemas"
 )
 
-// pin writes the release into the checkout: the sumsFile, and the version that documents name. The
-// commit of that is what the tag names.
+// pinText returns a document with the version replaced by that of the release.
+func pinText(text []byte, version string) []byte {
+	text = untilFirst.ReplaceAll(text, nil)
+	parts := bytes.Split(text, []byte(schemaAddress))
+	for i := range parts {
+		parts[i] = reference.ReplaceAll(parts[i], []byte("${1}"+version))
+	}
+	return bytes.Join(parts, []byte(schemaAddress))
+}
+
+// pin writes the release to the checkout: the sumsFile, and the version in documents. The commit of these
+// changes is then tagged.
 func pin(from, source string) error {
 	text, err := os.ReadFile(filepath.Join(from, sumsFile))
 	if err != nil {
@@ -159,7 +253,7 @@ func pin(from, source string) error {
 			if err != nil {
 				return err
 			}
-			text := reference.ReplaceAll(untilFirst.ReplaceAll(old, nil), []byte("${1}"+p.version))
+			text := pinText(old, p.version)
 			if strings.HasSuffix(filepath.ToSlash(name), gitlabTemplate) {
 				text = p.variables(text)
 			}

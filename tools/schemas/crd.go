@@ -11,7 +11,7 @@ import (
 
 var documentSeparator = regexp.MustCompile(`(?m)^---`)
 
-// crd is the part of a CustomResourceDefinition that is read.
+// crd holds the fields of a CustomResourceDefinition that are read.
 type crd struct {
 	Kind string `json:"kind"`
 	Spec struct {
@@ -32,7 +32,7 @@ type crd struct {
 	} `json:"spec"`
 }
 
-// readCRDs takes the served versions of the CRDs in a stream of YAML documents.
+// readCRDs returns the schemas of the served versions of the CRDs in a YAML stream.
 func readCRDs(data []byte) ([]schema, error) {
 	var found []schema
 	for _, doc := range documentSeparator.Split(string(bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))), -1) {
@@ -64,9 +64,8 @@ func readCRDs(data []byte) ([]schema, error) {
 	return found, nil
 }
 
-// addOperatorKinds lets alerts and receivers name the Flux Operator's kinds, as
-// the operator does when it installs Flux (flux-operator,
-// internal/builder/templates.go, notificationPatchTmpl).
+// addOperatorKinds allows alerts and receivers to name the Flux Operator's kinds, as the operator does when it
+// installs Flux (flux-operator, internal/builder/templates.go, notificationPatchTmpl).
 func addOperatorKinds(s schema) error {
 	list := map[string]string{"Alert": "eventSources", "Receiver": "resources"}[s.Kind]
 	if s.Group != "notification.toolkit.fluxcd.io" || list == "" {
@@ -88,8 +87,8 @@ func addOperatorKinds(s schema) error {
 	return nil
 }
 
-// withoutDescriptions leaves out what validation doesn't need, in a schema and
-// the schemas in it, and the status, which nobody writes into Git.
+// withoutDescriptions returns a schema without what validation does not need, at all levels, and without the
+// status, which is never written to Git.
 func withoutDescriptions(s map[string]any) map[string]any {
 	trimmed := trim(s)
 	if props, ok := trimmed["properties"].(map[string]any); ok {

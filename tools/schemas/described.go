@@ -9,23 +9,23 @@ import (
 	"strings"
 )
 
-// descriptions are the kinds whose definitions are no module's, in our own words and in
-// the form that k0rdent.txt explains, by the name of their file.
+// descriptions are the descriptions of kinds whose CustomResourceDefinitions are in no Go module, by file name.
+// They are written for this project, in the format that k0rdent.txt explains.
 //
 //go:embed *.txt
 var descriptions embed.FS
 
 const (
-	// ourModule and ourFolder are where the descriptions are from.
+	// ourModule and ourFolder are the source of the descriptions.
 	ourModule = "github.com/fleetwright/fleetwright"
 	ourFolder = "tools/schemas/"
 )
 
-// editions are releases of k0rdent before which some kinds had fewer fields: the
-// name of the edition of those that came before.
+// editions maps each release of k0rdent that added fields to some kinds to the name of the edition without
+// these fields.
 var editions = map[string]string{"1.12": "1.11"}
 
-// described are the kinds of all descriptions, by their file.
+// described returns the kinds of all descriptions, by file.
 func described() (map[string][]*describedKind, error) {
 	entries, err := descriptions.ReadDir(".")
 	if err != nil {
@@ -44,8 +44,7 @@ func described() (map[string][]*describedKind, error) {
 	return all, nil
 }
 
-// addDescribed adds the schemas of the described kinds, and those of earlier editions
-// where they differ.
+// addDescribed adds the schemas of the described kinds, and those of earlier editions if they differ.
 func addDescribed(files map[string][]byte, origin map[string]provenance) error {
 	all, err := described()
 	if err != nil {
@@ -80,7 +79,7 @@ func addKind(files map[string][]byte, origin map[string]provenance, k *described
 	return nil
 }
 
-// addDescribed tells the one version that each of the described kinds has.
+// addDescribed adds the only version of each described kind.
 func (h history) addDescribed() error {
 	all, err := described()
 	for _, kinds := range all {
@@ -92,7 +91,7 @@ func (h history) addDescribed() error {
 	return err
 }
 
-// line is a line of a description with the lines below it.
+// line is a line of a description, with the lines nested below it.
 type line struct {
 	number int
 	words  []string
@@ -104,16 +103,16 @@ type line struct {
 type describedKind struct {
 	group, version, name string
 	namespaced           bool
-	// partial says that the kind may have more fields than are described.
+	// partial reports whether the kind may have more fields than the description.
 	partial bool
-	// sources are where the facts are from.
+	// sources are the sources of the facts in the description.
 	sources []string
 	root    *line
 	defs    map[string]*line
 	sinces  map[string]bool
 }
 
-// describe reads a description. What is wrong with it is told with its line.
+// describe parses a description. The error has the line number.
 func describe(text string) (kinds []*describedKind, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -147,12 +146,12 @@ func describe(text string) (kinds []*describedKind, err error) {
 		}
 	}
 	for _, k := range kinds {
-		k.schema("") // what is wrong is told now
+		k.schema("") // reports errors now
 	}
 	return kinds, nil
 }
 
-// badLine is what is wrong with a line of a description.
+// badLine is an error in a line of a description.
 type badLine struct {
 	line    *line
 	problem string
@@ -208,8 +207,8 @@ func (k *describedKind) findSinces(l *line) {
 	}
 }
 
-// schema is the kind's openAPIV3Schema, without the fields that a release
-// brought.
+// schema returns the kind's openAPIV3Schema. If before is a release, it leaves out the fields that this release
+// added.
 func (k *describedKind) schema(before string) map[string]any {
 	d := describer{defs: k.defs, before: before}
 	out := d.fields(map[string]any{"type": "object"}, k.root)
@@ -262,7 +261,7 @@ func addRule(out map[string]any, l *line) {
 	out["x-kubernetes-validations"] = append(rules, map[string]any{"rule": expression, "message": message})
 }
 
-// value is the schema of a field: its type and its attributes.
+// value returns the schema of a field, from its type and attributes.
 func (d describer) value(l *line, words []string) map[string]any {
 	typeName, attributes := words[0], words[1:]
 	switch {
@@ -313,7 +312,7 @@ func scalarType(l *line, name string) map[string]any {
 	return map[string]any{"type": "string", "enum": values}
 }
 
-// attribute adds attributes to a schema; a pattern takes the rest of the line.
+// attribute adds attributes to a schema. A pattern extends to the end of the line.
 func attribute(l *line, out map[string]any, words []string) map[string]any {
 	for _, w := range words {
 		key, value, _ := strings.Cut(w, "=")

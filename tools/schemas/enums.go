@@ -10,12 +10,12 @@ import (
 	"strings"
 )
 
-// enums are the values that a field may have, by the name of its schema and its own. The API
-// server's published OpenAPI document leaves them out; the Go code that the document is made
-// of has them, of the types that are marked +enum.
+// enums are the allowed values of fields, by the names of the schema and the field. The API server's published
+// OpenAPI document omits them. The Go code from which it is generated has them, for the types with the marker
+// +enum.
 type enums map[string]map[string][]any
 
-// generatedOpenAPI is that code, in k8s.io/kubernetes.
+// generatedOpenAPI is the path of that code in k8s.io/kubernetes.
 const generatedOpenAPI = "pkg/generated/openapi/zz_generated.openapi.go"
 
 // readEnums reads the enums of the API's own types.
@@ -53,7 +53,7 @@ func readEnums(file string) (enums, error) {
 	return all, nil
 }
 
-// keyOf is the name of a field in a composite literal.
+// keyOf returns the name of a field in a composite literal.
 func keyOf(pair *ast.KeyValueExpr) string {
 	if id, ok := pair.Key.(*ast.Ident); ok {
 		return id.Name
@@ -61,7 +61,7 @@ func keyOf(pair *ast.KeyValueExpr) string {
 	return ""
 }
 
-// fields gathers the enums of the properties in a map literal, and of the items of lists.
+// fields collects the enums of the properties in a map literal, and of the items of lists.
 func fields(properties ast.Expr, into map[string][]any) {
 	literal, ok := properties.(*ast.CompositeLit)
 	if !ok {
@@ -90,7 +90,7 @@ func fields(properties ast.Expr, into map[string][]any) {
 	}
 }
 
-// texts are the strings of a list literal.
+// texts returns the strings of a list literal.
 func texts(list ast.Expr) []any {
 	literal, ok := list.(*ast.CompositeLit)
 	if !ok {
@@ -107,7 +107,8 @@ func texts(list ast.Expr) []any {
 	return all
 }
 
-// add writes the enums into the schemas. An empty text is what is not set, to the API server.
+// add adds the enums to the schemas. The empty string is allowed, too, because the API server treats it as
+// unset.
 func (e enums) add(schemas map[string]map[string]any) {
 	for name, fields := range e {
 		properties, _ := schemas[name]["properties"].(map[string]any)

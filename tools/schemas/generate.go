@@ -14,14 +14,14 @@ import (
 // openAPIV3Schema.
 type schema struct {
 	Group, Version, Kind string
-	// Namespaced says whether objects of the kind stand in a namespace.
+	// Namespaced reports whether objects of the kind are in a namespace.
 	Namespaced bool
-	// Partial says that the kind may have more fields than are known.
+	// Partial reports whether the kind may have fields that are not in the schema.
 	Partial bool
 	Schema  map[string]any
 }
 
-// file is the JSON in a data file. Package schemas reads the same shape.
+// file is the JSON in a data file. Package schemas reads the same structure.
 type file struct {
 	Group      string         `json:"group"`
 	Version    string         `json:"version"`
@@ -32,18 +32,18 @@ type file struct {
 	Schema     map[string]any `json:"schema"`
 }
 
-// provenance says where a data file's content is from.
+// provenance is the source of a data file's content.
 type provenance struct {
 	Module string `json:"module"`
 	File   string `json:"file"`
-	// Sources are where the facts of a description of ours are from.
+	// Sources are the sources of the facts in a description.
 	Sources []string `json:"sources,omitempty"`
 }
 
-// metadataKind is the pseudo kind under which the schema of ObjectMeta stands.
+// metadataKind is the pseudo kind for the schema of ObjectMeta.
 const metadataKind = "ObjectMeta"
 
-// generate returns the content of every file, by its path under schemas/.
+// generate returns the content of each file, by its path under schemas/.
 func generate() (map[string][]byte, error) {
 	files := map[string][]byte{}
 	origin := map[string]provenance{}
@@ -80,7 +80,10 @@ func generate() (map[string][]byte, error) {
 		return nil, err
 	}
 	files["PROVENANCE.json"] = append(text, '\n')
-	files["versions.json"], err = versionsFile()
+	if files["versions.json"], err = versionsFile(); err != nil {
+		return nil, err
+	}
+	files["versions.json.gz"], err = pack(files["versions.json"])
 	return files, err
 }
 
@@ -96,8 +99,8 @@ func addFile(files map[string][]byte, origin map[string]provenance, input string
 	for _, s := range found {
 		name := dataName(s)
 		if before, twice := origin[name]; twice {
-			// Several OpenAPI documents hold a shared kind; the group's own
-			// document comes with the same content.
+			// A shared kind is in several OpenAPI documents; the document of its own group has the same
+			// content.
 			if before.Module != from.Module {
 				return fmt.Errorf("%s is in %s too", name, before.Module)
 			}
@@ -112,7 +115,7 @@ func addFile(files map[string][]byte, origin map[string]provenance, input string
 	return nil
 }
 
-// dataName is where package schemas looks for a kind.
+// dataName returns the path where package schemas looks for a kind.
 func dataName(s schema) string {
 	group := s.Group
 	if group == "" {
@@ -129,6 +132,11 @@ func encode(s schema) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	return pack(text)
+}
+
+// pack compresses a file that is embedded.
+func pack(text []byte) ([]byte, error) {
 	var buf bytes.Buffer
 	w, err := gzip.NewWriterLevel(&buf, gzip.BestCompression)
 	if err != nil {
@@ -141,8 +149,8 @@ func encode(s schema) ([]byte, error) {
 	return buf.Bytes(), err
 }
 
-// isBuiltIn says whether the API server decodes the kind into a Go type, rather
-// than by a CRD. Only readOpenAPI marks its schemas.
+// isBuiltIn reports whether the API server decodes the kind into a Go type, and does not use a CRD. Only
+// readOpenAPI marks such schemas.
 func isBuiltIn(s schema) bool {
 	_, marked := s.Schema[builtInMark]
 	delete(s.Schema, builtInMark)

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/json"
 	"io"
 	"os"
 	"path/filepath"
@@ -80,5 +81,49 @@ func TestConverterEndsAtARecursion(t *testing.T) {
 	left := got["properties"].(map[string]any)["left"].(map[string]any)
 	if left["x-kubernetes-preserve-unknown-fields"] != true {
 		t.Errorf("a recursion gives %v, want anything to be allowed", left)
+	}
+}
+
+// The embedded schemas of the Flux Operator's kinds have the messages of operator.rules, and no others; each of those is
+// in one.
+func TestOperatorMessages(t *testing.T) {
+	messages, err := operatorMessages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join("..", "..", "schemas", "data", "fluxcd.controlplane.io_*"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	used := map[string]bool{}
+	for _, name := range files {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var f file
+		if err := json.Unmarshal(unpacked(t, name, data), &f); err != nil {
+			t.Fatal(err)
+		}
+		before, _ := json.Marshal(f.Schema)
+		if err := setMessages(f.Schema, messages); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if after, _ := json.Marshal(f.Schema); !bytes.Equal(before, after) {
+			t.Errorf("%s has other messages: run go -C tools/schemas run .", name)
+		}
+		for rule := range messages {
+			encoded, _ := json.Marshal(rule)
+			used[rule] = used[rule] || bytes.Contains(before, encoded)
+		}
+	}
+	for rule := range messages {
+		if !used[rule] {
+			t.Errorf("operator.rules: no definition has the rule %s", rule)
+		}
+	}
+	unknown := map[string]any{"x-kubernetes-validations": []any{map[string]any{"rule": "true", "message": "theirs"}}}
+	if setMessages(unknown, messages) == nil {
+		t.Error("a rule without a message of ours is taken")
 	}
 }

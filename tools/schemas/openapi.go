@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// builtInMark is set on the schemas that isBuiltIn looks for.
+// builtInMark is the field that marks the schemas of built-in kinds, for isBuiltIn.
 const builtInMark = "x-built-in"
 
 const (
@@ -18,7 +18,7 @@ const (
 	intOrString = "io.k8s.apimachinery.pkg.util.intstr.IntOrString"
 )
 
-// openAPI is the part of an OpenAPI v3 document that is read.
+// openAPI holds the fields of an OpenAPI v3 document that are read.
 type openAPI struct {
 	Paths      map[string]json.RawMessage `json:"paths"`
 	Components struct {
@@ -26,9 +26,8 @@ type openAPI struct {
 	} `json:"components"`
 }
 
-// readOpenAPI takes the kinds that have object metadata from an OpenAPI v3
-// document of the API server's, and the schema of the metadata itself. The enums
-// are those that the document leaves out.
+// readOpenAPI returns the schemas of the kinds with object metadata in an OpenAPI v3 document of the API
+// server, and that of the metadata itself. enums are the allowed values that the document omits.
 func readOpenAPI(data []byte, enums enums) ([]schema, error) {
 	var doc openAPI
 	if err := json.Unmarshal(data, &doc); err != nil {
@@ -63,7 +62,7 @@ func readOpenAPI(data []byte, enums enums) ([]schema, error) {
 	return found, nil
 }
 
-// kindOf reads x-kubernetes-group-version-kind, where it names one kind.
+// kindOf reads x-kubernetes-group-version-kind. It returns false unless that names exactly one kind.
 func kindOf(s map[string]any) (schema, bool) {
 	list, _ := s["x-kubernetes-group-version-kind"].([]any)
 	if len(list) != 1 {
@@ -80,7 +79,7 @@ func hasObjectMeta(s map[string]any) bool {
 	return refOf(meta) == objectMeta
 }
 
-// namespaced looks for a path with a namespace that creates objects of a kind.
+// namespaced reports whether objects of a kind are created at a path with a namespace.
 func namespaced(paths map[string]json.RawMessage, s schema) bool {
 	want := fmt.Sprintf(`"kind": %q`, s.Kind)
 	compact := strings.ReplaceAll(want, `": "`, `":"`)
@@ -95,7 +94,7 @@ func namespaced(paths map[string]json.RawMessage, s schema) bool {
 	return false
 }
 
-// refOf is the name that a schema refers to, by itself or as the only allOf.
+// refOf returns the name of the schema that a schema references, directly or as the only allOf.
 func refOf(s map[string]any) string {
 	if ref, ok := s["$ref"].(string); ok {
 		return strings.TrimPrefix(ref, refPrefix)
@@ -108,18 +107,18 @@ func refOf(s map[string]any) string {
 	return ""
 }
 
-// converter turns the API server's OpenAPI schemas into the form of a CRD's:
-// references inlined, int-or-string and free-form objects marked.
+// converter converts the API server's OpenAPI schemas to the form of a CRD: it inlines references, and marks
+// int-or-string and free-form objects.
 type converter struct {
 	schemas map[string]map[string]any
 }
 
-// preserve is a value that may hold anything.
+// preserve returns the schema of a value that may be anything.
 func preserve() map[string]any {
 	return map[string]any{"x-kubernetes-preserve-unknown-fields": true}
 }
 
-// convert a schema; stack holds the names that are being inlined.
+// convert converts a schema. stack has the names of the schemas that are being inlined.
 func (c *converter) convert(s map[string]any, stack []string) (map[string]any, error) {
 	if ref := refOf(s); ref != "" {
 		return c.inline(ref, stack)
@@ -151,10 +150,9 @@ func (c *converter) convert(s map[string]any, stack []string) (map[string]any, e
 	return out, nil
 }
 
-// keepKeyDefaults gives the keys of a list's entries their defaults: a
-// server-side apply tells the entries apart by them (a port without a protocol is
-// a TCP port). The API server sets the other defaults in code that is not in its
-// OpenAPI document, and none of them makes an object invalid.
+// keepKeyDefaults adds the defaults of the keys of a list's entries. Server-side apply identifies entries by
+// these keys: a port without a protocol is a TCP port. The API server sets other defaults in code that is not
+// in its OpenAPI document, and none of them makes an object invalid.
 func keepKeyDefaults(s, out map[string]any, schemas map[string]map[string]any) {
 	keys, _ := s["x-kubernetes-list-map-keys"].([]any)
 	items, _ := s["items"].(map[string]any)
@@ -181,8 +179,7 @@ func keepKeyDefaults(s, out map[string]any, schemas map[string]map[string]any) {
 func (c *converter) inline(ref string, stack []string) (map[string]any, error) {
 	switch {
 	case ref == quantity:
-		// The format is one of package schemas: the value is parsed as the API
-		// server parses it.
+		// This format is defined by package schemas: the value is parsed as the API server parses it.
 		return map[string]any{"format": "quantity", "x-kubernetes-preserve-unknown-fields": true}, nil
 	case ref == intOrString:
 		return map[string]any{"x-kubernetes-int-or-string": true}, nil

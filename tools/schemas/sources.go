@@ -9,33 +9,36 @@ import (
 	"path/filepath"
 )
 
-// The modules that schemas are taken from.
+// The modules from which the schemas come.
 const (
 	operator, operatorVersion       = "github.com/controlplaneio-fluxcd/flux-operator", "v0.58.0"
 	kubernetes, kubernetesVersion   = "k8s.io/kubernetes", "v1.36.3"
 	certManager, certManagerVersion = "github.com/cert-manager/cert-manager", "v1.21.2"
 )
 
-// lifecycleReleases of k8s.io/api: the newest that still has the versions that
-// Kubernetes removed last, and the one of kubernetesVersion.
-var lifecycleReleases = []string{"v0.35.4", "v0.36.3"}
+// lifecycles are the folders, in modules, of the code that says when versions were removed. For k8s.io/api
+// there are two releases: the newest one that still has the versions that Kubernetes removed last, and that of
+// kubernetesVersion.
+var lifecycles = []struct{ module, release, folders string }{
+	{"k8s.io/api", "v0.35.4", "*/*"}, {"k8s.io/api", "v0.36.3", "*/*"}, {"k8s.io/apiextensions-apiserver", "v0.36.3", "pkg/apis/*/*"},
+}
 
-// source is a module that schemas are taken from.
+// source is a module from which schemas come.
 type source struct {
-	// Module and Version to download.
+	// Module and Version are the module to download.
 	Module, Version string
-	// Pattern of the files in it.
+	// Pattern matches the files to read.
 	Pattern string
-	// Read turns one of the files into schemas.
+	// Read returns the schemas in one of the files.
 	Read func(data []byte) ([]schema, error)
 }
 
-// sources are all of them. The API servers that Flux supports are served by the
-// newest Kubernetes' schemas; the CRDs are those that the Flux Operator ships:
-// of a version that Flux no longer has, those of the last release that had it.
+// sources returns all sources. The schemas of the newest Kubernetes are used for all API servers that Flux
+// supports. The CRDs are those that the Flux Operator ships. For a version that Flux no longer has, they come
+// from the last release that had it.
 func sources() ([]source, error) {
 	all := []source{
-		{operator, operatorVersion, "config/crd/bases/*.yaml", readCRDs},
+		{operator, operatorVersion, "config/crd/bases/*.yaml", readOperatorCRDs},
 		{certManager, certManagerVersion, "deploy/crds/cert-manager.io_*.yaml", readCRDs},
 	}
 	releases, err := fluxReleases()
@@ -57,7 +60,7 @@ func sources() ([]source, error) {
 	return append(all, source{kubernetes, kubernetesVersion, "api/openapi-spec/v3/*_openapi.json", read}), nil
 }
 
-// download fetches a module and returns its folder in the module cache.
+// download downloads a module and returns its folder in the module cache.
 func download(module, version string) (string, error) {
 	out, err := exec.Command("go", "mod", "download", "-json", module+"@"+version).Output()
 	var answer struct{ Dir, Error string }

@@ -19,17 +19,16 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// version is what is known of one version of a kind. Package schemas reads the
-// same shape from versions.json.
+// version is one version of a kind. Package schemas reads the same structure from versions.json.
 type version struct {
 	Version string `json:"version"`
-	// Served by the newest release, and stored in it.
+	// Served and Storage report whether the newest release serves the version and stores objects in it.
 	Served  bool `json:"served,omitempty"`
 	Storage bool `json:"storage,omitempty"`
 	// DeprecatedIn and RemovedIn are releases of Flux (2.7) or Kubernetes (1.22).
 	DeprecatedIn string `json:"deprecatedIn,omitempty"`
 	RemovedIn    string `json:"removedIn,omitempty"`
-	// Replacement is the apiVersion and kind to move to.
+	// Replacement is the apiVersion and kind to migrate to.
 	Replacement *replacement `json:"replacement,omitempty"`
 }
 
@@ -38,7 +37,7 @@ type replacement struct {
 	Kind       string `json:"kind"`
 }
 
-// history gathers versions by group and kind (GROUP/KIND), then by version.
+// history holds versions by group and kind (GROUP/KIND), then by version.
 type history map[string]map[string]*version
 
 func (h history) at(group, kind, name string) *version {
@@ -52,7 +51,7 @@ func (h history) at(group, kind, name string) *version {
 	return h[key][name]
 }
 
-// versionsFile is the content of versions.json.
+// versionsFile returns the content of versions.json.
 func versionsFile() ([]byte, error) {
 	h := history{}
 	if err := h.addFlux(); err != nil {
@@ -74,7 +73,7 @@ func versionsFile() ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// fluxReleases are the folders of Flux's releases, the newest first.
+// fluxReleases returns the folders of Flux's releases, the newest first.
 func fluxReleases() ([]string, error) {
 	dir, err := download(operator, operatorVersion)
 	if err != nil {
@@ -112,7 +111,7 @@ func (h history) addFlux() error {
 	return nil
 }
 
-// addRelease adds a kind as one release of Flux defines it.
+// addRelease adds the versions of a kind in one release of Flux.
 func (h history) addRelease(c crd, release string, newest bool) {
 	storage := ""
 	present := map[string]bool{}
@@ -170,17 +169,17 @@ func definitionsIn(folder string) ([]crd, error) {
 	return found, nil
 }
 
-// addKubernetes reads when versions of the built-in kinds were deprecated and
-// removed, from the functions that the API server warns by.
+// addKubernetes reads when versions of the built-in kinds were deprecated and removed, from the functions that
+// the API server uses for its warnings.
 func (h history) addKubernetes() error {
-	for _, release := range lifecycleReleases {
-		dir, err := download("k8s.io/api", release)
+	for _, l := range lifecycles {
+		dir, err := download(l.module, l.release)
 		if err != nil {
 			return err
 		}
-		files, err := filepath.Glob(filepath.Join(dir, "*", "*", "zz_generated.prerelease-lifecycle.go"))
+		files, err := filepath.Glob(filepath.Join(dir, filepath.FromSlash(l.folders), "zz_generated.prerelease-lifecycle.go"))
 		if err != nil || len(files) == 0 {
-			return fmt.Errorf("k8s.io/api@%s has no lifecycles: %w", release, err)
+			return fmt.Errorf("%s@%s has no lifecycles: %w", l.module, l.release, err)
 		}
 		for _, f := range files {
 			if err := h.addLifecycles(f); err != nil {
@@ -221,7 +220,7 @@ func (h history) addLifecycles(file string) error {
 	return nil
 }
 
-// addLifecycle reads one of the functions, whose body is a return.
+// addLifecycle reads one of these functions, whose body is a return statement.
 func (h history) addLifecycle(group, apiVersion, kind string, f *ast.FuncDecl) error {
 	result, ok := f.Body.List[0].(*ast.ReturnStmt)
 	if !ok {
@@ -251,8 +250,7 @@ func (h history) addLifecycle(group, apiVersion, kind string, f *ast.FuncDecl) e
 	return nil
 }
 
-// removedBy says whether the Kubernetes whose schemas are embedded lacks what a
-// release removed.
+// removedBy reports whether the embedded schemas are those of a Kubernetes that lacks what a release removed.
 func removedBy(release string) bool {
 	return !semver.MustParse(release).GreaterThan(semver.MustParse(kubernetesVersion))
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/secrets/keys"
 )
 
-// pair is two keys: the first opens all files, the second comes and goes.
+// pair is two keys: the first opens all files, the second is added and removed.
 type pair struct{ private, public [2]string }
 
 func (p *pair) make() (err error) {
@@ -28,7 +28,7 @@ func (p *pair) make() (err error) {
 	return nil
 }
 
-// rules are a .sops.yaml for the first of the keys, or for both.
+// rules returns a .sops.yaml for the first key, or for both.
 func (p *pair) rules(readers int) string {
 	return "creation_rules:\n- path_regex: \\.sops\\.yaml$\n  encrypted_regex: ^(data|stringData)$\n  age: " + strings.Join(p.public[:readers], ",") + "\n"
 }
@@ -42,7 +42,8 @@ func (p *pair) seal(file, content string, readers int) (string, error) {
 	return string(out), err
 }
 
-// opens fails unless each file is for the readers and holds the value that was saved last.
+// opens returns an error unless each file is encrypted to the number of readers and has the value that was
+// saved last.
 func (p *pair) opens(s *scenario, f *sealedFiles, readers int) error {
 	for _, name := range f.names {
 		plain, err := p.open(s, name)
@@ -76,7 +77,8 @@ func (p *pair) open(s *scenario, name string) (string, error) {
 	return string(plain), err
 }
 
-// declared fails unless all declared Secrets hold their keys, and returns the value that was made.
+// declared returns an error unless all declared Secrets have their keys. It also returns the value that was
+// generated.
 func (p *pair) declared(s *scenario, second bool) (made string, err error) {
 	all, err := files(s.dir)
 	if err != nil {

@@ -1,12 +1,11 @@
 //go:build tools
 
-// Soak kills fleetwright while it renders, commits, pushes, encrypts, exchanges keys and
-// syncs, thousands of times and at random moments, with somebody beside it who saves files.
-// After each series of kills the same command runs to its end, as a user would run it again:
-// it must succeed without any repair by hand, nothing that was saved may be lost, and the
-// folder or repository must be what a run that was never killed makes of it.
+// Soak kills fleetwright thousands of times at random moments while it renders, commits, pushes, encrypts,
+// changes keys, fixes and syncs, and while somebody else saves files. After each series of kills the same
+// command runs to its end, as a user would run it again. It must succeed without any manual repair, no saved
+// file may be lost, and the result must be the same as that of a run that was never killed.
 //
-// It prints a transcript, and exits with 1 at the first difference, whose folder it keeps.
+// It prints a transcript. At the first difference it exits with 1 and keeps the folder.
 package main
 
 import (
@@ -89,14 +88,14 @@ func soak(command string, kills int, seed uint64, most time.Duration, dir, only 
 	return os.RemoveAll(dir)
 }
 
-// counts are what happened.
+// counts are the numbers of events.
 type counts struct {
-	// kills of a running command; cut are those that left something for the next one.
+	// kills is the number of killed commands. cut is the number of those that left something for the next run.
 	kills, cut int
-	// edits were saved while a command ran.
+	// edits is the number of files saved while a command ran.
 	edits int
-	// series of kills, each with a run to the end and a check after it; ended are runs that were
-	// through before they could be killed, which don't count.
+	// series is the number of series of kills, each with a run to the end and a check. ended is the number of
+	// runs that ended before they could be killed; they do not count as kills.
 	series, ended int
 	took          time.Duration
 }

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// scenario is one command that is killed again and again.
+// scenario is one command that is killed repeatedly.
 type scenario struct {
 	counts
 	name   string
@@ -22,25 +22,24 @@ type scenario struct {
 	dir    string
 	random *rand.Rand
 	want   int
-	// most is how long it may take, 0 for no end.
+	// most is the time limit, 0 for none.
 	most time.Duration
-	// usual is how long a run takes that isn't killed.
+	// usual is the time of a run that is not killed.
 	usual time.Duration
 
-	// prepare makes the folder.
+	// prepare creates the folder.
 	prepare func(*scenario) error
-	// change gives the command something to do, and args are its arguments.
+	// change gives the command something to do. args are its arguments.
 	change func(*scenario) error
 	args   []string
 	env    []string
-	// edit saves one of the files beside a running command, if it is set: under another name first,
-	// or in place.
+	// edit saves one of the files while a command runs, if it is set: in place, or under another name first.
 	edit func(s *scenario, file int, inPlace bool) error
-	// finish runs the command to its end, where that is more than to run it once.
+	// finish runs the command to its end, if it has to run more than once.
 	finish func(*scenario) error
-	// check looks at what it made.
+	// check checks the result.
 	check func(*scenario) error
-	// marks are what a command that was cut off leaves.
+	// marks are the files that an interrupted command leaves.
 	marks []string
 }
 
@@ -61,7 +60,7 @@ func (s *scenario) run() (err error) {
 	return nil
 }
 
-// one is one series: a change, some kills, a run to the end, and the check.
+// one runs one series: a change, some kills, a run to the end, and the check.
 func (s *scenario) one() error {
 	s.series++
 	if err := s.change(s); err != nil {
@@ -102,8 +101,8 @@ func (s *scenario) complete() error {
 	return s.must(s.args...)
 }
 
-// kill starts the command and kills it: at any moment, or soon after it has begun to write. It
-// reports false when the command ended by itself.
+// kill starts the command and kills it, at any moment or soon after it has begun to write. It returns false if
+// the command ended by itself.
 func (s *scenario) kill() (bool, error) {
 	cmd := s.command(s.args...)
 	if err := cmd.Start(); err != nil {
@@ -111,7 +110,7 @@ func (s *scenario) kill() (bool, error) {
 	}
 	done := make(chan struct{})
 	go func() {
-		_ = cmd.Wait() // its state tells
+		_ = cmd.Wait() // the state of the process has the result
 		close(done)
 	}()
 	moment := time.Duration(s.random.Float64() * 1.1 * float64(s.usual))
@@ -158,7 +157,7 @@ func (s *scenario) untilWriting(done <-chan struct{}) {
 	}
 }
 
-// marked says whether something is left for the next command.
+// marked reports whether an interrupted command left something.
 func (s *scenario) marked() bool {
 	for _, mark := range s.marks {
 		if _, err := os.Lstat(filepath.Join(s.dir, mark)); err == nil {
@@ -179,7 +178,7 @@ func (s *scenario) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// must runs the command to its end, which must be a success.
+// must runs the command to its end, and returns an error if it fails.
 func (s *scenario) must(args ...string) error {
 	out, err := s.command(args...).CombinedOutput()
 	if err != nil {
@@ -210,7 +209,7 @@ func (s *scenario) save(name, content string, inPlace bool) error {
 	return s.write(name, content)
 }
 
-// write puts a file into its place at once.
+// write replaces a file atomically.
 func (s *scenario) write(name, content string) error {
 	name = filepath.Join(s.dir, filepath.FromSlash(name))
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
@@ -228,7 +227,7 @@ func (s *scenario) read(name string) (string, error) {
 	return string(content), err
 }
 
-// files are the contents of all files in a folder, without git's own.
+// files returns the contents of all files in a folder, without .git.
 func files(dir string) (map[string]string, error) {
 	all := map[string]string{}
 	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
@@ -248,7 +247,7 @@ func files(dir string) (map[string]string, error) {
 	return all, err
 }
 
-// differ says where two sets of files differ.
+// differ returns an error that says where two sets of files differ.
 func differ(got, want map[string]string) error {
 	for name, content := range want {
 		if now, ok := got[name]; !ok {

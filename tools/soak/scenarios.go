@@ -12,18 +12,18 @@ import (
 	"strings"
 )
 
-// journal is what a write that was cut off leaves in a folder, and commitJournal what a commit leaves.
+// journal is the file that an interrupted write leaves in a folder. commitJournal is the file that an
+// interrupted commit leaves.
 const (
 	journal       = ".fleetwright/.git"
 	commitJournal = ".git/fleetwright-commit"
 )
 
 func scenarios() []*scenario {
-	return []*scenario{rendering(), committing(false), committing(true), encrypting(), rekeying(), syncing()}
+	return []*scenario{rendering(), committing(false), committing(true), encrypting(), rekeying(), syncing(), fixing()}
 }
 
-// spec is a specification in one of two versions, which differ in what is updated, created and
-// deleted.
+// spec returns a specification in one of two versions. The second one updates, creates and deletes something.
 func spec(second bool) string {
 	region, more := "eu", ""
 	if second {
@@ -60,6 +60,9 @@ spec:
 ` + more
 }
 
+// removing allows the removals of the first version. Its clusters do not really exist, so nothing runs on them.
+var removing = []string{"--allow-removal", "cluster/blue", "--allow-removal", "cluster/green"}
+
 // versions alternates between the two specifications.
 type versions struct{ second bool }
 
@@ -75,11 +78,12 @@ func rendering() *scenario {
 	v := &versions{}
 	edited := ""
 	want := map[bool]map[string]string{}
-	s := &scenario{name: "render", args: []string{"render"}, marks: []string{journal}, change: v.change}
+	render := slices.Concat([]string{"render"}, removing)
+	s := &scenario{name: "render", args: render, marks: []string{journal}, change: v.change}
 	s.prepare = func(s *scenario) error {
 		for _, second := range []bool{true, false} {
 			v.second = !second
-			err := errors.Join(v.change(s), s.write("clusters/staging/mine.yaml", "# mine\n"), s.must("render"))
+			err := errors.Join(v.change(s), s.write("clusters/staging/mine.yaml", "# mine\n"), s.must(render...))
 			if err != nil {
 				return err
 			}
@@ -95,9 +99,9 @@ func rendering() *scenario {
 	}
 	s.finish = func(s *scenario) error {
 		if edited == "" {
-			return s.must("render")
+			return s.must(render...)
 		}
-		out, err := s.command("render").CombinedOutput()
+		out, err := s.command(render...).CombinedOutput()
 		if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) || exit.ExitCode() != 1 {
 			return fmt.Errorf("after an edit: %w\n%s", err, out)
 		}
@@ -105,7 +109,7 @@ func rendering() *scenario {
 			return fmt.Errorf("the edit %q is lost: %q, %w", edited, now, err)
 		}
 		edited = ""
-		return s.must("render", "--overwrite", rendered)
+		return s.must(slices.Concat(render, []string{"--overwrite", rendered})...)
 	}
 	s.check = func(s *scenario) error {
 		got, err := files(s.dir)
@@ -120,9 +124,9 @@ func rendering() *scenario {
 func committing(push bool) *scenario {
 	v := &versions{}
 	trees := map[bool]string{}
-	s := &scenario{name: "commit", args: []string{"commit"}, marks: []string{commitJournal, journal}, change: v.change}
+	s := &scenario{name: "commit", args: slices.Concat([]string{"commit"}, removing), marks: []string{commitJournal, journal}, change: v.change}
 	if push {
-		s.name, s.args = "push", []string{"commit", "--push"}
+		s.name, s.args = "push", slices.Concat(s.args, []string{"--push"})
 	}
 	s.prepare = func(s *scenario) error {
 		if _, err := s.git("init", "--quiet", "--initial-branch=main"); err != nil {
@@ -155,7 +159,7 @@ func committing(push bool) *scenario {
 	return s
 }
 
-// sound says whether the repository is whole, its head has the tree, and the work tree follows.
+// sound returns an error unless the repository is intact, its head has the tree, and the work tree is clean.
 func (s *scenario) sound(tree string, push bool) error {
 	at, err := s.git("rev-parse", "HEAD^{tree}")
 	if err != nil {
@@ -193,7 +197,7 @@ func (s *scenario) sound(tree string, push bool) error {
 	return err
 }
 
-// sealedFiles are the files that are encrypted, with the value that was saved last.
+// sealedFiles are the encrypted files, with the value that was saved last.
 type sealedFiles struct {
 	values map[string]string
 	names  []string
@@ -208,7 +212,7 @@ func newSealedFiles(n int) *sealedFiles {
 	return f
 }
 
-// canary is in all values, and so in whatever holds one in plaintext.
+// canary is a part of all values, so a file that contains it has a plaintext value.
 const canary = "canary-of-the-soak"
 
 func (f *sealedFiles) value() string {
@@ -220,7 +224,7 @@ func secret(value string) string {
 	return "apiVersion: v1\nkind: Secret\nmetadata:\n  name: a\nstringData:\n  password: " + value + "\n"
 }
 
-// noPlaintext fails where a file in the folder holds a value.
+// noPlaintext returns an error if a file in the folder has a plaintext value.
 func (s *scenario) noPlaintext() error {
 	all, err := files(s.dir)
 	if err != nil {
@@ -336,7 +340,7 @@ func syncing() *scenario {
 	return s
 }
 
-// declaring is a specification that declares Secrets, in one of two versions.
+// declaring returns a specification that declares Secrets, in one of two versions.
 func declaring(public string, second bool) string {
 	more := "OTHER_TOKEN}}]\n"
 	if second {
@@ -361,7 +365,7 @@ spec:
 ` + declared
 }
 
-// declaredKeys are those of each declared Secret.
+// declaredKeys returns the keys of a declared Secret.
 func declaredKeys(name string, second bool) []string {
 	keys := []string{"more", "token"}
 	if strings.HasPrefix(name, "made") {

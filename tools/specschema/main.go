@@ -5,13 +5,17 @@
 package main
 
 import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
-// typesFolder holds the Go types, from the folder of this module.
+// typesFolder is the folder of the Go types, relative to this module.
 const typesFolder = "../../api/v1alpha1"
 
 func main() {
@@ -48,20 +52,28 @@ type file struct {
 	content []byte
 }
 
-// generate makes every file from the types and their comments.
+// generate generates all files from the types and their comments.
 func generate(types string) ([]file, error) {
 	kinds, err := reflectKinds(types)
 	if err != nil {
 		return nil, err
 	}
 	var files []file
+	texts := map[string]string{}
 	for _, k := range kinds {
 		content, err := k.document()
 		if err != nil {
 			return nil, fmt.Errorf("schema of %s: %w", k.name, err)
 		}
 		files = append(files, file{name: k.fileName(), content: content})
+		kind, _, _ := strings.Cut(k.fileName(), "_")
+		texts[kind] = string(content)
 	}
+	packed, err := pack(texts)
+	if err != nil {
+		return nil, err
+	}
+	files = append(files, file{name: packedName, content: packed})
 	all, err := combined(kinds)
 	if err != nil {
 		return nil, err
@@ -71,4 +83,25 @@ func generate(types string) ([]file, error) {
 		return nil, err
 	}
 	return append(files, file{name: combinedName, content: all}, file{name: "specification.md", content: reference}), nil
+}
+
+// packedName is the name of the file with the schemas of all kinds that the executable embeds.
+const packedName = "specification.json.gz"
+
+// pack compresses the schemas of all kinds into one file, by lower-case kind.
+func pack(texts map[string]string) ([]byte, error) {
+	content, err := json.Marshal(texts)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	w, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := w.Write(content); err != nil {
+		return nil, err
+	}
+	err = w.Close()
+	return out.Bytes(), err
 }

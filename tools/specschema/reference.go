@@ -38,8 +38,8 @@ Begin each file with this line, and an editor with a YAML language server comple
 ` + "```" + `
 `
 
-// reference is docs/specification.md: every field of every kind, and the
-// starter specification as an example.
+// reference returns docs/specification.md: every field of every kind, and the starter specification as an
+// example.
 func reference(kinds []kind) ([]byte, error) {
 	var out bytes.Buffer
 	out.WriteString(intro)
@@ -65,7 +65,7 @@ func reference(kinds []kind) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// tenantDefaults lists the quota and limits of a tenant that names none.
+// tenantDefaults writes the quota and limits of a tenant that sets none.
 func tenantDefaults(out *bytes.Buffer, t v1alpha1.TenantSpec) {
 	out.WriteString("\n## A tenant's default quota and limits\n\n" +
 		"`spec.quota` and `spec.limits` of a Tenant are merged over these.\n\n| Quota | |\n|---|---|\n")
@@ -104,8 +104,7 @@ func rows(out *bytes.Buffer, path string, s *jsonschema.Schema) {
 	}
 }
 
-// suchAs names the examples of a text that has neither a default nor a choice of
-// values.
+// suchAs returns the examples of a string that has neither a default nor a set of allowed values.
 func suchAs(s *jsonschema.Schema) string {
 	examples := s.Examples
 	if s.Items != nil {
@@ -121,7 +120,7 @@ func suchAs(s *jsonschema.Schema) string {
 	return " Such as " + strings.Join(values, " or ") + "."
 }
 
-// typeOf says in words what a field holds.
+// typeOf describes the type of a field.
 func typeOf(s *jsonschema.Schema) string {
 	switch {
 	case len(s.Enum) > 0:
@@ -140,5 +139,5 @@ func typeOf(s *jsonschema.Schema) string {
 	return s.Type
 }
 
-// escape makes text safe for a cell of a table.
+// escape escapes a string for a cell of a Markdown table.
 func escape(s string) string { return strings.NewReplacer("|", `\|`, "<", "&lt;").Replace(s) }

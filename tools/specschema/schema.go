@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	// Editors' YAML servers know draft-07 best.
+	// draft is the version of JSON Schema that the YAML servers of editors support best.
 	draft = "http://json-schema.org/draft-07/schema#"
-	// base is where the schemas are published.
+	// base is the URL where the schemas are published.
 	base         = "https://raw.githubusercontent.com/fleetwright/fleetwright/main/schemas/"
 	combinedName = v1alpha1.Group + "_" + v1alpha1.Version + ".json"
 	apiPackage   = "github.com/fleetwright/fleetwright/api/v1alpha1"
-	// thisPackage with the folder of the types joined to it is apiPackage.
+	// thisPackage joined with the folder of the types is apiPackage.
 	thisPackage = "github.com/fleetwright/fleetwright/tools/specschema"
 )
 
@@ -32,12 +32,12 @@ type kind struct {
 
 func (k kind) fileName() string { return strings.ToLower(k.name) + "_" + v1alpha1.Version + ".json" }
 
-// reflectKinds makes the schemas of the input kinds out of their types, tags and
-// comments, in the order in which a specification is usually written.
+// reflectKinds creates the schemas of the input kinds from their types, tags and comments, in the order in
+// which a specification is usually written.
 func reflectKinds(types string) ([]kind, error) {
 	r := &jsonschema.Reflector{
 		Anonymous:                  true,
-		DoNotReference:             true, // draft-07 ignores a description beside a $ref
+		DoNotReference:             true, // draft-07 ignores a description next to a $ref
 		RequiredFromJSONSchemaTags: true,
 		Mapper:                     mapType,
 	}
@@ -65,8 +65,8 @@ func reflectKinds(types string) ([]kind, error) {
 	return kinds, nil
 }
 
-// explainPatterns says in words what each pattern wants, in the keyword that the
-// YAML language server shows instead of the pattern.
+// explainPatterns adds a description of each pattern, in the keyword that the YAML language server shows
+// instead of the pattern.
 func explainPatterns(s *jsonschema.Schema) {
 	if s == nil {
 		return
@@ -81,7 +81,7 @@ func explainPatterns(s *jsonschema.Schema) {
 	explainPatterns(s.AdditionalProperties)
 }
 
-// mapType gives the types that are more than their Go type says a schema.
+// mapType returns the schema for types whose Go type does not say enough.
 func mapType(t reflect.Type) *jsonschema.Schema {
 	if t == reflect.TypeFor[v1alpha1.Duration]() {
 		return &jsonschema.Schema{Type: "string", Pattern: v1alpha1.DurationPattern, Examples: []any{"30s", "10m", "1h"}}
@@ -97,15 +97,15 @@ func property(s *jsonschema.Schema, name string) *jsonschema.Schema {
 	return p
 }
 
-// document is the schema file of one kind.
+// document returns the schema file of one kind.
 func (k kind) document() ([]byte, error) {
 	s := *k.schema
 	s.Version, s.ID, s.Title = draft, jsonschema.ID(base+k.fileName()), k.name+" ("+v1alpha1.APIVersion+")"
 	return write(&s)
 }
 
-// combined is one schema for all kinds, which a file of several documents can
-// name once: the kind chooses what else holds.
+// combined returns one schema for all kinds, for files with several documents: the kind selects the rest of the
+// schema.
 func combined(kinds []kind) ([]byte, error) {
 	all := &jsonschema.Schema{
 		Version:     draft,
@@ -139,7 +139,7 @@ func write(s *jsonschema.Schema) ([]byte, error) {
 	if err := enc.Encode(s); err != nil {
 		return nil, err
 	}
-	// The schemas' own MarshalJSON escapes what only HTML needs.
+	// MarshalJSON of the schemas escapes characters that only need escaping in HTML.
 	plain := strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(out.String())
 	return []byte(plain), nil
 }

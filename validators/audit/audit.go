@@ -1,5 +1,5 @@
-// Package audit holds the rules of the profile audit: advice that its owner may
-// have reasons not to follow. They are off unless they are asked for.
+// Package audit holds the rules of the profile audit: advice that users may have good reasons not to follow.
+// These rules are off by default.
 package audit
 
 import (
@@ -15,21 +15,20 @@ import (
 // Profile is the name of the profile.
 const Profile = "audit"
 
-// The groups of the kinds that are judged.
-// long is an interval after which nobody waits beside the screen any more.
+// The API groups of the checked kinds. long is the shortest interval that is too long for a user to wait.
 const long = 10 * time.Minute
 
 func isKustomization(o *reconcile.Object) bool {
 	return o.Group == fluxapi.KustomizeGroup && o.Kind == "Kustomization"
 }
 
-// isRelease says whether an object is a whole HelmRelease: an overlay's fragment, in a
-// repository that no cluster's root is in, has no chart.
+// isRelease reports whether an object is a complete HelmRelease. A patch in an overlay, as it appears in a
+// repository without a cluster's root, has no chart.
 func isRelease(o *reconcile.Object) bool {
 	return o.Group == fluxapi.HelmGroup && o.Kind == "HelmRelease" && (o.Field("spec", "chart") != nil || o.Field("spec", "chartRef") != nil)
 }
 
-// duration is one of an object, 0 where there is none that is known.
+// duration returns the duration at a path of an object, or 0 if there is none or it is not a valid duration.
 func duration(o *reconcile.Object, path ...any) time.Duration {
 	d, err := time.ParseDuration(o.Text(path...))
 	if err != nil {
@@ -38,11 +37,11 @@ func duration(o *reconcile.Object, path ...any) time.Duration {
 	return d
 }
 
-// stages are words in names of clusters; the first are those of production.
+// stages are words in the names of clusters; the first list names production, the second all other stages.
 var stages = [][]string{{"prod", "prd", "live"}, {"stag", "stg", "dev", "test", "tst", "qa", "uat", "preprod", "preview", "sandbox", "lab", "demo"}}
 
-// isProduction says whether a cluster is one of production, by its name. A fleet that
-// names no stages is all production; so is a repository without clusters.
+// isProduction reports whether a cluster is a production cluster, by the name of its folder. If no cluster has
+// the name of a stage, all are production. A repository without clusters counts as production.
 func isProduction(p *rule.Pass, c *reconcile.Cluster) bool {
 	named := func(c *reconcile.Cluster, words []string) bool {
 		path := strings.ToLower(c.Root.Path)

@@ -16,9 +16,9 @@ var AutomationBranch = rule.Rule{
 	Title:    "image automation that pushes to the branch that the cluster follows",
 	Severity: finding.Info,
 	Profile:  Profile,
-	Why: `ImageUpdateAutomation commits a new tag straight to the branch that the cluster follows: what is pushed to the
-registry is deployed with no review and no check between, and the branch cannot be protected.`,
-	Fix: `Push to a branch of its own (spec.git.push.branch), and open a pull request from it.`,
+	Why: `An ImageUpdateAutomation commits new tags to the branch that the cluster follows. Every image that somebody
+pushes to the registry is therefore deployed without a review or a check, and the branch cannot be protected.`,
+	Fix: `Push to a separate branch (spec.git.push.branch), and open a pull request from it.`,
 	Run: func(p *rule.Pass) {
 		objects := p.Applied()
 		for _, o := range objects {
@@ -44,7 +44,7 @@ func automationBranch(p *rule.Pass, o, source *reconcile.Object) {
 	}, "spec", "git", "push", "branch")
 }
 
-// sourceOf is the GitRepository that an automation checks out; nil where it isn't known.
+// sourceOf returns the GitRepository that an ImageUpdateAutomation checks out; nil if it is unknown.
 func sourceOf(objects []*reconcile.Object, o *reconcile.Object) *reconcile.Object {
 	namespace := cmp.Or(o.Text("spec", "sourceRef", "namespace"), o.Namespace)
 	for _, s := range objects {
@@ -62,11 +62,11 @@ var AutomationKey = rule.Rule{
 	Title:    "image automation that uses the cluster's sync credentials",
 	Severity: finding.Info,
 	Profile:  Profile,
-	Why: `To push, image automation needs a key that may write. Where it uses the source that Kustomizations are applied
-from, the key that reads the repository may write it too, on each cluster that has it: who gets hold of it in one
-cluster changes what all of them run.`,
-	Fix: `Give the automation a GitRepository of its own, with a Secret whose key may write, and let the key of the sync
-only read.`,
+	Why: `To push, image automation needs a key with write access. If it uses the source that Kustomizations are applied
+from, the key with which each cluster reads the repository can also write to it. Whoever gets that key in one
+cluster can change what all clusters run.`,
+	Fix: `Create a separate GitRepository for the automation, with a Secret whose key can write, and give the sync a
+read-only key.`,
 	Run: func(p *rule.Pass) {
 		objects := p.Applied()
 		for _, o := range objects {

@@ -17,10 +17,11 @@ var RetryInterval = rule.Rule{
 	Title:    "a Kustomization with a long retry interval",
 	Severity: finding.Info,
 	Profile:  Profile,
-	Why: `A Kustomization that fails is tried again after spec.retryInterval, which defaults to spec.interval: with an
-interval of an hour a webhook that wasn't up yet costs an hour, and what depends on the Kustomization waits along.
+	Why: `A Kustomization that fails is retried after spec.retryInterval, which defaults to spec.interval. With an
+interval of one hour, a webhook that was not ready yet costs one hour, and every Kustomization that depends on
+this one waits, too.
 
-Reported where the interval is longer than ten minutes.`,
+Reported if the interval is longer than ten minutes.`,
 	Fix: `Set spec.retryInterval: 2m.`,
 	Run: func(p *rule.Pass) {
 		for _, o := range p.Applied() {
@@ -39,13 +40,13 @@ var Timeout = rule.Rule{
 	Title:    "a Kustomization that waits as long as its interval",
 	Severity: finding.Info,
 	Profile:  Profile,
-	Why: `A Kustomization that waits for what it applies to become healthy gives up after spec.timeout, which defaults
-to spec.interval: with an interval of an hour nobody hears for an hour that a rollout hangs, and a newer commit that
-mends it waits behind.
+	Why: `A Kustomization that waits for its objects to become healthy gives up after spec.timeout, which defaults to
+spec.interval. With an interval of one hour, a hanging rollout is reported only after an hour, and a newer
+commit that fixes it has to wait.
 
-Reported where wait or health checks are set and the interval is longer than ten minutes. A HelmRelease's timeout
-defaults to five minutes.`,
-	Fix: `Set spec.timeout to what the rollout takes at most, such as 5m.`,
+Reported if wait or health checks are set and the interval is longer than ten minutes. The timeout of a
+HelmRelease defaults to five minutes.`,
+	Fix: `Set spec.timeout to the longest time that the rollout can take, such as 5m.`,
 	Run: func(p *rule.Pass) {
 		for _, o := range p.Applied() {
 			wait, _ := o.Field("spec", "wait").(bool)
@@ -64,10 +65,10 @@ var Prune = rule.Rule{
 	Title:    "a Kustomization that does not prune",
 	Severity: finding.Info,
 	Profile:  Profile,
-	Why: `Without pruning an object that is removed from Git stays in the cluster, and nothing in Git says that it is
-there: it runs on, unpatched, and a cluster that is built anew lacks it.`,
-	Fix: `Set spec.prune: true. An object that must survive carries the annotation
-kustomize.toolkit.fluxcd.io/prune: disabled.`,
+	Why: `Without pruning, an object that is removed from Git stays in the cluster. It keeps running without updates, Git
+does not show that it exists, and a rebuilt cluster does not have it.`,
+	Fix: `Set spec.prune: true. Annotate objects that must not be deleted with kustomize.toolkit.fluxcd.io/prune:
+disabled.`,
 	Run: func(p *rule.Pass) {
 		for _, o := range p.Applied() {
 			if isKustomization(o) && !slices.Contains([]any{true}, o.Field("spec", "prune")) && !strings.Contains(o.Text("spec", "prune"), "${") {
@@ -84,12 +85,12 @@ var AlertMissing = rule.Rule{
 	Title:    "a production cluster without an Alert",
 	Severity: finding.Info,
 	Profile:  Profile,
-	Why: `A Kustomization or HelmRelease that fails says so in its status and in an event, and nowhere else: without an
-Alert of notification-controller, or a monitoring that watches Flux's metrics, the cluster drifts from Git until
-somebody looks.
+	Why: `A Kustomization or HelmRelease that fails reports the failure only in its status and in an event. Without an
+Alert of notification-controller, or monitoring of Flux's metrics, nobody notices that the cluster drifts from
+Git.
 
-Asked of clusters of production, as their paths name them; of all where no path names a stage. A rule or monitor of
-Prometheus that speaks of Flux's metrics counts as an Alert.`,
+The rule checks production clusters, as their paths name them, or all clusters if no path names a stage. A
+Prometheus rule or monitor that mentions Flux's metrics counts as an Alert. A tenant's own repository is not checked.`,
 	Fix: `Add a Provider and an Alert for errors:
 
     apiVersion: notification.toolkit.fluxcd.io/v1beta3
@@ -117,7 +118,7 @@ func alertMissing(p *rule.Pass, c *reconcile.Cluster) {
 	heard := slices.ContainsFunc(c.Objects(), func(o *reconcile.Object) bool {
 		return o.Group == fluxapi.NotificationGroup && o.Kind == "Alert" || watchesFlux(o)
 	})
-	if heard || !isProduction(p, c) || len(c.Objects()) == 0 {
+	if heard || c.Root.Boundary != nil || !isProduction(p, c) || len(c.Objects()) == 0 {
 		return
 	}
 	if !c.Complete() {
@@ -131,7 +132,7 @@ func alertMissing(p *rule.Pass, c *reconcile.Cluster) {
 	})
 }
 
-// watchesFlux recognises monitoring of Flux's metrics.
+// watchesFlux reports whether an object is an alerting rule that uses Flux's metrics.
 func watchesFlux(o *reconcile.Object) bool {
 	if !slices.Contains([]string{"PrometheusRule", "VMRule", "GrafanaAlertRuleGroup"}, o.Kind) {
 		return false

@@ -14,9 +14,9 @@ var ClusterSize = rule.Rule{
 	Title:    "a FluxInstance without a cluster size",
 	Severity: finding.Info,
 	Profile:  Profile,
-	Why: `spec.cluster.size sets how many objects Flux's controllers work on at once, and their limits of memory and
-processor. Without it they have the defaults of a small installation, and a cluster with hundreds of releases waits
-for them or sees them killed for memory.`,
+	Why: `spec.cluster.size sets the concurrency of Flux's controllers and their CPU and memory limits. Without it, the
+controllers have the defaults of a small installation: in a cluster with hundreds of releases, reconciliation is
+slow, or the controllers are killed for their memory use.`,
 	Fix: `Set spec.cluster.size to small, medium or large. Source: https://fluxoperator.dev/docs/crd/fluxinstance/`,
 	Run: func(p *rule.Pass) {
 		for _, o := range p.Applied() {

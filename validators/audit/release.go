@@ -17,10 +17,10 @@ var ReleaseRetry = rule.Rule{
 	Title:    "a HelmRelease that stays failed after its first failure",
 	Severity: finding.Info,
 	Profile:  Profile,
-	Why: `By default helm-controller tries an install or an upgrade once: when it fails, on a registry that was not
-reachable or a webhook that was not up yet, the release stays failed until its chart or its values change. With the
-strategy RetryOnFailure it tries again, each time in place; remediation.retries does so after a rollback or an
-uninstall.`,
+	Why: `By default, helm-controller tries an install or upgrade once. If it fails, for example because a registry was
+unreachable or a webhook was not ready yet, the release stays failed until its chart or values change. With the
+strategy RetryOnFailure, helm-controller retries in place. With remediation.retries, it retries after a rollback
+or an uninstall.`,
 	Fix: `Set it for both actions:
 
     install:
@@ -48,7 +48,7 @@ UpgradeStrategy of helm-controller's API.`,
 	},
 }
 
-// retriesByDefault recognises a helm-controller whose default strategy is to retry.
+// retriesByDefault reports whether an object configures helm-controller to retry failed releases by default.
 func retriesByDefault(o *reconcile.Object) bool {
 	const gate = "DefaultToRetryOnFailure=true"
 	if o.Kind == "Deployment" && o.Name == "helm-controller" {
@@ -80,12 +80,12 @@ var DriftDetection = rule.Rule{
 	Title:    "a production HelmRelease without drift detection",
 	Severity: finding.Info,
 	Profile:  Profile,
-	Why: `helm-controller compares a release with its chart and values, not with the cluster: what somebody edits or
-deletes by hand stays so until the next upgrade. With drift detection it looks at every interval, and puts right
-what differs (enabled) or says so (warn). It is off by default.
+	Why: `helm-controller compares a release with its chart and values, not with the cluster: manual edits and deletions
+persist until the next upgrade. With drift detection, it compares the cluster at every interval, and corrects
+the difference (enabled) or reports it (warn). Drift detection is off by default.
 
-Asked of clusters of production, as their paths name them; of all where no path names a stage.`,
-	Fix: `Set spec.driftDetection.mode: enabled, and list under ignore what others write on purpose, such as
+The rule checks production clusters, as their paths name them, or all clusters if no path names a stage.`,
+	Fix: `Set spec.driftDetection.mode: enabled, and list under ignore the fields that others change on purpose, such as
 /spec/replicas under an autoscaler.`,
 	Run: func(p *rule.Pass) {
 		for _, o := range p.Applied() {
@@ -104,9 +104,9 @@ var CreateNamespace = rule.Rule{
 	Title:    "a HelmRelease that creates its own namespace",
 	Severity: finding.Info,
 	Profile:  Profile,
-	Why: `A namespace that install.createNamespace makes is in nobody's hands: it has no labels (pod security, tenant),
-nobody updates it, and it is not deleted with the release.`,
-	Fix: `Write the Namespace in Git, in the Kustomization that applies the HelmRelease, and leave createNamespace out.`,
+	Why: `A namespace that install.createNamespace creates is not managed: it has no labels (pod security, tenant),
+nothing updates it, and it is not deleted with the release.`,
+	Fix: `Add the Namespace to the Kustomization that applies the HelmRelease, and remove createNamespace.`,
 	Run: func(p *rule.Pass) {
 		for _, o := range p.Applied() {
 			if create, _ := o.Field("spec", "install", "createNamespace").(bool); create && isRelease(o) {
@@ -123,9 +123,9 @@ var DefaultNamespace = rule.Rule{
 	Title:    "a workload in the namespace default",
 	Severity: finding.Info,
 	Profile:  Profile,
-	Why: `The namespace default is everybody's: it cannot be deleted, what ends up there by a forgotten -n sits beside
-it, and roles, quotas and network policies for it hold for things that don't belong together.`,
-	Fix: `Give the workload a namespace of its own.`,
+	Why: `The namespace default is shared and cannot be deleted. Objects that are created there because of a forgotten -n
+mix with the workload, and roles, quotas and network policies apply to unrelated objects.`,
+	Fix: `Create a separate namespace for the workload.`,
 	Run: func(p *rule.Pass) {
 		for _, o := range p.Applied() {
 			path := []any{"metadata", "namespace"}

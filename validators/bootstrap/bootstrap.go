@@ -1,6 +1,5 @@
-// Package bootstrap holds the rules that compare what a bootstrap installs with
-// the HelmReleases in Git. All of them draw from one comparison, which
-// internal/bootstrap makes.
+// Package bootstrap holds the rules that compare what a bootstrap, such as a helmfile, installs with the
+// HelmReleases in Git. All of them share one comparison from internal/bootstrap.
 package bootstrap
 
 import (
@@ -18,8 +17,8 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// comparison of all bootstrap files with the HelmReleases; its report is nil
-// where the repository has no bootstrap.
+// comparison compares all bootstrap files with the HelmReleases. Its report is nil if the repository has no
+// bootstrap.
 var comparison = &rule.Analysis[compared]{Name: "bootstrap", RunPass: func(p *rule.Pass) compared {
 	report, err := bootstrap.Verify(p.Context, p.Repo, p.Fleet())
 	if errors.Is(err, bootstrap.ErrNoBootstrap) {
@@ -33,12 +32,12 @@ type compared struct {
 	err    error
 }
 
-// releases of the pass's cluster. A bootstrap that belongs to no cluster counts
-// for every one.
+// releases returns the reports about the releases that bootstrap files install in the pass's cluster. A
+// bootstrap that belongs to no cluster counts for every cluster.
 func releases(p *rule.Pass) []bootstrap.ReleaseReport {
 	c := comparison.Of(p)
 	if c.err != nil {
-		// The context has ended, which the run reports, or a file went away.
+		// The context ended, which the run reports, or a file disappeared.
 		p.Unresolved("", 0, "the bootstrap could not be read: "+c.err.Error())
 		return nil
 	}
@@ -54,18 +53,18 @@ func releases(p *rule.Pass) []bootstrap.ReleaseReport {
 	return own
 }
 
-// open reports a question, but for one that limit-exceeded reports.
+// open reports something that cannot be decided, unless the rule limit-exceeded already reports its reason.
 func open(p *rule.Pass, file string, line int, reason string) {
 	if !slices.ContainsFunc(bounds.Exceeded(), func(e *bounds.Error) bool { return strings.Contains(reason, e.Why()) }) {
 		p.Unresolved(file, line, reason)
 	}
 }
 
-// orderProblems are those of the pass's cluster.
+// orderProblems returns the order problems of the pass's cluster.
 func orderProblems(p *rule.Pass) []bootstrap.OrderProblem {
 	c := comparison.Of(p)
 	if c.err != nil || c.report == nil {
-		return nil // the others tell why
+		return nil // the other rules report the reason
 	}
 	var own []bootstrap.OrderProblem
 	for _, o := range c.report.Order {
@@ -76,13 +75,13 @@ func orderProblems(p *rule.Pass) []bootstrap.OrderProblem {
 	return own
 }
 
-// drifts reports the differences that fall under a rule.
+// drifts reports the differences of one rule.
 func drifts(p *rule.Pass, id string) {
 	in := &sources{repo: p.Repo}
 	for _, r := range releases(p) {
 		p.Checked(r.File)
 		for _, d := range r.Differences {
-			// The run itself counts the other ways to ignore it.
+			// Declared differences are skipped here; the run itself counts what is ignored in other ways.
 			if d.Rule == id && !r.Declared(d) {
 				p.Report(driftFinding(in, r, d))
 			}
@@ -101,8 +100,11 @@ func driftFinding(in *sources, r bootstrap.ReleaseReport, d bootstrap.Difference
 		f.File, f.Line, value = r.File, r.Line, r.Release
 	}
 	f.Column = in.column(f.File, f.Line, value)
-	f.Message = fmt.Sprintf("release %q: %s is %s in the bootstrap and %s in Git (%s)", r.Release, d.Field,
-		d.Bootstrap.Text(), d.Git.Text(), at(d.Git, r.HelmRelease))
+	inBootstrap, inGit := d.Texts()
+	f.Message = fmt.Sprintf("release %q: %s is %s in the bootstrap and %s in Git (%s)", r.Release, d.Field, inBootstrap, inGit, at(d.Git, r.HelmRelease))
+	if inBootstrap == inGit { // but for what Flux makes of it
+		f.Message = fmt.Sprintf("release %q: %s is %s in the bootstrap and in Git (%s)", r.Release, d.Field, inGit, at(d.Git, r.HelmRelease))
+	}
 	if absent := d.Absent(); absent != "" {
 		f.Message = fmt.Sprintf("release %q: the %s cannot be read: %s", r.Release, d.Field, absent)
 	}
@@ -110,7 +112,7 @@ func driftFinding(in *sources, r bootstrap.ReleaseReport, d bootstrap.Difference
 	return f
 }
 
-// placeOf reads FILE:LINE.
+// placeOf parses a place of the form FILE:LINE.
 func placeOf(text string) finding.Place {
 	i := strings.LastIndexByte(text, ':')
 	line, err := strconv.Atoi(text[i+1:])
@@ -127,14 +129,13 @@ func at(s bootstrap.Side, helmRelease string) string {
 	return fmt.Sprintf("%s:%d", s.File, s.Line)
 }
 
-// sources are the lines of files that were asked for.
+// sources caches the lines of the files that it has read.
 type sources struct {
 	repo  *repository.Repository
 	files map[string][]string
 }
 
-// column finds where a value stands in its line; the line's first character
-// otherwise.
+// column returns the column of a value in its line, or of the line's first character if the value is not there.
 func (s *sources) column(file string, line int, value any) int {
 	lines, known := s.files[file]
 	if !known {

@@ -51,7 +51,7 @@ func TestFindings(t *testing.T) {
 	}
 	f := found[0]
 	if f.File != "bootstrap/eu/helmfile.yaml" || f.Line != 5 || f.Column != 14 || f.Cluster != "eu" ||
-		f.Object.Kind != "HelmRelease" || f.Object.Name != "app" || f.Hint != "Git was bumped and the helmfile was not" {
+		f.Object.Kind != "HelmRelease" || f.Object.Name != "app" || f.Hint != "Git was updated, but the helmfile was not" {
 		t.Errorf("got %+v", f)
 	}
 	if want := `release "app": version is 1.0.0 in the bootstrap and 1.0.1 in Git (clusters/eu/app.yaml:17)`; f.Message != want {
@@ -84,8 +84,8 @@ kind: HelmRelease
 metadata: {name: app, namespace: a}
 spec: {chart: {spec: {chart: app, version: 1.0.0}}}
 `)
-	if len(found) != 1 || found[0].Line != 6 || found[0].Hint != "kustomize stops there: correct the path" ||
-		found[0].Message != `release "app": the values cannot be read: the values file cni/gone.yaml doesn't exist` {
+	if len(found) != 1 || found[0].Line != 6 || found[0].Hint != "kustomize fails there: correct the path" ||
+		found[0].Message != `release "app": the values cannot be read: the values file cni/gone.yaml does not exist` {
 		t.Errorf("got %+v", found)
 	}
 }
@@ -106,7 +106,7 @@ func TestRefused(t *testing.T) {
 	t.Parallel()
 	const refused = "-- helmfile.yaml --\nreleases:\n  - {name: app, namespace: a, chart: oci://ghcr.io/charts/app, versions: 1.0.0}\n  - {name: b, namespace: a, chart: oci://ghcr.io/charts/app, verify: many}\n"
 	found, unresolved := ruletest.Run(t, bootstrap.Refused, refused)
-	if len(found) != 1 || len(unresolved) != 0 || found[0].Line != 2 || !strings.Contains(found[0].Message, "helmfile stops: ") ||
+	if len(found) != 1 || len(unresolved) != 0 || found[0].Line != 2 || !strings.Contains(found[0].Message, "helmfile fails: ") ||
 		!strings.Contains(found[0].Message, "versions") {
 		t.Errorf("a refusal is told as %+v, %+v", found, unresolved)
 	}
@@ -119,7 +119,7 @@ func TestRefused(t *testing.T) {
 		t.Errorf("a file that is no YAML is told as %+v, %+v", found, unresolved)
 	}
 	const repositories = "-- helmfile.yaml --\nrepositories:\n  - {name: coredns, url: https://example.com/charts}\nreleases:\n  - name: a\n    namespace: a\n    chart: %s/a\n"
-	for prefix, want := range map[string]string{"coredns": "", "other": "", "cordns": `helmfile stops: repo cordns not found; did you mean "coredns"?`, "oci://cordns": "", "./cordns": ""} {
+	for prefix, want := range map[string]string{"coredns": "", "other": "", "cordns": `helmfile fails: repo cordns not found; did you mean "coredns"?`, "oci://cordns": "", "./cordns": ""} {
 		found, unresolved = ruletest.Run(t, bootstrap.Refused, fmt.Sprintf(repositories, prefix))
 		if len(unresolved) != 0 || len(found) > 1 || len(found) == 0 && want != "" || len(found) == 1 && (found[0].Message != want || found[0].Line != 6) {
 			t.Errorf("a repository %s is told as %+v, %+v", prefix, found, unresolved)
@@ -166,7 +166,7 @@ func TestASharedTemplateIsToldOnce(t *testing.T) {
 		t.Fatalf("what is there is told as %+v", found)
 	}
 	found := ruletest.Find(t, bootstrap.TemplatePath, strings.Replace(all, "../apps/", "../app/", 1))
-	if want := `release "a": the chart cannot be read: the file app/a.yaml, which the template reads, doesn't exist; the same applies to 2 other releases: b, c`; len(found) != 1 || found[0].Line != 3 || found[0].Message != want {
+	if want := `release "a": the chart cannot be read: the file app/a.yaml, which the template reads, does not exist; the same applies to 2 other releases: b, c`; len(found) != 1 || found[0].Line != 3 || found[0].Message != want {
 		t.Errorf("a path is told as %+v", found)
 	}
 	broken := strings.Replace(all, "ref.tag", "ref.tga", 1)
@@ -182,7 +182,7 @@ func TestAMisspeltChart(t *testing.T) {
 	const files = "-- helmfile.yaml --\nreleases:\n  - {name: a, namespace: x, chart: oci://ghcr.io/charts/cordns, version: 1.0.0}\n-- a.yaml --\n" +
 		"apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: a, namespace: x}\nspec: {chart: {spec: {chart: coredns, version: 1.0.0}}}\n"
 	found := ruletest.Find(t, bootstrap.ChartDrift, files)
-	if want := `the bootstrap installs another chart than Flux: did you mean "coredns"?`; len(found) != 1 || found[0].Hint != want {
+	if want := `Flux installs another chart than the bootstrap: did you mean "coredns"?`; len(found) != 1 || found[0].Hint != want {
 		t.Errorf("got %+v, want the hint %s", found, want)
 	}
 }

@@ -11,11 +11,12 @@ var ChartDrift = rule.Rule{
 	ID:       bootstrap.RuleChartDrift,
 	Title:    "the bootstrap installs a different chart than Git",
 	Severity: finding.Error,
-	Why: `Flux upgrades the release that the bootstrap installed to a chart of another name: what the first chart
-had and the second doesn't is deleted, and what both name differently is made twice.
+	Why: `Flux upgrades the release that the bootstrap installed to a chart with another name. Objects that only the first
+chart has are deleted, and objects that the charts name differently are created a second time.
 
-Only the chart's name counts. The same chart from another registry, mirror or protocol is no difference.`,
-	Fix: `Name the same chart in both, or let the helmfile read it from the source in Git:
+Only the name of the chart is compared. The same chart from another registry, mirror or protocol is not a
+difference.`,
+	Fix: `Use the same chart in both, or let the helmfile read it from the source in Git:
 
     chart: '{{ readFile "../kubernetes/apps/a/app/ocirepository.yaml" | fromYaml | get "spec.url" }}'`,
 	Run: func(p *rule.Pass) { drifts(p, bootstrap.RuleChartDrift) },

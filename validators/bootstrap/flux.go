@@ -13,18 +13,19 @@ var FluxDrift = rule.Rule{
 	ID:       bootstrap.RuleFluxDrift,
 	Title:    "the bootstrap installs a different Flux than Git",
 	Severity: finding.Error,
-	Why: `A bootstrap that installs Flux itself, by its manifests (github.com/fluxcd/flux2/manifests/install?ref=…,
-gotk-components.yaml) or by a FluxInstance, says a second time which Flux the cluster runs. What the cluster applies then
-says it for good: a FluxInstance, the chart flux-instance, the manifests or the source that they come from. Where both
-differ, Flux replaces itself as soon as it runs, with another version, other components, or a sync from elsewhere.
+	Why: `A bootstrap can install Flux itself, with its manifests (github.com/fluxcd/flux2/manifests/install?ref=…,
+gotk-components.yaml) or a FluxInstance. The objects that the cluster then applies also declare Flux: a
+FluxInstance, the chart flux-instance, the manifests or the source that they come from. If the two differ, Flux
+replaces itself as soon as it runs, with another version, other components, or a sync from another place.
 
-Of manifests that are not in the repository the version counts, of a FluxInstance its whole spec, with the defaults of the
-operator. A range in Git that the bootstrap's version is in is unresolved.`,
-	Fix: `Bump both, or install the FluxInstance that is in Git, so that it stands there once.`,
+For manifests that are not in the repository, only the version is compared. For a FluxInstance, the whole spec
+is compared, with the defaults of the operator. A range in Git that includes the bootstrap's version is
+unresolved.`,
+	Fix: `Update both, or let the bootstrap install the FluxInstance that is in Git, so that it is declared once.`,
 	Run: func(p *rule.Pass) {
 		c := comparison.Of(p)
 		if c.err != nil || c.report == nil {
-			return // the others tell why
+			return // the other rules report the reason
 		}
 		in := &sources{repo: p.Repo}
 		for _, f := range c.report.Flux {

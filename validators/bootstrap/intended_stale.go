@@ -11,14 +11,14 @@ var IntendedStale = rule.Rule{
 	ID:       bootstrap.RuleIntendedStale,
 	Title:    "an intended difference from the bootstrap that no longer exists",
 	Severity: finding.Warning,
-	Why: `The annotation fleetwright.dev/bootstrap-intended of a HelmRelease declares which fields its bootstrap may have
-otherwise, each with a reason: "FIELD: reason; FIELD: reason". One that is left when both sides agree again hides the
-next drift of that field, which nobody has looked at.`,
+	Why: `The annotation fleetwright.dev/bootstrap-intended of a HelmRelease lists the fields in which the bootstrap may
+differ, each with a reason: "FIELD: reason; FIELD: reason". If the field no longer differs, the entry hides its
+next, unintended drift.`,
 	Fix: `Remove the entry from the annotation.`,
 	Run: func(p *rule.Pass) {
 		c := comparison.Of(p)
 		if c.err != nil || c.report == nil {
-			return // the others tell why
+			return // the other rules report the reason
 		}
 		for _, d := range c.report.Stale {
 			if !p.InCluster(d.Cluster) {

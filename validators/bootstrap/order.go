@@ -9,23 +9,47 @@ import (
 // Order is bootstrap-order.
 var Order = rule.Rule{
 	ID:       bootstrap.RuleOrder,
-	Title:    "bootstrap releases without an order, or with another order than in Git",
+	Title:    "bootstrap releases that cannot be installed in order, or in another order than in Git",
 	Severity: finding.Error,
-	Why: `helmfile installs releases side by side unless one needs another, and stops at needs that form a circle or
-name a release that the file doesn't have: no new cluster can be built.
+	Why: `helmfile installs releases in parallel unless one needs another. It fails if needs form a cycle, or name a
+release that the file does not define: then no new cluster can be built. It also stops at a hook whose kubectl applies a
+file that does not exist. A file that .gitignore leaves out, or that another hook of the release names, is not reported.
 
-A HelmRelease that depends on another (spec.dependsOn) waits for it under Flux. Where both are bootstrapped and the
-release doesn't need the other, it may come first; that is a warning.`,
-	Fix: `Name what a release needs as NAMESPACE/NAME of a release in the same file, and leave no circle.`,
-	Run: func(p *rule.Pass) {
-		in := &sources{repo: p.Repo}
-		for _, o := range orderProblems(p) {
-			severity := finding.Error
-			if !o.Refused {
-				severity = finding.Warning
-			}
-			p.Report(finding.Finding{File: o.File, Line: o.Line, Column: in.column(o.File, o.Line, o.Release), Severity: severity,
-				Cluster: o.Cluster, Message: o.Message, Hint: o.Hint})
+Under Flux, a HelmRelease waits for the HelmReleases of its spec.dependsOn. If both releases are bootstrapped,
+but one does not need the other, helmfile may install them in the wrong order. If a release needs another one, but the
+Kustomization that applies the other depends on its own, one of the two orders is wrong. Both are warnings.
+
+A release also needs those of the file that bring what it uses: the definitions of the objects in its chart and of those
+that its hooks apply or wait for, the cluster's network if it has pods, and the cluster's DNS if its pods call servers by
+name, as Flux does. Without such a need, that one may be installed later: a warning. The same is reported for a hook that runs
+before its release is installed (presync) and needs a definition or a workload that the release itself brings. It is an
+error only if the chart is available and contains that workload.
+
+Charts that are available are rendered. Of the others, only well-known ones are known: what they define, that they have
+pods, and which are the network or the DNS. Nothing is reported if the definitions may come from elsewhere: from the stage
+of definitions or another helmfile, from CustomResourceDefinitions in the repository, from a URL in the helmfile, or from
+a script or another file that mentions the definition's group or the chart.`,
+	Fix: `In needs, name a release of the same file as NAMESPACE/NAME, and remove cycles. Name the release with the network,
+the DNS or the definitions, unless another one that is needed needs it. A path in the arguments of a hook is relative to
+the folder of the helmfile. A hook that uses what its release brings is a postsync hook.`,
+	Run: func(p *rule.Pass) { orders(p, bootstrap.RuleOrder) },
+}
+
+// orders reports the problems of one rule about the order of releases or about the objects that hooks apply.
+func orders(p *rule.Pass, id string) {
+	in := &sources{repo: p.Repo}
+	for _, o := range orderProblems(p) {
+		severity := finding.Error
+		switch {
+		case o.Rule != id:
+			continue
+		case o.Unresolved:
+			open(p, o.File, o.Line, o.Message)
+			continue
+		case !o.Refused:
+			severity = finding.Warning
 		}
-	},
+		p.Report(finding.Finding{File: o.File, Line: o.Line, Column: in.column(o.File, o.Line, o.Release), Severity: severity,
+			Cluster: o.Cluster, Message: o.Message, Hint: o.Hint})
+	}
 }

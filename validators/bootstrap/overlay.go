@@ -11,10 +11,10 @@ var Overlay = rule.Rule{
 	ID:       bootstrap.RuleOverlay,
 	Title:    "a kustomize patch changes values that the bootstrap has unpatched",
 	Severity: finding.Error,
-	Why: `The bootstrap reads the HelmRelease's file, or a copy of it. Flux applies what kustomize makes of it: after
-the patches of overlays and components, and of the Flux Kustomizations above. The patched value is what the
-cluster will run with, and the bootstrap starts it with the other.`,
-	Fix: `Move what the patch sets into the HelmRelease. Where clusters differ, give each a HelmRelease file of its own
+	Why: `The bootstrap reads the file of the HelmRelease, or a copy of it. Flux applies the HelmRelease after the patches
+of overlays, components and the Flux Kustomizations. The cluster then runs with the patched value, but the
+bootstrap installs the unpatched one.`,
+	Fix: `Set the patched value in the HelmRelease itself. If clusters differ, create a HelmRelease file for each cluster
 that its bootstrap can read.`,
 	Run: func(p *rule.Pass) { drifts(p, bootstrap.RuleOverlay) },
 }

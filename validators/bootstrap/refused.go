@@ -11,18 +11,19 @@ var Refused = rule.Rule{
 	ID:       bootstrap.RuleRefused,
 	Title:    "helmfile refuses the bootstrap",
 	Severity: finding.Error,
-	Why: `helmfile installs nothing of a file that it refuses, so that no new cluster can be built: it decodes its fields
-strictly, takes a key that a map doesn't have for an error in a template, and wants each release once. The reason is told in
-its words, as version 1.8 has them. So is a chart whose repository is a slip of the pen for one that the file names.
+	Why: `If helmfile refuses a file, it installs nothing of it, and no new cluster can be built. helmfile decodes fields
+strictly, fails on a key that a map in a template does not have, and requires each release to be unique. The
+message quotes helmfile 1.8. A chart whose repository is a typo of a repository that the file names is reported,
+too.
 
-What depends on a variable of the environment, on a command or on an encrypted file may well be in order where the bootstrap
-is run: it is unresolved. A file that a template reads and that isn't there falls under bootstrap-template-path where the
-release is known that reads it.`,
-	Fix: `Mend the line that the finding names; helmfile template tells the same.`,
+If the result depends on an environment variable, a command or an encrypted file, the bootstrap may work where
+it is run: it is unresolved. A missing file that a template reads is reported by bootstrap-template-path, if the
+release that reads it is known.`,
+	Fix: `Fix the line of the finding; helmfile template reports the same error.`,
 	Run: func(p *rule.Pass) {
 		c := comparison.Of(p)
 		if c.err != nil || c.report == nil {
-			return // the others tell why
+			return // the other rules report the reason
 		}
 		in := &sources{repo: p.Repo}
 		type line struct {
@@ -43,9 +44,9 @@ release is known that reads it.`,
 			case r.Told, told[at], r.Absent && told[line{file: r.File, line: r.Line}]:
 			case r.Certain:
 				p.Report(finding.Finding{File: r.File, Line: r.Line, Column: in.column(r.File, r.Line, nil),
-					Declared: finding.Place{File: r.Helmfile}, Message: "helmfile stops: " + r.Reason, Hint: "fix the line: helmfile installs nothing of the file"})
+					Declared: finding.Place{File: r.Helmfile}, Message: "helmfile fails: " + r.Reason, Hint: "fix the line: helmfile installs nothing of the file"})
 			default:
-				open(p, r.File, r.Line, "helmfile may stop: "+r.Reason)
+				open(p, r.File, r.Line, "helmfile may fail: "+r.Reason)
 			}
 			told[at] = true
 		}
@@ -56,7 +57,7 @@ release is known that reads it.`,
 			}
 			if r.Stops {
 				p.Report(finding.Finding{File: r.File, Line: r.Line, Column: in.column(r.File, r.Line, nil),
-					Cluster: r.Cluster, Message: r.Reason, Hint: "fix the file: helmfile stops there"})
+					Cluster: r.Cluster, Message: r.Reason, Hint: "fix the file: helmfile fails on it"})
 			} else {
 				open(p, r.File, r.Line, r.Reason)
 			}

@@ -11,13 +11,13 @@ var Substitution = rule.Rule{
 	ID:       bootstrap.RuleSubstitution,
 	Title:    "a ${VAR} that Flux substitutes is passed to Helm unchanged",
 	Severity: finding.Error,
-	Why: `Flux replaces variables in what a Kustomization with postBuild applies, and a bootstrap that reads the
-HelmRelease, or its values file, from Git reads them raw. Helm then installs the chart with the text "${VAR}": a
-hostname, an address or a number that is none.
+	Why: `Flux replaces variables in the objects of a Kustomization with postBuild. A bootstrap that reads the HelmRelease
+or its values file from Git gets them without substitution. Helm then installs the chart with the literal string
+"${VAR}" as a hostname, address or number.
 
-It differs whatever the variable's value is. Where a HelmRelease is exempt from substitution, ${VAR} is text
-like any other.`,
-	Fix: `Write the value itself, or move what is substituted into a Secret or ConfigMap that the chart reads. A
-HelmRelease whose ${VAR} is for the chart needs the annotation kustomize.toolkit.fluxcd.io/substitute: disabled.`,
+The two differ whatever the variable's value is. In a HelmRelease that is exempt from substitution, ${VAR} is an
+ordinary string.`,
+	Fix: `Write the value itself, or move it into a Secret or ConfigMap that the chart reads. If ${VAR} is meant for the
+chart, annotate the HelmRelease with kustomize.toolkit.fluxcd.io/substitute: disabled.`,
 	Run: func(p *rule.Pass) { drifts(p, bootstrap.RuleSubstitution) },
 }

@@ -14,15 +14,15 @@ var TemplatePath = rule.Rule{
 	ID:       bootstrap.RuleTemplatePath,
 	Title:    "a bootstrap template that reads a missing file",
 	Severity: finding.Error,
-	Why: `helmfile stops at a readFile that finds nothing, so that no new cluster can be built: most often the
-application was moved. A path in a helmfile starts from the helmfile's folder, one in a values template from the
-template's.`,
-	Fix: `Correct the path. fleetwright bootstrap verify tells where each release's values come from.`,
+	Why: `helmfile fails if readFile finds no file, so no new cluster can be built. Usually the application was moved. A
+path in a helmfile is relative to the folder of the helmfile, a path in a values template to the folder of the
+template.`,
+	Fix: `Correct the path. fleetwright bootstrap verify shows where the values of each release come from.`,
 	Run: templatePaths,
 }
 
-// templatePaths reports the files that templates miss: what a template that several releases share
-// reads for each of them once, and a file that several fields of a release come from, too.
+// templatePaths reports the files that templates read and that do not exist. If several releases share a
+// template, or several fields of a release read the same file, it reports the file once.
 func templatePaths(p *rule.Pass) {
 	in := &sources{repo: p.Repo}
 	type release struct{ file, cluster, name, absent string }

@@ -14,21 +14,20 @@ var ValuesDrift = rule.Rule{
 	ID:       bootstrap.RuleValuesDrift,
 	Title:    "the bootstrap installs the chart with different values than Git",
 	Severity: finding.Error,
-	Why: `The cluster starts with values that nobody reviewed, and Flux changes them in its first upgrade: pods
-restart, the network's settings change under a running cluster, or a setting that cannot be changed later
-makes the upgrade fail.
+	Why: `The cluster starts with values that nobody reviewed, and Flux changes them in its first upgrade: pods restart,
+network settings change in a running cluster, or the upgrade fails on a setting that cannot be changed later.
 
-Compared are the values that Helm gets on both sides, key by key: on the bootstrap's side literal values,
-values files and templates, on Git's side spec.values over the valuesFrom that can be read, after the
-patches of the kustomizations and the substitution of variables. A values file that doesn't exist differs too.
-Where the cause is known, the difference is told by the rule that is about it: bootstrap-substitution,
-bootstrap-values-from, bootstrap-overlay or bootstrap-template-path.`,
+The rule compares the values that Helm gets, key by key. The bootstrap's values are literal values, values files
+and templates. Git's values are spec.values over the valuesFrom that can be read, after kustomize patches and
+variable substitution. A values file that does not exist is a difference, too. If the cause is known, the
+difference is reported by the more specific rule: bootstrap-substitution, bootstrap-values-from,
+bootstrap-overlay or bootstrap-template-path.`,
 	Fix: `Let the bootstrap read the values from the HelmRelease, in a values template such as
 
     {{ readFile "../../kubernetes/apps/a/app/helmrelease.yaml" | fromYaml | get "spec.values" (dict) | toYaml }}
 
-and move what is substituted or comes from a Secret out of the values of a bootstrapped release. A
-difference that is meant is told with its reason: annotation fleetwright.dev/ignore on the HelmRelease.`,
+and keep variables, and values from Secrets, out of the values of a bootstrapped release. To keep an intended
+difference, annotate the HelmRelease with fleetwright.dev/ignore and a reason.`,
 	Run: func(p *rule.Pass) {
 		drifts(p, bootstrap.RuleValuesDrift)
 		stops := refusals(p)
@@ -40,7 +39,8 @@ difference that is meant is told with its reason: annotation fleetwright.dev/ign
 	},
 }
 
-// refusals are the reasons for which helmfile certainly stops, which bootstrap-refused tells.
+// refusals returns the reasons for which helmfile certainly fails, if the rule bootstrap-refused runs and
+// reports them.
 func refusals(p *rule.Pass) map[string]bool {
 	all := map[string]bool{}
 	if c := comparison.Of(p); c.report != nil && p.Runs(bootstrap.RuleRefused) {
@@ -53,7 +53,7 @@ func refusals(p *rule.Pass) map[string]bool {
 	return all
 }
 
-// because says whether all that a verdict is unresolved for are some reasons.
+// because reports whether every part of an unresolved reason is one of the reasons in stops.
 func because(reason string, stops map[string]bool) bool {
 	for part := range strings.SplitSeq(reason, "; ") {
 		if !stops[strings.TrimPrefix(part, templates.TemplateFails)] {

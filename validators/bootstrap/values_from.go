@@ -11,12 +11,12 @@ var ValuesFrom = rule.Rule{
 	ID:       bootstrap.RuleValuesFrom,
 	Title:    "valuesFrom has values that the bootstrap does not read",
 	Severity: finding.Error,
-	Why: `helm-controller merges the ConfigMaps and Secrets of spec.valuesFrom under spec.values. A bootstrap that reads
-spec.values alone installs the chart without them, and Flux changes that in its first upgrade.
+	Why: `helm-controller merges spec.values over the ConfigMaps and Secrets of spec.valuesFrom. A bootstrap that reads
+only spec.values installs the chart without them, and Flux changes the release in its first upgrade.
 
-What can be read is compared: ConfigMaps and Secrets in Git, generated ones too, at the key and the targetPath that
-the reference names. What is encrypted, or not in Git, is unresolved.`,
-	Fix: `Give the bootstrap the same values file (values: [../kubernetes/apps/a/app/values.yaml]), or move the values
-into spec.values.`,
+The rule compares ConfigMaps and Secrets in Git, including generated ones, with the key and targetPath of the
+reference. Values that are encrypted, or not in Git, are unresolved.`,
+	Fix: `Add the same values file to the bootstrap (values: [../kubernetes/apps/a/app/values.yaml]), or move the values
+to spec.values.`,
 	Run: func(p *rule.Pass) { drifts(p, bootstrap.RuleValuesFrom) },
 }

@@ -3,6 +3,7 @@ package flux
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -10,7 +11,9 @@ import (
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/schemas"
+	"github.com/fleetwright/fleetwright/validators/platform"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
@@ -19,28 +22,55 @@ var APIDeprecated = rule.Rule{
 	ID:       "flux-api-deprecated",
 	Title:    "a deprecated or removed Flux API version",
 	Severity: finding.Warning,
-	Why: `Flux removes old versions of its kinds some releases after a newer one became stable. An object of a version
-that the cluster no longer serves is refused, and the whole Kustomization that applies it with it: an upgrade of Flux
-then stops the cluster's own reconciliation. Where Git tells that the cluster runs such a release (by the FluxInstance,
-gotk-components.yaml or the artifact of Flux's manifests) it is an error. Where it tells nothing, or of an older one, and
-for a version that is deprecated and still served, it is a warning.`,
-	Fix: `Write the version that the message names. "flux migrate -f" rewrites the files; fields that changed between
-versions are found by schema-unknown-field.`,
+	Why: `Flux removes old API versions some releases after a newer version became stable. If the cluster no longer serves
+the version of an object, Flux cannot apply the object or any other object of its Kustomization: an upgrade of
+Flux then stops the reconciliation of the cluster.
+
+If Git shows that the cluster runs such a Flux release (by the FluxInstance, gotk-components.yaml or the
+artifact of Flux's manifests), the finding is an error. If Git shows an older release or none, or if the version
+is deprecated but still served, it is a warning.`,
+	Fix: `Use the version that the message names. "flux migrate -f" rewrites the files; schema-unknown-field finds fields
+that changed between versions.`,
 	Run: func(p *rule.Pass) {
 		minors := map[*reconcile.Cluster]int{}
 		served := servedVersions(p.Applied())
 		each(p, func(w *world) { minors[w.cluster] = w.minor })
+		m := moves{pass: p, patches: map[*reconcile.Kustomization][]versioned{}, group: map[place]place{}, edits: map[place]finding.Edit{}}
 		for _, o := range p.Applied() {
 			minor := 0
 			if o.Kustomization != nil {
 				minor = minors[o.Kustomization.Cluster]
 			}
-			deprecated(p, o, minor, served)
+			m.deprecated(o, minor, served)
 		}
+		newest := 0
+		for _, minor := range minors {
+			newest = max(newest, minor)
+		}
+		for _, o := range deployedObjects(p) {
+			m.deprecated(o, newest, served)
+		}
+		m.report()
 	},
 }
 
-// served are the versions that definitions in the repository serve of a kind, by group and kind.
+// deployedObjects returns the objects in the application definitions that AppDeployments reference, as they are
+// in their files, if no Kustomization in Git builds them.
+func deployedObjects(p *rule.Pass) []*reconcile.Object {
+	definitions := platform.Deployed.Of(p)
+	if len(definitions) == 0 {
+		return nil
+	}
+	built := map[*repository.Object]bool{}
+	for _, o := range p.Applied() {
+		built[o.Source] = true
+	}
+	return slices.DeleteFunc(reconcile.Plain(p.Repo), func(o *reconcile.Object) bool {
+		return !definitions.Hold(o.File) || built[o.Source]
+	})
+}
+
+// served maps each kind that the repository defines to the API versions that its definitions serve.
 type served map[schema.GroupKind]map[string]bool
 
 func servedVersions(objects []*reconcile.Object) served {
@@ -63,13 +93,14 @@ func servedVersions(objects []*reconcile.Object) served {
 	return all
 }
 
-// has says whether a version may be served: the repository doesn't define the kind without it.
+// has reports whether a version may be served: the kind is not defined in the repository, or the definition
+// serves the version.
 func (s served) has(gvk schema.GroupVersionKind) bool {
 	versions := s[gvk.GroupKind()]
 	return versions == nil || versions[gvk.Version]
 }
 
-func deprecated(p *rule.Pass, o *reconcile.Object, minor int, served served) {
+func (m *moves) deprecated(o *reconcile.Object, minor int, served served) {
 	if !strings.HasSuffix(o.Group, ".toolkit.fluxcd.io") && !strings.HasSuffix(o.Group, ".extensions.fluxcd.io") && o.Group != fluxapi.OperatorGroup {
 		return
 	}
@@ -91,18 +122,19 @@ func deprecated(p *rule.Pass, o *reconcile.Object, minor int, served served) {
 			f.Severity = finding.Error
 		}
 	}
+	to := ""
 	if v.Replacement != (schema.GroupVersionKind{}) {
 		f.Hint = fmt.Sprintf("write %s", v.Replacement.GroupVersion())
 		if v.Replacement.Kind != o.Kind {
 			f.Hint += " " + v.Replacement.Kind
 		} else if fits(o, v.Replacement) {
-			f.Fix = p.ReplaceText(o, v.Replacement.GroupVersion().String(), "apiVersion")
+			to = v.Replacement.GroupVersion().String()
 		}
 	}
-	p.ReportBuilt(o, f, "apiVersion")
+	m.add(o, f, to)
 }
 
-// fits says whether an object is one of another version of its kind as it stands.
+// fits reports whether an object would be valid, unchanged, with another API version of its kind.
 func fits(o *reconcile.Object, gvk schema.GroupVersionKind) bool {
 	s, ok := schemas.Lookup(gvk)
 	if !ok {

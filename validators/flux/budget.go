@@ -5,13 +5,13 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// budget bounds what one rule spends on hints and positions: both look at all names, or at
-// many files, for each finding. What goes beyond has no hint, and stands at its object.
+// budget limits how much one rule spends on hints and positions, because each finding compares many names or
+// reads many files. A finding beyond the limit has no hint, and its place is that of its object.
 type budget struct{ names, reads int }
 
 func newBudget() *budget { return &budget{names: 200_000, reads: 5_000} }
 
-// nearest is the one of some names that a misspelt one was meant to be.
+// nearest returns the name in names that a misspelled name was probably meant to be.
 func (b *budget) nearest(name string, names []string) (string, bool) {
 	if b.names -= len(names); b.names < 0 {
 		return "", false
@@ -19,7 +19,7 @@ func (b *budget) nearest(name string, names []string) (string, bool) {
 	return nearest.To(name, names)
 }
 
-// read reads a file.
+// read returns the content of a file, if the budget allows it.
 func (b *budget) read(repo *repository.Repository, file string) (string, bool) {
 	if b.reads--; b.reads < 0 {
 		return "", false

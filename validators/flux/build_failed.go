@@ -3,6 +3,7 @@ package flux
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/builds"
 	"github.com/fleetwright/fleetwright/internal/finding"
@@ -19,25 +20,34 @@ var BuildFailed = rule.Rule{
 	Title:    "a Kustomization that Flux cannot build",
 	Severity: finding.Error,
 	Why: `kustomize-controller builds the path of a Kustomization with kustomize, then replaces the variables of
-postBuild. Where one of them refuses, nothing of the Kustomization is applied: not the change that broke it, and no
-other change either, until it is mended. What depends on it waits.
+postBuild. If either fails, no object of the Kustomization is applied: neither the change that broke it nor any
+other change, until the build is fixed. Dependent Kustomizations wait.
 
-In a repository without a cluster, such as a tenant's, each kustomization is looked at for files and folders that it
-lists and that are nowhere: neither ignored by Git, nor in a submodule or behind a symlink. Examples and tests are left
-alone. So it is with the definitions of applications that AppDeployments of Kommander name, which Kommander builds:
-they are judged as they stand, and what its variables make of them is unresolved.
+In a repository without clusters, such as a tenant's, the rule checks each kustomization for files and folders
+that it lists but that do not exist and are not ignored by Git, in a submodule or behind a symlink. Examples and
+tests are skipped. Definitions of applications that AppDeployments of Kommander reference are also checked this
+way, because Kommander builds them: the result of its variables is unresolved.
 
-The build is Flux's own, with kustomize's code: a folder without a kustomization.yaml gets one of all its manifests,
-and patches, components and images of the Flux Kustomization are added. The finding is at the file that is to be
-mended where kustomize tells it; a base that several Kustomizations share is reported once. What would take too much
-time or memory to build is unresolved, and in a KRM function what is made of files that are no objects.`,
-	Fix: `Most often a file was moved or renamed and the kustomization.yaml still lists it, two files define the same
-object, or a patch names an object that is gone. "kustomize build" on the folder shows the same.`,
+The build uses kustomize's code and works as Flux does: for a folder without a kustomization.yaml, one with all
+manifests is generated, and the patches, components and images of the Flux Kustomization are added. The finding
+is in the file that kustomize's error names; an error in a base that several Kustomizations share is reported
+once. A build that would take too much time or memory is unresolved, and so is, in a KRM function, a build of
+files that are not objects.`,
+	Fix: `Usually a file was moved or renamed and the kustomization.yaml still lists the old name, two files define the
+same object, or a patch names an object that no longer exists. "kustomize build" on the folder shows the same
+error.`,
 	Run: func(p *rule.Pass) {
 		var open questions
 		read := map[string]bool{}
 		each(p, func(w *world) {
 			maps.Copy(read, w.read)
+			for _, set := range w.cluster.OpenSets {
+				if set.Refused {
+					p.ReportBuilt(set.Object, placeOf(set.Object).in(finding.Finding{Message: set.Object.String() + " creates nothing: " + strings.TrimPrefix(set.Because, "it was not evaluated: ")}))
+					continue
+				}
+				open.add(placeOf(set.Object), "what "+set.Object.String()+" creates", set.Because)
+			}
 			for _, k := range w.cluster.Kustomizations {
 				if !k.Spec.Suspend {
 					open.undecided(k)
@@ -45,19 +55,24 @@ object, or a patch names an object that is gone. "kustomize build" on the folder
 				open.lacking(k)
 				f := k.Failure
 				if f == nil || f.Reason == builds.PathMissing || f.Reason == builds.Refused || k.Spec.Suspend {
-					continue // flux-path-missing and schema-invalid tell
+					continue // flux-path-missing and schema-invalid report it
 				}
 				if f.Malformed && (k.Repo == p.Repo || isUnreadable(p.Repo, f.File)) {
-					continue // schema-invalid tells
+					continue // schema-invalid reports it
 				}
-				at := failurePlace(k)
+				at := failurePlace(k, k.Failure)
 				if f.LeftOut != "" && ignoresItself(p.Repo) {
 					open.add(at, f.Message, "spec.ignore of a source replaces its default exclusions")
 					continue
 				}
-				// Without the Kustomization's name, so that a base that many share
-				// is reported once.
+				// The message omits the Kustomization's name, so that a base that many Kustomizations share is
+				// reported once.
 				reportOn(p, k, at.in(finding.Finding{Message: f.Message}))
+				for i := range k.More {
+					if more := &k.More[i]; !more.Malformed {
+						reportOn(p, k, failurePlace(k, more).in(finding.Finding{Message: more.Message}))
+					}
+				}
 			}
 		})
 		open.report(p)
@@ -65,10 +80,10 @@ object, or a patch names an object that is gone. "kustomize build" on the folder
 	},
 }
 
-// unbuilt reports what the kustomizations of a repository without a cluster list and that isn't
-// there: those of another repository build them, or people; and those of the definitions of
-// applications, which Kommander builds, but for the files that a cluster's builds read. Examples and
-// tests are left alone, and what stands in charts.
+// unbuilt reports missing files that kustomizations list although no cluster of the repository builds them. In
+// a repository without a cluster these are all kustomizations. In one with clusters these are the application
+// definitions that Kommander builds, without the files that a cluster's builds read. Examples, tests and charts
+// are skipped.
 func unbuilt(p *rule.Pass, read map[string]bool) {
 	clusters, definitions := len(p.Fleet().Clusters) > 0, platform.Deployed.Of(p)
 	told := false
@@ -89,17 +104,15 @@ func unbuilt(p *rule.Pass, read map[string]bool) {
 	}
 }
 
-// isUnreadable says whether a file of the repository is no YAML; an artifact may hold it, too.
+// isUnreadable reports whether a file of the repository is invalid YAML.
 func isUnreadable(repo *repository.Repository, file string) bool {
 	f, ok := repo.File(file)
 	return ok && f.Err != nil
 }
 
-// failurePlace is where a build failed: where no line of a file tells, at the file's
-// beginning, and where the failing kustomization is Flux's own, at the path that it made it
-// of.
-func failurePlace(k *reconcile.Kustomization) place {
-	f := k.Failure
+// failurePlace returns the place of a build failure: its line if known; spec.path of the Kustomization if Flux
+// generates the failing kustomization.yaml; else the beginning of the file.
+func failurePlace(k *reconcile.Kustomization, f *builds.Failure) place {
 	if f.Line > 0 {
 		return place{f.File, f.Line, f.Column}
 	}
@@ -112,7 +125,8 @@ func failurePlace(k *reconcile.Kustomization) place {
 	return place{f.File, f.Line, f.Column}
 }
 
-// ignoresItself says whether a source in the repository says what its artifact leaves out.
+// ignoresItself reports whether a GitRepository in the repository sets spec.ignore, and so excludes files from
+// its artifact.
 func ignoresItself(repo *repository.Repository) bool {
 	return slices.ContainsFunc(repo.ByKind(fluxapi.SourceGroup, "GitRepository"), func(o *repository.Object) bool {
 		return o.Lookup("spec", "ignore") != nil

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/fleetwright/fleetwright/internal/beside"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
-	"github.com/fleetwright/fleetwright/validators/beside"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
@@ -15,18 +15,19 @@ var CRDOrder = rule.Rule{
 	ID:       "flux-crd-order",
 	Title:    "a custom resource that is applied before its CRD",
 	Severity: finding.Warning,
-	Why: `kustomize-controller asks the API server of all objects of a Kustomization whether it would take them, before
-it applies any but definitions, namespaces and classes. A custom resource whose kind isn't defined yet is refused ("no
-matches for kind"), and the HelmRelease beside it, whose chart would define the kind, is never applied: on a new cluster
-neither ever comes. On the old one it went well, if the custom resource was added last.
+	Why: `kustomize-controller validates all objects of a Kustomization with a dry run before it applies any, except
+definitions, namespaces and classes. If the kind of a custom resource is not defined yet, the dry run fails ("no
+matches for kind"), and nothing else is applied either, including the HelmRelease whose chart would define the
+kind. On a new cluster, neither is ever applied. On an existing cluster it worked if the custom resource was
+added last.
 
-A custom resource whose definition another Kustomization applies, with no dependsOn in between, is refused until that
-one has applied it, and is tried again after spec.retryInterval, by default a whole interval.
+If another Kustomization applies the definition, and no dependsOn orders the two, the custom resource is refused until
+the definition exists. If a HelmRelease of another Kustomization brings it, that is reported only where three others wait.
 
-Of charts only some well-known ones are looked at. Nothing is told where Git or any other file of the repository, such
-as a bootstrap, shows that the definitions come from elsewhere.`,
-	Fix: `Put the custom resources into a Kustomization of their own that depends on the one with the HelmRelease, which
-has wait: true. Where the definitions are in Git, depend on the Kustomization that applies them.`,
+The rule knows the definitions of some well-known charts. It reports nothing if Git or another file of the
+repository, such as a bootstrap, shows that the definitions come from elsewhere.`,
+	Fix: `Move the custom resources to a separate Kustomization that depends on the one with the HelmRelease, and set
+wait: true on the latter. If the definitions are in Git, depend on the Kustomization that applies them.`,
 	Run: func(p *rule.Pass) {
 		var found []early
 		each(p, func(w *world) {
@@ -38,6 +39,7 @@ has wait: true. Where the definitions are in Git, depend on the Kustomization th
 					found = append(found, w.besideDefinition(o, k, &steps)...)
 				}
 			}
+			found = append(found, w.besideOthers(o, &steps)...)
 			if steps < 0 {
 				w.exceeded(p, "the order of its CRDs", fmt.Sprintf("its Kustomizations depend on each other in more than %d ways", mostSteps))
 			}
@@ -68,17 +70,17 @@ type early struct {
 	object  *reconcile.Object
 	finding finding.Finding
 	doubt   string
-	// names that a bootstrap would speak of which brings the definition.
+	// names are the names that a bootstrap would mention if it installed the definition.
 	names []string
 }
 
-// orders is who defines kinds in a cluster.
+// orders holds what defines custom resources in a cluster.
 type orders struct {
-	// crds are the Kustomizations that apply a kind's definition, by group and kind.
+	// crds are the Kustomizations that apply the CustomResourceDefinition of a kind.
 	crds map[kind][]*reconcile.Kustomization
-	// groups are those with any definition in Git.
+	// groups are the API groups with at least one CustomResourceDefinition in Git.
 	groups map[string]bool
-	// releases that define the kinds of a group.
+	// releases are the HelmReleases that define the kinds of an API group.
 	releases map[string][]*reconcile.Object
 }
 
@@ -86,7 +88,7 @@ func (w *world) orders() orders {
 	o := orders{crds: map[kind][]*reconcile.Kustomization{}, groups: map[string]bool{}, releases: map[string][]*reconcile.Object{}}
 	for _, object := range w.applied {
 		switch {
-		case object.HelmRelease != nil: // told of by its release
+		case object.HelmRelease != nil: // reported with its release
 		case object.Kind == "CustomResourceDefinition" && object.Group == "apiextensions.k8s.io":
 			of := kind{text(object.Value, "spec", "group"), text(object.Value, "spec", "names", "kind")}
 			o.crds[of] = append(o.crds[of], object.Kustomization)
@@ -100,7 +102,8 @@ func (w *world) orders() orders {
 	return o
 }
 
-// besideRelease finds custom resources that stand beside the only release that defines them.
+// besideRelease finds custom resources that one Kustomization applies together with the only HelmRelease that
+// defines them.
 func (w *world) besideRelease(o orders, k *reconcile.Kustomization) []early {
 	var found []early
 	first := map[*reconcile.Object]*reconcile.Object{}
@@ -133,8 +136,8 @@ func (w *world) besideRelease(o orders, k *reconcile.Kustomization) []early {
 	return found
 }
 
-// besideDefinition finds custom resources whose definitions a Kustomization applies that the
-// one which applies them doesn't wait for.
+// besideDefinition finds custom resources whose Kustomization does not wait for the Kustomization that applies
+// their definitions.
 func (w *world) besideDefinition(o orders, k *reconcile.Kustomization, steps *int) []early {
 	var found []early
 	told := map[*reconcile.Kustomization]bool{}
@@ -145,7 +148,7 @@ func (w *world) besideDefinition(o orders, k *reconcile.Kustomization, steps *in
 			continue
 		}
 		if before == nil {
-			before = w.before(k, steps)
+			before = w.appliedBefore(k, steps)
 		}
 		if *steps < 0 || slices.ContainsFunc(by, func(one *reconcile.Kustomization) bool { return before[idOf(one)] }) {
 			continue
@@ -156,36 +159,4 @@ func (w *world) besideDefinition(o orders, k *reconcile.Kustomization, steps *in
 			Hint:    fmt.Sprintf("add %s to its dependsOn", by[0])}})
 	}
 	return found
-}
-
-// mostSteps bounds how many dependencies are followed in a cluster.
-const mostSteps = 1_000_000
-
-// before are the Kustomizations that are applied before another one: those that it, or one
-// that applies it, depends on, and so on.
-func (w *world) before(k *reconcile.Kustomization, steps *int) map[reconcile.Identity]bool {
-	seen := map[reconcile.Identity]bool{}
-	open := []*reconcile.Kustomization{k}
-	for len(open) > 0 {
-		at := open[len(open)-1]
-		open = open[:len(open)-1]
-		if at == nil || seen[idOf(at)] {
-			continue
-		}
-		if *steps--; *steps < 0 {
-			break
-		}
-		seen[idOf(at)] = true
-		open = append(open, at.Parent)
-		for _, d := range at.Spec.DependsOn {
-			namespace := d.Namespace
-			if namespace == "" {
-				namespace = at.Namespace
-			}
-			if dep, ok := w.cluster.Kustomization(namespace, d.Name); ok {
-				open = append(open, dep)
-			}
-		}
-	}
-	return seen
 }

@@ -9,19 +9,20 @@ import (
 
 // dependency is an entry of a spec.dependsOn.
 type dependency struct {
-	// of is the object that depends, a Kustomization or a HelmRelease.
+	// of is the Kustomization or HelmRelease that has the dependency.
 	of    *reconcile.Object
 	index int
-	// on is the identity that the entry names, of the same kind as the object.
+	// on is the identity of the dependency. It has the kind of the dependent object.
 	on reconcile.Identity
-	// expression is the readyExpr, which takes the place of the readiness.
+	// expression reports whether the entry has a readyExpr, which replaces the readiness check.
 	expression bool
 }
 
-// path of the dependency's name in its object.
+// path returns the path of the dependency's name in its object.
 func (d dependency) path() []any { return []any{"spec", "dependsOn", d.index, "name"} }
 
-// other is the identity with the same name of the other kind.
+// other returns the identity with the same name and the other kind: HelmRelease for Kustomization, and vice
+// versa.
 func (d dependency) other() reconcile.Identity {
 	id := d.on
 	if id.Kind == kustomizationKind {
@@ -32,7 +33,7 @@ func (d dependency) other() reconcile.Identity {
 	return id
 }
 
-// depending are the objects that may depend on others: each once, and none that is suspended.
+// depending returns the Kustomizations and HelmReleases that are not suspended, each once.
 func (w *world) depending() []*reconcile.Object {
 	var objects []*reconcile.Object
 	seen := map[reconcile.Identity]bool{}
@@ -50,7 +51,7 @@ func (w *world) depending() []*reconcile.Object {
 	return objects
 }
 
-// dependencies of an object.
+// dependencies returns the dependencies of an object.
 func dependencies(o *reconcile.Object) []dependency {
 	var all []dependency
 	for i, entry := range list(o.Value, "spec", "dependsOn") {
@@ -63,8 +64,8 @@ func dependencies(o *reconcile.Object) []dependency {
 	return all
 }
 
-// isThere says whether what a dependency names is applied. The root itself may be applied by
-// what syncs it.
+// isThere reports whether the object is applied in the cluster. A dependency on the cluster's root always
+// counts as present.
 func (w *world) isThere(id reconcile.Identity) bool {
 	if w.has(id) {
 		return true
@@ -73,8 +74,8 @@ func (w *world) isThere(id reconcile.Identity) bool {
 	return id.Kind == kustomizationKind && id.Namespace == root.Namespace && id.Name == root.Name
 }
 
-// otherKind is the object of the other kind that a dependency on nothing was meant to be on:
-// in the namespace that it names, or anywhere where it names none.
+// otherKind returns the object of the other kind that a dependency probably meant: one in the namespace that
+// the dependency names, or in any namespace if it names none.
 func (w *world) otherKind(d dependency) (reconcile.Identity, bool) {
 	id := d.other()
 	if w.isThere(id) {

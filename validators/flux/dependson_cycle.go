@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
-	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
@@ -17,42 +16,43 @@ var DependsOnCycle = rule.Rule{
 	ID:       "flux-dependson-cycle",
 	Title:    "a dependency cycle",
 	Severity: finding.Error,
-	Why: `Kustomizations that depend on one another in a circle are never applied, and HelmReleases never installed:
-each waits until the next is ready. Flux doesn't look for circles; all of them stay "dependency not ready".
+	Why: `Kustomizations that depend on each other in a cycle are never applied, and HelmReleases in a cycle are never
+installed: each waits until the next one is ready. Flux does not detect cycles; all of them report "dependency
+not ready".
 
-The circle may lead through more than spec.dependsOn: a Kustomization with wait: true, or with healthChecks, is ready
-when what it applies is ready. So one that depends on the Kustomization that applies it, which waits for it, is a
-circle, and so is a HelmRelease that depends on one that a later Kustomization applies.
+The cycle may include more than spec.dependsOn. A Kustomization with wait: true or healthChecks is ready only
+when the objects that it applies are ready. If it applies a Kustomization that depends on it, the two form a
+cycle. The same applies to a HelmRelease that depends on a HelmRelease that a later Kustomization applies.
 
-An entry with a readyExpr is left out, since only the expression says when it is ready.`,
-	Fix: `Remove the dependency that isn't needed, or move what is needed on both sides into a Kustomization of its own
-that neither waits for.`,
+An entry with a readyExpr is skipped: only its expression decides when the dependency is ready.`,
+	Fix: `Remove the unnecessary dependency, or move the shared objects to a separate Kustomization that waits for
+neither.`,
 	Run: func(p *rule.Pass) {
 		each(p, func(w *world) {
 			g := w.waits()
-			for _, circle := range g.circles() {
-				w.reportCircle(p, circle)
+			for _, circle := range g.cycles() {
+				w.reportCycle(p, circle)
 			}
 		})
 	},
 }
 
-// state is what something can wait for: that an object is ready, or, of a Kustomization, that
-// it is applied.
+// state is a condition that an object can wait for: that another object is ready, or that a Kustomization has
+// been applied.
 type state struct {
 	reconcile.Identity
 	ready bool
 }
 
-// edge says that one state isn't reached before another.
+// edge is a pair of states: the state from is reached only after the state to.
 type edge struct {
 	from, to state
 	verb     string
-	// dependency that says so; nil where the order of things does.
+	// dependency is the entry of spec.dependsOn that causes the edge; nil if the edge has another cause.
 	dependency *dependency
 }
 
-// waiting is the graph of states.
+// waiting is the graph of the states that wait for one another.
 type waiting struct {
 	order []state
 	edges map[state][]edge
@@ -65,7 +65,7 @@ func (g *waiting) add(e edge) {
 	g.edges[e.from] = append(g.edges[e.from], e)
 }
 
-// waits is what each Kustomization and HelmRelease of the cluster waits for.
+// waits returns the graph of what each Kustomization and HelmRelease of the cluster waits for.
 func (w *world) waits() *waiting {
 	g := &waiting{edges: map[state][]edge{}}
 	for _, o := range w.depending() {
@@ -76,8 +76,8 @@ func (w *world) waits() *waiting {
 			g.add(edge{from: ready, to: start})
 			own, _ = w.cluster.Kustomization(o.Namespace, o.Name)
 		}
-		// What the root applies may be there before it: those who set up the cluster apply
-		// both by hand.
+		// The objects that the root applies may exist before it: whoever sets up the cluster may apply both by
+		// hand.
 		if by := o.Kustomization; by != nil && by != own && by.Parent != nil {
 			g.add(edge{from: start, to: state{idOf(by), false}, verb: "is applied by"})
 		}
@@ -93,7 +93,7 @@ func (w *world) waits() *waiting {
 	return g
 }
 
-// addHealth adds what a Kustomization waits for once it is applied.
+// addHealth adds the objects whose health a Kustomization waits for after it was applied.
 func (g *waiting) addHealth(k *reconcile.Kustomization, ready state) {
 	if !k.Spec.Wait && len(k.Spec.HealthChecks) == 0 {
 		return
@@ -105,7 +105,7 @@ func (g *waiting) addHealth(k *reconcile.Kustomization, ready state) {
 	}
 }
 
-// waitsFor says whether a Kustomization is ready only when an object that it applies is.
+// waitsFor reports whether a Kustomization becomes ready only after an object that it applies is ready.
 func waitsFor(k *reconcile.Kustomization, o *reconcile.Object) bool {
 	if k.Spec.Wait {
 		return true
@@ -119,13 +119,8 @@ func waitsFor(k *reconcile.Kustomization, o *reconcile.Object) bool {
 	return false
 }
 
-// idOf is the identity of a Kustomization.
-func idOf(k *reconcile.Kustomization) reconcile.Identity {
-	return reconcile.Identity{Group: fluxapi.KustomizeGroup, Kind: kustomizationKind, Namespace: k.Namespace, Name: k.Name}
-}
-
-// reportCircle reports a circle where its first dependency stands.
-func (w *world) reportCircle(p *rule.Pass, circle []edge) {
+// reportCycle reports a cycle at the place of its first dependency.
+func (w *world) reportCycle(p *rule.Pass, circle []edge) {
 	first := 0
 	var at place
 	for i, e := range circle {
@@ -147,7 +142,7 @@ func (w *world) reportCircle(p *rule.Pass, circle []edge) {
 	}))
 }
 
-// story tells a circle: what depends on what, which waits for what.
+// story describes a cycle: which object depends on, or waits for, which other one.
 func story(circle []edge) string {
 	const most = 12
 	var b strings.Builder

@@ -12,12 +12,12 @@ var DependsOnKind = rule.Rule{
 	ID:       "flux-dependson-kind",
 	Title:    "a dependency on an object of the other kind",
 	Severity: finding.Error,
-	Why: `An entry of spec.dependsOn has no kind: a Kustomization depends on Kustomizations, a HelmRelease on
-HelmReleases. One that names an object of the other kind is looked for among its own, is never found, and the object
-is never applied.`,
-	Fix: `To have a HelmRelease wait for a Kustomization, put the dependency on the Kustomization that applies the
-HelmRelease. To have a Kustomization wait for a HelmRelease, depend on the Kustomization that applies it, with
-wait: true or the HelmRelease among its healthChecks.`,
+	Why: `An entry of spec.dependsOn has no kind: a Kustomization depends on Kustomizations, and a HelmRelease on
+HelmReleases. If an entry names an object of the other kind, Flux looks for one of the same kind, never finds
+it, and never applies the object.`,
+	Fix: `To make a HelmRelease wait for a Kustomization, add the dependency to the Kustomization that applies the
+HelmRelease. To make a Kustomization wait for a HelmRelease, depend on the Kustomization that applies the
+HelmRelease, with wait: true or the HelmRelease in its healthChecks.`,
 	Run: func(p *rule.Pass) {
 		each(p, func(w *world) {
 			for _, o := range w.depending() {
@@ -30,7 +30,7 @@ wait: true or the HelmRelease among its healthChecks.`,
 }
 
 func (w *world) dependencyKind(p *rule.Pass, d dependency) {
-	if w.isThere(d.on) || w.doubt(d.on) != "" {
+	if w.isThere(d.on) || w.doubtOf(d.on, d.of) != "" {
 		return
 	}
 	other, ok := w.otherKind(d)

@@ -12,15 +12,15 @@ var DependsOnMissing = rule.Rule{
 	ID:       "flux-dependson-missing",
 	Title:    "a dependency on an object that does not exist",
 	Severity: finding.Error,
-	Why: `A Kustomization or HelmRelease waits for all that its spec.dependsOn names. What doesn't exist never becomes
-ready: the controller says "dependency not found" and tries again for ever. Nothing is applied or upgraded, and what
-depends on it waits as well.
+	Why: `A Kustomization or HelmRelease waits for every object in its spec.dependsOn. If one does not exist, the
+controller reports "dependency not found" and retries forever. Nothing is applied or upgraded, and dependents
+wait as well.
 
-A namespace that isn't given is the object's own. What is suspended isn't looked at. Where not all is known that the
-cluster applies, the dependency is unresolved: unless its name is a slip of the pen for one that is there, and stands in
-no file.`,
-	Fix: `Correct the name or the namespace, remove the entry, or add what it names to what the cluster applies: most
-often a file was taken out of a kustomization.yaml, or an application was removed and others still wait for it.`,
+Without a namespace, an entry refers to the object's own namespace. Suspended objects are skipped. If the
+objects of the cluster are only partly known, the dependency is unresolved, unless its name is a typo of an
+existing name and is in no file.`,
+	Fix: `Correct the name or namespace, remove the entry, or add the object to the cluster. Usually a file was removed
+from a kustomization.yaml, or an application was removed and others still depend on it.`,
 	Run: func(p *rule.Pass) {
 		var open questions
 		each(p, func(w *world) {
@@ -38,7 +38,7 @@ func (w *world) dependencyMissing(p *rule.Pass, open *questions, d dependency) {
 	if w.isThere(d.on) {
 		return
 	}
-	why := w.doubt(d.on)
+	why := w.doubtOf(d.on, d.of)
 	if _, other := w.otherKind(d); other && why == "" {
 		return // flux-dependson-kind
 	}
@@ -46,12 +46,14 @@ func (w *world) dependencyMissing(p *rule.Pass, open *questions, d dependency) {
 	if unknown(d.on.Name) || unknown(d.on.Namespace) {
 		why = "its name contains a variable with an unknown value"
 	}
-	if why != "" {
+	hint, typo := w.resembles(d.on)
+	if why != "" && !typo {
 		open.add(at, fmt.Sprintf("whether %s, which %s depends on, exists", idText(d.on), d.of), why)
 		return
 	}
-	p.ReportBuilt(d.of, at.in(finding.Finding{
-		Message: fmt.Sprintf("%s depends on %s, which does not exist", d.of, idText(d.on)),
-		Hint:    w.hint(d.on),
-	}))
+	f := finding.Finding{Message: fmt.Sprintf("%s depends on %s, which does not exist", d.of, idText(d.on)), Hint: w.hint(d.on)}
+	if why != "" {
+		f.Severity, f.Hint = finding.Warning, hint
+	}
+	p.ReportBuilt(d.of, at.in(f))
 }

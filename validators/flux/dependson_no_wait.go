@@ -15,15 +15,15 @@ var DependsOnNoWait = rule.Rule{
 	ID:       "flux-dependson-no-wait",
 	Title:    "a dependency on a Kustomization that does not wait for its objects",
 	Severity: finding.Warning,
-	Why: `A Kustomization without wait: true and without healthChecks is ready as soon as its objects are applied:
-its HelmReleases need not be installed, nor its Deployments run. What depends on it starts at once, and often fails
-until it is tried again, since the definitions, webhooks or services that it needs are not there yet.
+	Why: `A Kustomization without wait: true and without healthChecks is ready as soon as its objects are applied, even if
+its HelmReleases are not installed and its Deployments do not run yet. Dependents start at once and often fail
+until the next retry, because CRDs, webhooks or services that they need do not exist yet.
 
-It is told once for the Kustomization that others depend on, and only where it applies something that takes time to
-become ready: HelmReleases and workloads. ConfigMaps, other Kustomizations or custom resources alone don't
+The finding is reported once, on the Kustomization that others depend on, and only if it applies HelmReleases or
+workloads, which take time to become ready. ConfigMaps, other Kustomizations or custom resources alone do not
 count, nor does a dependency with a readyExpr.`,
-	Fix: `Set spec.wait: true on the Kustomization that others depend on, or name in spec.healthChecks what they need.
-Where only the order of the apply matters, say so with an ignore.`,
+	Fix: `Set spec.wait: true on the Kustomization that others depend on, or list the objects that they need in
+spec.healthChecks. If only the order of the apply matters, ignore the finding and say so.`,
 	Run: func(p *rule.Pass) {
 		var found gathered
 		each(p, func(w *world) { w.noWait(&found) })
@@ -63,7 +63,7 @@ func dependOn(by []string) string {
 	return some(by) + " depend"
 }
 
-// takesTime says whether an object becomes ready some time after it is applied.
+// takesTime reports whether an object needs some time to become ready after it is applied.
 func takesTime(o *reconcile.Object) bool {
 	switch o.Group {
 	case "apps":

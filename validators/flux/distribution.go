@@ -10,30 +10,28 @@ import (
 	"github.com/fleetwright/fleetwright/internal/fluxapi"
 )
 
-// installed is an object that the Flux Operator installs for a FluxInstance, as the instance's
-// patches see it.
-// Source: github.com/controlplaneio-fluxcd/flux-operator v0.58, config/data/flux, where v2.2.3 to
-// v2.9.4 hold the same but for source-watcher and ExternalArtifacts (since v2.7.0), and
-// internal/builder/templates.go.
+// installed is an object that the Flux Operator installs for a FluxInstance, in the state that the instance's
+// patches see. Source: github.com/controlplaneio-fluxcd/flux-operator v0.58, internal/builder/templates.go and
+// config/data/flux. There, v2.2.3 to v2.9.4 have the same objects, except for source-watcher and
+// ExternalArtifacts (since v2.7.0).
 type installed struct {
 	gvk resid.Gvk
-	// names that a target may select it by; none where it isn't known.
+	// names are the names by which a target may select the object; none if they are unknown.
 	names []string
-	// namespace that it has before the patches, "" where only the last kustomization sets it,
-	// which comes after them.
+	// namespace is the object's namespace before the patches. It is "" if only the last kustomization sets it,
+	// which comes after the patches.
 	namespace string
-	// component that brings it, "" for what comes with all.
+	// component is the Flux component that includes the object, "" for objects that are always installed.
 	component string
 }
 
-// fluxComponent is a controller with the resources of its custom resource definitions, and its
-// services, if any.
+// fluxComponent is a Flux controller, with the resources of its CustomResourceDefinitions and its services.
 type fluxComponent struct {
 	name, group         string
 	resources, services []string
 }
 
-// fluxComponents are those that a FluxInstance may name, the default ones first.
+// fluxComponents are the components that a FluxInstance may name. The default ones come first.
 var fluxComponents = []fluxComponent{
 	{"source-controller", fluxapi.SourceGroup, []string{"buckets", "externalartifacts", "gitrepositories", "helmcharts", "helmrepositories", "ocirepositories"}, []string{"source-controller"}},
 	{"kustomize-controller", fluxapi.KustomizeGroup, []string{"kustomizations"}, nil},
@@ -44,7 +42,7 @@ var fluxComponents = []fluxComponent{
 	{"source-watcher", fluxapi.ArtifactGroup, []string{"artifactgenerators"}, []string{"source-watcher"}},
 }
 
-// defaultComponents is how many of them are installed where a FluxInstance names none.
+// defaultComponents is the number of components that are installed if a FluxInstance names none.
 const defaultComponents = 4
 
 const (
@@ -52,8 +50,8 @@ const (
 	definitionKind  = "CustomResourceDefinition"
 )
 
-// distribution is all that a FluxInstance in a namespace ("" where it isn't known) may install,
-// with every component.
+// distribution returns all objects that a FluxInstance in a namespace ("" if unknown) may install, for all
+// components.
 func distribution(spec map[string]any, namespace string) []installed {
 	var all []installed
 	add := func(component, group, kind, in string, names ...string) {
@@ -95,7 +93,8 @@ func distribution(spec map[string]any, namespace string) []installed {
 	return all
 }
 
-// synced are the Kustomization and the source that a FluxInstance syncs.
+// synced returns the Kustomization and the source that the Flux Operator creates for the sync of a
+// FluxInstance.
 func synced(spec map[string]any, namespace string) []installed {
 	sync, ok := spec["sync"].(map[string]any)
 	if !ok {
@@ -108,7 +107,7 @@ func synced(spec map[string]any, namespace string) []installed {
 	}
 }
 
-// suffixed are a name and the ones that it has with suffixes; none where one isn't known.
+// suffixed returns a name, and the name with each suffix. It returns nil if a suffix is unknown.
 func suffixed(name string, suffixes ...string) []string {
 	if slices.Contains(suffixes, "") {
 		return nil
@@ -120,7 +119,7 @@ func suffixed(name string, suffixes ...string) []string {
 	return names
 }
 
-// known is a name, or none where it isn't known.
+// known returns the name in a list, or nil if the name is unknown.
 func known(name string) []string {
 	if name == "" || unknown(name) {
 		return nil
@@ -138,8 +137,8 @@ func shardsOf(spec map[string]any) []string {
 	return shards
 }
 
-// componentsOf are the components that a FluxInstance installs, nil where other values may name
-// them.
+// componentsOf returns the components that a FluxInstance installs. It returns nil if values that are defined
+// elsewhere may name them.
 func componentsOf(spec map[string]any, elsewhere bool) []string {
 	var components []string
 	for _, c := range list(spec, "components") {
@@ -154,8 +153,8 @@ func componentsOf(spec map[string]any, elsewhere bool) []string {
 	return components
 }
 
-// isKnown says whether a FluxInstance installs what the Flux Operator brings, of components that are
-// known, and not the manifests of an artifact of somebody's own.
+// isKnown reports whether a FluxInstance installs only known components, from the artifact of the Flux Operator
+// and not from a custom one.
 func isKnown(spec map[string]any) bool {
 	artifact := text(spec, "distribution", "artifact")
 	if artifact != "" && !strings.HasPrefix(artifact, "oci://ghcr.io/controlplaneio-fluxcd/") {

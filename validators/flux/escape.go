@@ -13,7 +13,7 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// builders are the Kustomizations that build objects from a document, in all clusters.
+// builders maps each document to the Kustomizations, of all clusters, that build objects from it.
 type builders map[*repository.Object][]*reconcile.Kustomization
 
 func buildersOf(p *rule.Pass) builders {
@@ -30,10 +30,9 @@ func buildersOf(p *rule.Pass) builders {
 	return all
 }
 
-// escape is the fix that writes $${NAME} for a variable that nothing defines. It is nil where
-// that isn't certain to be meant: in a text that doesn't set the variable itself, as a shell
-// script does, or in one that is applied without substitution somewhere, where $${NAME} would
-// stay what it is.
+// escape returns the fix that writes $${NAME} for a variable that nothing defines. It returns nil unless the
+// variable certainly belongs to a shell script: each string that uses it must set it, too. It also returns nil
+// if a Kustomization applies the document without substitution, because $${NAME} would stay as it is.
 func (w *world) escape(o *reconcile.Object, name string, by builders) *finding.Fix {
 	if o.Source == nil {
 		return nil
@@ -59,7 +58,7 @@ func (w *world) escape(o *reconcile.Object, name string, by builders) *finding.F
 	return &finding.Fix{Edits: edits}
 }
 
-// escapes writes a $ more in front of each ${NAME} in some lines of a file.
+// escapes returns the edits that add a $ before each ${NAME} in the lines from to end, exclusive, of a file.
 func escapes(data, file, name string, from, end int) []finding.Edit {
 	var edits []finding.Edit
 	n := 0
@@ -76,7 +75,7 @@ func escapes(data, file, name string, from, end int) []finding.Edit {
 	return edits
 }
 
-// variableAt finds each ${NAME} in a text that isn't escaped and has no default.
+// variableAt returns the offsets of each ${NAME} in a string, without escaped ones and those with a default.
 func variableAt(text, name string) []int {
 	var found []int
 	for at := 0; ; {
@@ -93,8 +92,8 @@ func variableAt(text, name string) []int {
 	}
 }
 
-// setThere counts the ${NAME} in texts that set the variable, and gives -1 where another
-// text has one too.
+// setThere counts the uses of ${NAME} in the strings below a node. It returns -1 if a string uses the variable
+// without setting it.
 func setThere(n *yaml.Node, name string, sets *regexp.Regexp) int {
 	total := 0
 	for _, child := range n.Content {
@@ -114,8 +113,8 @@ func setThere(n *yaml.Node, name string, sets *regexp.Regexp) int {
 	return total + count
 }
 
-// setting matches what sets a variable in a shell script. The name has only letters, digits
-// and _.
+// setting returns a regular expression that matches the statements of a shell script that set a variable. The
+// name consists of letters, digits and _ only.
 func setting(name string) *regexp.Regexp {
 	return regexp.MustCompile(`(?m)(^|[;&|({]|\b(then|do|else|export|local|readonly|declare)\b)\s*` + name + `=|\bfor\s+` + name + `\s+in\b|\bread\s+(-\w+\s+)*` + name + `\b`)
 }

@@ -132,7 +132,7 @@ apiVersion: v1
 kind: ConfigMap
 metadata:
   name: settings
-  namespace: podinfo
+  namespace: default
 data:
   level: info
 `

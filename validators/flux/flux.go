@@ -1,5 +1,5 @@
-// Package flux holds the rules about what Flux itself needs to apply a repository: sources,
-// paths, dependencies, variables and references that are there.
+// Package flux holds the rules about what Flux needs to apply a repository: existing sources, paths,
+// dependencies, variables and references.
 package flux
 
 import (
@@ -12,13 +12,13 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// The groups and kinds of Flux's graph.
+// The API groups and kinds of Flux that the rules use.
 const (
 	kustomizationKind = "Kustomization"
 	helmReleaseKind   = "HelmRelease"
 )
 
-// each calls a function with each cluster that is validated, with a budget of the rule's own.
+// each calls a function for each validated cluster, with one budget for the whole rule.
 func each(p *rule.Pass, visit func(*world)) {
 	all := worlds.Of(p)
 	budget := newBudget()
@@ -31,13 +31,13 @@ func each(p *rule.Pass, visit func(*world)) {
 	}
 }
 
-// text is a text in an object, "" where there is none.
+// text returns the string at a path of an object, "" if there is none.
 func text(value any, path ...string) string {
 	s, _ := field(value, path...).(string)
 	return s
 }
 
-// field follows field names in a plain value.
+// field returns the value at a path of field names, nil if there is none.
 func field(value any, path ...string) any {
 	for _, name := range path {
 		m, _ := value.(map[string]any)
@@ -46,19 +46,19 @@ func field(value any, path ...string) any {
 	return value
 }
 
-// list is a list in an object.
+// list returns the list at a path of an object, nil if there is none.
 func list(value any, path ...string) []any {
 	l, _ := field(value, path...).([]any)
 	return l
 }
 
-// unknown says whether a text holds a variable whose value is not known.
+// unknown reports whether a string contains a variable whose value is unknown.
 func unknown(name string) bool { return strings.Contains(name, "${") }
 
-// suspended says whether Flux leaves an object alone.
+// suspended reports whether spec.suspend is set, so that Flux does not reconcile the object.
 func suspended(o *reconcile.Object) bool { return field(o.Value, "spec", "suspend") == true }
 
-// isKustomization and isHelmRelease recognise the kinds that depend on one another.
+// isKustomization reports whether an object is a Kustomization of Flux.
 func isKustomization(o *reconcile.Object) bool {
 	return o.Group == fluxapi.KustomizeGroup && o.Kind == kustomizationKind
 }
@@ -67,7 +67,7 @@ func isHelmRelease(o *reconcile.Object) bool {
 	return o.Group == fluxapi.HelmGroup && o.Kind == helmReleaseKind
 }
 
-// idText names an object that may not be there.
+// idText returns the kind, namespace and name of an object, which may not exist.
 func idText(id reconcile.Identity) string {
 	if id.Namespace == "" {
 		return id.Kind + " " + id.Name
@@ -75,8 +75,8 @@ func idText(id reconcile.Identity) string {
 	return id.Kind + " " + id.Namespace + "/" + id.Name
 }
 
-// reportOn reports a finding about a Kustomization. A root may have no object: then it is at
-// what syncs it unless it has a place.
+// reportOn reports a finding about a Kustomization. If it is a root without an object, and the finding has no
+// place, the place is that of the cluster's root.
 func reportOn(p *rule.Pass, k *reconcile.Kustomization, f finding.Finding) {
 	if k.Object != nil {
 		p.ReportBuilt(k.Object, f)
@@ -88,7 +88,7 @@ func reportOn(p *rule.Pass, k *reconcile.Kustomization, f finding.Finding) {
 	p.ReportIn(k.Cluster.Name, f)
 }
 
-// questions gathers what cannot be decided, so that one reason is told once.
+// questions collects what cannot be decided, so that each reason is reported once.
 type questions struct {
 	order []string
 	by    map[string]*question
@@ -105,20 +105,20 @@ type place struct {
 	line, column int
 }
 
-// placeOf is where something at a path of an object stands.
+// placeOf returns the place of a field of an object.
 func placeOf(o *reconcile.Object, path ...any) place {
 	var at place
 	at.file, at.line, at.column = o.Position(path...)
 	return at
 }
 
-// in puts a place into a finding.
+// in returns a finding with its place set.
 func (at place) in(f finding.Finding) finding.Finding {
 	f.File, f.Line, f.Column = at.file, at.line, at.column
 	return f
 }
 
-// add asks whether something is so, and says why it is not known.
+// add adds a question at a place: what cannot be decided, and why.
 func (q *questions) add(at place, what, why string) {
 	if q.by == nil {
 		q.by = map[string]*question{}
@@ -134,7 +134,7 @@ func (q *questions) add(at place, what, why string) {
 	}
 }
 
-// report reports each reason once.
+// report reports each reason once, with the number of other places that it concerns.
 func (q *questions) report(p *rule.Pass) {
 	for _, why := range q.order {
 		one := q.by[why]
@@ -146,7 +146,7 @@ func (q *questions) report(p *rule.Pass) {
 	}
 }
 
-// some lists the first names of several.
+// some joins the first three names, and the number of the others.
 func some(names []string) string {
 	const most = 3
 	if len(names) <= most {
@@ -155,7 +155,7 @@ func some(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
-// plural is "1 object" or "3 objects".
+// plural returns a number with its noun, such as "1 object" or "3 objects".
 func plural(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun

@@ -18,11 +18,15 @@ import (
 // rules are those of the package.
 var rules = []rule.Rule{SourceMissing, PathMissing, BuildFailed, RemoteBase, DependsOnMissing, DependsOnKind, DependsOnCycle, DependsOnNoWait,
 	SubstitutionUndefined, SubstitutionUnused, ValuesReferenceMissing, WatchLabelMissing, StorageNamespace, APIDeprecated, PathOverlap, CRDOrder,
-	PatchTargetMissing, NamespaceMissing, HealthCheckMissing}
+	PatchTargetMissing, NamespaceMissing, HealthCheckMissing, ReferenceMissing, ServiceAccountMissing, SecretMissing}
 
 // elsewhere is a Kustomization of another repository, under a service account or none.
 func elsewhere(name, more string) string {
 	return `-- clusters/prod/` + name + `.yaml --
+apiVersion: v1
+kind: Namespace
+metadata: {name: ` + name + `}
+---
 apiVersion: source.toolkit.fluxcd.io/v1
 kind: GitRepository
 metadata: {name: ` + name + `, namespace: ` + name + `}
@@ -59,7 +63,7 @@ metadata: {name: sync, namespace: team}
 roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: admin}
 subjects: [{kind: ServiceAccount, name: sync, namespace: team}]
 `, "flux-dependson-missing [flux-build-failed]"},
-		{"an account that nothing binds may", base + apps(dependsOnInfra) + elsewhere("team", "  serviceAccountName: sync\n"), "[flux-build-failed flux-dependson-missing]"},
+		{"an account that nothing binds may, but not bring itself", base + apps(dependsOnInfra) + elsewhere("team", "  serviceAccountName: sync\n"), "flux-service-account-missing [flux-build-failed flux-dependson-missing]"},
 		{"a ResourceSet may make it", base + apps(dependsOnInfra) + `-- clusters/prod/set.yaml --
 apiVersion: fluxcd.controlplane.io/v1
 kind: ResourceSet
@@ -69,7 +73,7 @@ spec:
     apiVersion: kustomize.toolkit.fluxcd.io/v1
     kind: Kustomization
     metadata: {name: << inputs.name >>}
-`, "[flux-dependson-missing]"},
+`, "flux-build-failed [flux-dependson-missing]"},
 		{"a configuration that names the kind doesn't make it", base + apps(dependsOnInfra) + `-- clusters/prod/config.yaml --
 apiVersion: v1
 kind: ConfigMap
@@ -88,24 +92,24 @@ data:
 		{"a failure is told once", base + kustomization("infra", "") + apps("  dependsOn:\n    - name: a\n    - name: b\n    - name: c\n") +
 			"-- infra/kustomization.yaml --\nresources: [gone.yaml]\n", "flux-build-failed [flux-dependson-missing]"},
 		{"what fails cannot bring what its files don't hold", base + failing("") + apps(dependsOnInfra), "flux-build-failed flux-dependson-missing"},
-		{"what fails may bring what its files hold", base + failing(`---
+		{"what stands beside what fails is applied", base + failing(`---
 apiVersion: kustomize.toolkit.fluxcd.io/v1
 kind: Kustomization
 metadata: {name: infra, namespace: flux-system}
 spec: {interval: 1h, path: ./apps, prune: true, sourceRef: {kind: GitRepository, name: flux-system}}
-`) + apps(dependsOnInfra), "flux-build-failed [flux-dependson-missing]"},
-		{"what fails may bring what a Kustomization in its files brings", base + failing(`---
+`) + apps(dependsOnInfra), "flux-build-failed flux-path-overlap"},
+		{"a Kustomization beside what fails is followed", base + failing(`---
 apiVersion: kustomize.toolkit.fluxcd.io/v1
 kind: Kustomization
 metadata: {name: other, namespace: flux-system}
 spec: {interval: 1h, path: ./deeper, prune: true, sourceRef: {kind: GitRepository, name: flux-system}}
-`) + strings.ReplaceAll(kustomization("infra", ""), "clusters/prod", "deeper") + apps(dependsOnInfra), "flux-build-failed [flux-dependson-missing]"},
+`) + strings.ReplaceAll(kustomization("infra", ""), "clusters/prod", "deeper") + apps(dependsOnInfra), "flux-path-missing flux-build-failed"},
 		{"what fails may bring what another repository has", base + failing(`---
 apiVersion: kustomize.toolkit.fluxcd.io/v1
 kind: Kustomization
 metadata: {name: other, namespace: flux-system}
 spec: {interval: 1h, path: ./deeper, prune: true, sourceRef: {kind: GitRepository, name: elsewhere}}
-`) + apps(dependsOnInfra), "flux-build-failed [flux-dependson-missing]"},
+`) + apps(dependsOnInfra), "flux-build-failed [flux-source-missing flux-build-failed flux-dependson-missing]"},
 		{"the charts of what fails may bring a ConfigMap", base + failing("---\n"+strings.SplitN(podinfoIn("b", ""), "\n", 2)[1]) + podinfoSource + podinfoIn("a", "  valuesFrom: [{kind: ConfigMap, name: made}]\n"), "flux-build-failed [flux-values-reference-missing]"},
 		{"what fails without charts can't", base + failing("") + podinfoSource + podinfoIn("a", "  valuesFrom: [{kind: ConfigMap, name: made}]\n"), "flux-build-failed flux-values-reference-missing"},
 		{"a slip of the pen where a file is gone", base + kustomization("infra", "") + "-- infra/kustomization.yaml --\nresources: [gone.yaml]\n" + kustomization("configs", "") + "-- configs/a.yaml --\napiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n" +
@@ -207,11 +211,13 @@ args = "--watch-configs-label-selector=owner!=helm"
 		{"a namespace that Terraform makes", webRelease + "-- main.tf --\nresource \"kubernetes_namespace\" \"all\" {\n  for_each = toset(var.names)\n}\n-- terraform.tfvars --\nnames = [\"web\"]\n", ""},
 		{"namespaces by a list", webRelease + "-- setup.sh --\nfor ns in $(cat list.txt); do\n  kubectl create ns \"$ns\"\ndone\n-- list.env --\nweb\n", ""},
 		{"namespaces by folders", webRelease + "-- setup.sh --\nfor dir in apps/*; do kubectl create namespace $(basename $dir); done\n-- apps/web/README.md --\nx\n", ""},
+		{"namespaces by a function that lists no folders", webRelease + "-- setup.sh --\nensure() { kubectl create namespace \"$1\"; }\nensure other\n-- apps/web/README.md --\nx\n", "flux-namespace-missing"},
+		{"a namespace of a Secret that a chart is told of", fluxSync + podinfoSource + podinfoIn("a", "  values: {provisioner-secret-namespace: web}\n") + podinfoIn("b", "  targetNamespace: web\n  storageNamespace: web\n"), "flux-namespace-missing"},
 		{"namespaces by other folders", webRelease + "-- setup.sh --\nfor dir in apps/*; do kubectl create namespace $(basename $dir); done\n-- apps/other/README.md --\nx\n", "flux-namespace-missing"},
 		{"a namespace of what a script applies", webRelease + "-- setup.sh --\nkubectl apply -f https://example.com/web/install.yaml\n", ""},
 		{"a namespace that another repository may make", fluxSync + podinfoSource + elsewhere("kube-system", "") + podinfoIn("b", "  targetNamespace: web\n  storageNamespace: web\n"), "[flux-build-failed flux-namespace-missing]"},
 		{"a namespace of the distribution", fluxSync + podinfoSource + podinfoIn("b", "  targetNamespace: openshift-config\n  storageNamespace: openshift-config\n"), ""},
-		{"a misspelt namespace of Kubernetes", fluxSync + podinfoSource + podinfoIn("b", "  targetNamespace: kube-systm\n  storageNamespace: kube-systm\n"), "flux-namespace-missing"},
+		{"a misspelt namespace of Kubernetes", fluxSync + podinfoSource + podinfoIn("b", "  targetNamespace: kube-systm\n  storageNamespace: kube-systm\n"), "flux-namespace-missing:error"},
 		{"a check of a workload that nothing makes", base + apps(checkWeb), "flux-healthcheck-missing"},
 		{"a check of a workload that a chart may make", base + apps(checkWeb) + podinfoSource + podinfoIn("b", ""), ""},
 		{"wait takes the place of checks", base + apps(checkWeb+"  wait: true\n"), ""},
@@ -537,7 +543,7 @@ func TestOnlyItsOwnFault(t *testing.T) {
 	}
 }
 
-// TestASlipForASecret that is there is a warning: somebody may have made the other one by hand.
+// TestASlipForASecret that is there is an error, unless a file beside Git has the name.
 func TestASlipForASecret(t *testing.T) {
 	t.Parallel()
 	const secret = "-- clusters/prod/secret.yaml --\napiVersion: v1\nkind: Secret\nmetadata: {name: cluster-secrets, namespace: flux-system}\n"
@@ -545,7 +551,7 @@ func TestASlipForASecret(t *testing.T) {
 		return fluxSync + podinfoNamespace + secret + apps("  postBuild:\n    substituteFrom:\n      - kind: Secret\n        name: "+name+"\n")
 	}
 	found := ruletest.Find(t, ValuesReferenceMissing, files("cluster-secret"))
-	if len(found) != 1 || found[0].Line != 16 || found[0].Severity != finding.Warning || found[0].Hint != `did you mean "cluster-secrets"?` {
+	if len(found) != 1 || found[0].Line != 16 || found[0].Severity != finding.Error || found[0].Hint != `did you mean "cluster-secrets"?` {
 		t.Errorf("got %+v", found)
 	}
 	if found := ruletest.Find(t, ValuesReferenceMissing, files("other-secrets")); len(found) != 0 {
@@ -553,6 +559,20 @@ func TestASlipForASecret(t *testing.T) {
 	}
 	if found := ruletest.Find(t, ValuesReferenceMissing, files("cluster-secret")+"-- setup.sh --\nkubectl create secret generic cluster-secret\n"); len(found) != 0 {
 		t.Errorf("one that a script makes is told: %+v", found)
+	}
+}
+
+// TestSecretOfTheRoot is made by flux bootstrap: a file that defines one is what a person fills.
+func TestSecretOfTheRoot(t *testing.T) {
+	t.Parallel()
+	secret := "-- setup/git.yaml --\napiVersion: v1\nkind: Secret\nmetadata: {name: flux-system, namespace: flux-system}\n"
+	if found := ruletest.Find(t, SecretMissing, fluxSync+podinfoNamespace+secret); len(found) != 0 {
+		t.Errorf("got %+v", found)
+	}
+	other := "-- clusters/prod/other.yaml --\napiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: other, namespace: flux-system}\nspec: {url: https://example.com/other, interval: 1m, secretRef: {name: other}}\n" +
+		"-- setup/other.yaml --\napiVersion: v1\nkind: Secret\nmetadata: {name: other, namespace: flux-system}\n"
+	if found := ruletest.Find(t, SecretMissing, fluxSync+podinfoNamespace+secret+other); len(found) != 1 || found[0].File != "clusters/prod/other.yaml" {
+		t.Errorf("another source's gives %+v", found)
 	}
 }
 

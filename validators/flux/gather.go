@@ -9,8 +9,8 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// gathered are findings that hold for several Kustomizations, of one cluster or of some: each
-// is one finding, which names them all.
+// gathered merges findings that hold for several Kustomizations, of one or several clusters, into one finding
+// that names them all.
 type gathered struct {
 	order []*shared
 	by    map[sharedKey]*shared
@@ -21,15 +21,15 @@ type sharedKey struct {
 	what  string
 }
 
-// shared is a finding at one place.
+// shared is a merged finding.
 type shared struct {
 	finding finding.Finding
 	objects []*reconcile.Object
 	names   []string
 }
 
-// add adds a finding about an object with the names that it concerns. What tells it from
-// others at the same place.
+// add adds a finding about an object, with the names that it concerns. Findings with the same place and the
+// same value of what are merged.
 func (g *gathered) add(at place, what string, f finding.Finding, o *reconcile.Object, names ...string) {
 	if g.by == nil {
 		g.by = map[sharedKey]*shared{}
@@ -48,7 +48,7 @@ func (g *gathered) add(at place, what string, f finding.Finding, o *reconcile.Ob
 	known.names = append(known.names, names...)
 }
 
-// report reports each finding with the message that its names make.
+// report reports each merged finding, with the message that the function returns for its names.
 func (g *gathered) report(p *rule.Pass, message func(f finding.Finding, names []string) string) {
 	for _, one := range g.order {
 		slices.Sort(one.names)
@@ -60,7 +60,7 @@ func (g *gathered) report(p *rule.Pass, message func(f finding.Finding, names []
 	}
 }
 
-// kinds of names, as "Kustomization a" or "Kustomizations a, b and c".
+// named returns names with their kind, as "Kustomization a" or "Kustomizations a, b and c".
 func named(kind string, names []string) string {
 	if len(names) != 1 {
 		kind += "s"

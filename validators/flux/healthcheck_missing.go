@@ -10,6 +10,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/schemas"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
@@ -18,15 +19,15 @@ var HealthCheckMissing = rule.Rule{
 	ID:       "flux-healthcheck-missing",
 	Title:    "a health check of an object that does not exist",
 	Severity: finding.Error,
-	Why: `A Kustomization waits for the objects of its spec.healthChecks, and is ready when all are. One that doesn't
-exist never is: the Kustomization stays not ready ("timeout waiting for"), although all of it was applied, and what
-depends on it waits for ever.
+	Why: `A Kustomization with spec.healthChecks is ready when all listed objects are ready. If one does not exist, the
+Kustomization stays not ready ("timeout waiting for") although all of its objects were applied, and dependents
+wait forever.
 
-Looked at are health checks of Flux's own kinds, and of Kubernetes' workloads where all charts of the cluster are at
-hand and nothing but built-in kinds is in the namespace. With wait: true the list isn't used. Where not all is known that
-the cluster applies, the check is unresolved.`,
-	Fix: `Correct the name, namespace or kind, or remove the entry. wait: true checks all that the Kustomization applies,
-and needs no list.`,
+The rule checks health checks of Flux's own kinds. It checks those of Kubernetes workloads if all charts of the
+cluster are available locally, the namespace contains only built-in kinds and no object of an operator without a namespace
+has a word of the name, and any other object whose name is a typo of one that exists. With wait: true, Flux does not use the list. If the objects of the cluster are only partly known, the check is unresolved.`,
+	Fix: `Correct the name, namespace or kind, or remove the entry. wait: true checks all objects that the Kustomization
+applies, and needs no list.`,
 	Run: func(p *rule.Pass) {
 		var open questions
 		each(p, func(w *world) {
@@ -43,12 +44,21 @@ and needs no list.`,
 	},
 }
 
-// checkHealth looks at one health check of a Kustomization.
+// checkHealth checks the i-th health check of a Kustomization.
 func (w *world) checkHealth(p *rule.Pass, open *questions, k *reconcile.Kustomization, i int) {
 	check := k.Spec.HealthChecks[i]
-	group := kubescheme.FromAPIVersionAndKind(check.APIVersion, check.Kind).Group
+	of := kubescheme.FromAPIVersionAndKind(check.APIVersion, check.Kind)
+	group := of.Group
+	if m := schemas.MistakeOf(of); m != nil && len(schemas.Versions(of.GroupKind())) == 0 && check.APIVersion != "" && // the version counts for nothing
+		!unknown(check.APIVersion+check.Kind) {
+		p.ReportBuilt(k.Object, w.locate(k.Object, check.Kind, "spec", "healthChecks", i, m.Field).in(finding.Finding{
+			Severity: finding.Error,
+			Message:  fmt.Sprintf("Kustomization %s has a health check for %s %s: %s", k, check.APIVersion, check.Kind, m.Message), Hint: m.Hint,
+		}))
+		return
+	}
 	id := reconcile.Identity{Group: group, Kind: check.Kind, Namespace: check.Namespace, Name: check.Name}
-	if id.Name == "" || unknown(id.Name+id.Namespace) || w.isThere(id) || isSource(id) && id == sourceOf(w.cluster.Kustomizations[0]) || !w.mustBeThere(id) {
+	if id.Name == "" || unknown(id.Name+id.Namespace) || w.isThere(id) || isSource(id) && id == sourceOf(w.cluster.Kustomizations[0]) || !w.mustBeThere(id) && !w.misspelt(id) {
 		return
 	}
 	at := w.locate(k.Object, id.Name, "spec", "healthChecks", i, "name")
@@ -62,22 +72,23 @@ func (w *world) checkHealth(p *rule.Pass, open *questions, k *reconcile.Kustomiz
 	}))
 }
 
-// workloads are the built-in kinds of which nothing else makes any by itself.
+// workloads are the built-in kinds of which no controller creates objects on its own.
 var workloads = []kind{{"apps", "Deployment"}, {"apps", "StatefulSet"}, {"apps", "DaemonSet"}, {"batch", "Job"}, {"batch", "CronJob"}}
 
-// mustBeThere says whether an object of a kind comes from Git or not at all.
+// mustBeThere reports whether an object can only come from Git.
 func (w *world) mustBeThere(id reconcile.Identity) bool {
 	switch id.Group {
 	case fluxapi.KustomizeGroup, fluxapi.HelmGroup, fluxapi.SourceGroup:
 		return id.Kind != "ExternalArtifact" && id.Kind != "HelmChart"
 	}
 	if !slices.Contains(workloads, kind{id.Group, id.Kind}) || id.Namespace == w.cluster.Kustomizations[0].Namespace {
-		return false // Flux's own controllers stand beside the root
+		return false // Flux's own controllers are in the root's namespace
 	}
-	return !slices.ContainsFunc(w.applied, func(o *reconcile.Object) bool {
+	mayHold := slices.ContainsFunc(w.applied, func(o *reconcile.Object) bool {
 		if isHelmRelease(o) {
 			return w.cluster.Release(o) == nil
 		}
 		return o.Namespace == id.Namespace && strings.Contains(o.Group, ".") && !strings.HasSuffix(o.Group, ".k8s.io") && !strings.HasSuffix(o.Group, ".fluxcd.io")
 	})
+	return !mayHold && !w.operators().namespaces[""].mayName(id.Name) // of a kind without namespaces, as Gatekeeper
 }

@@ -16,24 +16,24 @@ import (
 	"github.com/fleetwright/fleetwright/schemas"
 )
 
-// fluxInstance is a FluxInstance, or the release of its chart.
+// fluxInstance is a FluxInstance, or the HelmRelease of the chart that creates one.
 type fluxInstance struct {
 	object *reconcile.Object
-	// at is where its spec is in the object, and spec the one that is known.
+	// at is the path of the FluxInstance's spec in the object. spec is the spec as far as it is known.
 	at   []any
 	spec map[string]any
-	// elsewhere says that other values may be added.
+	// elsewhere reports whether values from elsewhere may be added to the spec.
 	elsewhere bool
 }
 
-// fluxInstances are those that a cluster applies.
+// fluxInstances returns the FluxInstances that a cluster applies.
 func (w *world) fluxInstances() []fluxInstance {
 	var all []fluxInstance
 	for _, o := range w.applied {
 		i := fluxInstance{object: o, at: []any{"spec"}}
 		switch {
 		case o.HelmRelease != nil:
-			continue // the values of its release are judged
+			continue // the values of its release are checked
 		case o.Group == fluxapi.OperatorGroup && o.Kind == "FluxInstance":
 			i.spec, _ = field(o.Value, "spec").(map[string]any)
 		case isHelmRelease(o) && isFluxChart(o):
@@ -48,7 +48,7 @@ func (w *world) fluxInstances() []fluxInstance {
 	return all
 }
 
-// namespace is where it is, "" where that isn't known.
+// namespace returns the namespace of the instance, "" if it is unknown.
 func (i fluxInstance) namespace() string {
 	namespace := i.object.Namespace
 	if isHelmRelease(i.object) {
@@ -60,8 +60,9 @@ func (i fluxInstance) namespace() string {
 	return namespace
 }
 
-// patches are those with targets, with what they select of what the Flux Operator installs. It puts
-// them behind its own in the kustomization that sets the namespace, which comes after all patches.
+// patches returns the instance's patches that have targets, each with what it selects of the objects that the
+// Flux Operator installs. The operator runs these patches after its own, in a kustomization that sets the
+// namespace after all patches.
 func (i fluxInstance) patches() []patches.Targeted {
 	text, err := yaml.Marshal(field(i.spec, "kustomize", "patches"))
 	if err != nil {
@@ -69,7 +70,7 @@ func (i fluxInstance) patches() []patches.Targeted {
 	}
 	var entries []types.Patch
 	if err := yaml.Unmarshal(text, &entries); err != nil {
-		return nil // the schema tells
+		return nil // the schema rules report it
 	}
 	var all []patches.Targeted
 	for n, p := range entries {
@@ -85,7 +86,7 @@ func (i fluxInstance) patches() []patches.Targeted {
 	return all
 }
 
-// look says what a target selects.
+// look returns what a target selects.
 func (i fluxInstance) look(target types.Selector) patches.Targeted {
 	p := patches.Targeted{Target: target}
 	namespace, components := i.namespace(), componentsOf(i.spec, i.elsewhere)
@@ -124,8 +125,8 @@ func (i fluxInstance) look(target types.Selector) patches.Targeted {
 	return p
 }
 
-// mayInstallMore says whether more of what a selector selects may be installed than is known: what
-// is synced and stored where other values may say so, and definitions that a newer version adds.
+// mayInstallMore reports whether a selector may select objects that are not known here: sync and storage
+// objects that other values configure, and definitions that a newer version of Flux adds.
 func (i fluxInstance) mayInstallMore(by *types.SelectorRegex) bool {
 	if i.elsewhere && slices.ContainsFunc([]resid.Gvk{
 		resid.NewGvk(fluxapi.KustomizeGroup, "v1", kustomizationKind), resid.NewGvk(fluxapi.SourceGroup, "v1", "GitRepository"),
@@ -139,8 +140,8 @@ func (i fluxInstance) mayInstallMore(by *types.SelectorRegex) bool {
 	})
 }
 
-// in says whether a selector selects the namespace that an object has before the patches, or had
-// at first.
+// in reports whether a selector selects the namespace that an object has before the patches, or its original
+// namespace.
 func (o installed) in(by *types.SelectorRegex) bool {
 	if by.MatchNamespace(resid.NewResIdWithNamespace(o.gvk, "", o.namespace).EffectiveNamespace()) {
 		return true
@@ -148,7 +149,7 @@ func (o installed) in(by *types.SelectorRegex) bool {
 	return o.gvk.Group != fluxapi.KustomizeGroup && o.gvk.Group != fluxapi.SourceGroup && by.MatchNamespace(resid.NewResId(o.gvk, "").EffectiveNamespace())
 }
 
-// wayOut says how to mend a patch that selects nothing, "" where it is as with any patch.
+// wayOut returns a hint for a patch that selects nothing, "" if the common hint applies.
 func (i fluxInstance) wayOut(one patches.Targeted) string {
 	selects := func(change func(*types.Selector)) bool {
 		target := one.Target

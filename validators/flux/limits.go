@@ -9,13 +9,14 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// exceeded reports something of a cluster that was not checked, since it goes beyond a limit.
+// exceeded reports a part of a cluster that was not checked because it exceeds a limit.
 func (w *world) exceeded(p *rule.Pass, what, why string) {
 	root := w.cluster.Root
 	p.Report(rule.Exceeded(finding.Finding{File: root.File, Line: root.Line, Cluster: w.cluster.Name}, fmt.Sprintf("cluster %s: %s", w.cluster.Name, what), why))
 }
 
-// undecided asks what a Kustomization applies whose files are not available locally.
+// undecided adds the question about a Kustomization that was not checked because its source or path is not
+// available locally.
 func (q *questions) undecided(k *reconcile.Kustomization) {
 	for _, g := range k.Gaps {
 		at := place{g.File, g.Line, g.Column}
@@ -26,7 +27,8 @@ func (q *questions) undecided(k *reconcile.Kustomization) {
 	}
 }
 
-// lacking says which files of a Kustomization are not given: once for each file that names them.
+// lacking adds the questions about the files that a build of a Kustomization lacks: one for each file that
+// names them.
 func (q *questions) lacking(k *reconcile.Kustomization) {
 	what := "Kustomization %s could not be fully built"
 	if k.Unbuilt {

@@ -8,9 +8,9 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// locate is where a value of an object is to be mended: its field in the document that the
-// object was built from; the item of a list that holds it where a patch moved it; the patch
-// that brought it; else the nearest parent that is there.
+// locate returns the place where a value of an object has to be fixed. It is the first of these that has the
+// value: the field in the document that the object was built from; the list item that has the value, if a patch
+// moved it; the patch that sets it; else the nearest existing parent of the field.
 func (b *budget) locate(repo *repository.Repository, o *reconcile.Object, value string, path ...any) place {
 	if o.Source == nil || holds(o.Source, value, path) {
 		return placeOf(o, path...)
@@ -35,18 +35,19 @@ func (b *budget) locate(repo *repository.Repository, o *reconcile.Object, value 
 	return placeOf(o, path...)
 }
 
-// locate is the same of the rule's budget.
+// locate does the same with the budget of the rule.
 func (w *world) locate(o *reconcile.Object, value string, path ...any) place {
 	return w.budget.locate(w.repo, o, value, path...)
 }
 
-// holds says whether a field of a document has a value, or one that variables make it of.
+// holds reports whether a field of a document has a value, or contains variables that may produce it.
 func holds(source *repository.Object, value string, path []any) bool {
 	node := source.Lookup(path...)
 	return node != nil && (node.Value == value || strings.Contains(node.Value, "$"))
 }
 
-// inPatch finds a value in the patches that the object's Kustomization reads or holds.
+// inPatch returns the place of a value in the patch files and kustomizations that the object's Kustomization
+// reads, or in the Kustomization's own patches.
 func (b *budget) inPatch(repo *repository.Repository, o *reconcile.Object, value string) (place, bool) {
 	k := o.Kustomization
 	if k == nil || value == "" {
@@ -66,8 +67,8 @@ func (b *budget) inPatch(repo *repository.Repository, o *reconcile.Object, value
 	return place{}, false
 }
 
-// inLines finds the first occurrence of a text from a line on that is accepted by what comes
-// before and after it.
+// inLines returns the first occurrence of a string in a file, from a line on, for which accept returns true.
+// accept is called with the parts of the line before and after the string.
 func (b *budget) inLines(repo *repository.Repository, file string, from int, value string, accept func(before, after string) bool) (place, bool) {
 	data, ok := b.read(repo, file)
 	if !ok {
@@ -92,7 +93,8 @@ func (b *budget) inLines(repo *repository.Repository, file string, from int, val
 	return place{}, false
 }
 
-// isWord says whether a text stands for itself, and is not a part of a longer name.
+// isWord reports whether a string is a whole word in its line, by the characters before and after it, and not a
+// part of a longer name.
 func isWord(before, after string) bool {
 	const end = " \t\r\n\"',]}#"
 	return (before == "" || strings.ContainsAny(before[len(before)-1:], " \t\"'[{:")) &&

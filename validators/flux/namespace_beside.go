@@ -6,64 +6,82 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fleetwright/fleetwright/internal/beside"
 	"github.com/fleetwright/fleetwright/internal/repository"
-	"github.com/fleetwright/fleetwright/validators/beside"
 )
 
-// How what Flux doesn't read makes namespaces.
+// Patterns of how files that Flux does not read create namespaces.
 var (
-	// createsByCommand is kubectl's, and applies what makes whatever its files hold.
+	// createsByCommand matches a kubectl command that creates a namespace. appliesFiles matches one that
+	// applies files.
 	createsByCommand = regexp.MustCompile(`\bcreate\s+(ns|namespaces?)\b`)
 	appliesFiles     = regexp.MustCompile(`\b(?:apply|create)\s.*?(?:-f|-k|--filename|--kustomize)[ =]+(\S+)`)
+	azureInstalls    = regexp.MustCompile(`\baz\s+k8s-configuration\s+(?:flux\s+)?create\b.*?--namespace[ =]+["']?([a-z0-9-]+)`)
 	installsFlux     = regexp.MustCompile(`\bflux\s+(install|bootstrap)\b`)
-	// createsByOption is Helm's, of a command or of what stands around it.
+	// createsByOption matches Helm's option to create a namespace, in a command or in a configuration.
 	createsByOption = regexp.MustCompile(`create[-_]?[nN]amespace\b["']?(\s*[:=]\s*["']?(true|yes|on)\b|\s*$|\s+[^:=\s])`)
 	isNamespace     = regexp.MustCompile(`\bkind["']?\s*[:=]\s*["']?Namespace\b`)
-	// createsByCode is that of programs and of Terraform.
+	// createsByCode matches code of programs and of Terraform that creates a namespace.
 	createsByCode = regexp.MustCompile(`(?i)kubernetes_namespace|create_?namespace|new_?namespace|\bv1\.namespace\b|v1namespace|kind["']?\s*[:=]\s*["']?namespace\b|create\s+(ns|namespace)\b`)
 	isHelmfile    = regexp.MustCompile(`(?m)^releases:`)
 	declines      = regexp.MustCompile(`(?m)^\s*createNamespace:\s*false\b`)
-	namespaceOf   = regexp.MustCompile(`(?m)^\s*(?:- )?namespace:\s*["']?([a-z0-9-]+)`)
+	// listsFolders matches how a script lists folders.
+	listsFolders = regexp.MustCompile(`\b(ls|find|fd|tree|glob\w*|walk|iterdir|listdir|scandir)\b|/\*`)
+	namespaceOf  = regexp.MustCompile(`(?m)^\s*(?:- )?namespace:\s*["']?([a-z0-9-]+)`)
 )
 
-// variables are those of shells and templates.
+// variables are the characters that begin a variable in shells and templates.
 const variables = "${%"
 
-// nearNamespace is how many lines a name stands from what says that it is a namespace's.
+// nearNamespace is the maximum number of lines between a name and the text that shows it to be a namespace.
 const nearNamespace = 10
 
-// makers are what files beside the manifests say of namespaces.
+// makers collects what the files beside the manifests say about namespaces.
 type makers struct {
-	// made are the names of namespaces that are made.
+	// made are the names of the namespaces that some file creates.
 	made map[string]bool
-	// terraform are the words of Terraform's files, and modules says that one makes namespaces.
+	// terraform are the candidate names in Terraform files. modules reports whether one of the files creates
+	// namespaces.
 	terraform map[string]bool
 	modules   bool
-	// driven says that a script makes the namespaces that a variable or a list names, and spoken
-	// are the words of what may be its list.
-	driven bool
-	spoken map[string]bool
+	// driven reports whether a script creates the namespaces that a variable or a list names. listing reports
+	// whether that list may be a list of folders. spoken are the candidate names in files that may hold the
+	// list.
+	driven, listing bool
+	spoken          map[string]bool
 }
 
-// madeBeside are those of some namespaces that files may make which Flux doesn't read: scripts,
-// bootstraps, Terraform, templates. What only speaks of one, such as "kubectl -n NAME", doesn't.
-func madeBeside(repo *repository.Repository, names map[string]bool) map[string]bool {
+// createdBeside returns which of the given namespaces may be created by files that Flux does not read: scripts,
+// bootstraps, Terraform, templates. A file that only mentions a namespace, such as "kubectl -n NAME", does not
+// count. listed are the namespaces with the name of a folder, if a script that lists folders creates
+// namespaces.
+func createdBeside(repo *repository.Repository, names map[string]bool) (made, listed map[string]bool) {
+	listed = map[string]bool{}
 	m := makers{made: map[string]bool{}, terraform: map[string]bool{}, spoken: map[string]bool{}}
-	beside.Read(repo, names, false, func(file, text string) { m.read(file, text, names) })
+	beside.Read(repo, names, true, func(file, text string) {
+		for _, match := range azureInstalls.FindAllStringSubmatch(strings.ReplaceAll(text, "\\\n", " "), -1) {
+			m.made[match[1]] = m.made[match[1]] || names[match[1]] // which documentation says, too, for Git holds nothing of it
+		}
+		if path.Ext(file) != ".md" {
+			m.read(file, text, names)
+		}
+	})
 	if m.modules {
 		m.take(m.terraform)
 	}
 	if m.driven {
 		m.take(m.spoken)
+	}
+	if m.listing {
 		for _, file := range repo.Paths() {
 			for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {
-				if names[path.Base(dir)] {
-					m.made[path.Base(dir)] = true
+				if name := path.Base(dir); names[name] && !m.made[name] {
+					listed[name] = true
 				}
 			}
 		}
 	}
-	return m.made
+	return m.made, listed
 }
 
 func (m *makers) take(words map[string]bool) {
@@ -90,7 +108,7 @@ func (m *makers) read(file, text string, names map[string]bool) {
 	if isHelmfile.MatchString(text) && !declines.MatchString(text) {
 		for _, match := range namespaceOf.FindAllStringSubmatch(text, -1) {
 			if names[match[1]] {
-				m.made[match[1]] = true // helmfile makes a release's namespace by default
+				m.made[match[1]] = true // helmfile creates a release's namespace by default
 			}
 		}
 	}
@@ -102,13 +120,14 @@ func (m *makers) read(file, text string, names map[string]bool) {
 	m.commands(text, names, words)
 }
 
-// isPipeline says whether a file is of a service that runs jobs for the repository.
+// isPipeline reports whether a file configures a CI service.
 func isPipeline(file string) bool {
 	first, _, _ := strings.Cut(file, "/")
 	return slices.Contains([]string{".github", ".gitlab-ci.yml", ".gitea", ".forgejo", ".circleci", ".woodpecker"}, first)
 }
 
-// commands reads a file line by line, those that end in a backslash as one with the next.
+// commands reads the commands of a file line by line. A line that ends in a backslash continues on the next
+// one.
 func (m *makers) commands(text string, names, words map[string]bool) {
 	lines := strings.Split(strings.ReplaceAll(text, "\\\n", " "), "\n")
 	for i, line := range lines {
@@ -131,7 +150,7 @@ func (m *makers) commands(text string, names, words map[string]bool) {
 		}
 		beside.Words(near, names, m.made)
 		if strings.ContainsAny(near, variables) {
-			m.driven = true
+			m.driven, m.listing = true, m.listing || listsFolders.MatchString(text)
 			m.take(words)
 		}
 	}

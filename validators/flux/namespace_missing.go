@@ -6,8 +6,11 @@ import (
 	"slices"
 	"strings"
 
+	kubeschema "k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/schemas"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
@@ -16,17 +19,19 @@ var NamespaceMissing = rule.Rule{
 	ID:       "flux-namespace-missing",
 	Title:    "a namespace that no object creates",
 	Severity: finding.Warning,
-	Why: `Neither kustomize-controller nor helm-controller makes the namespace that something goes to: a Kustomization
-whose spec.targetNamespace isn't there fails ("namespaces not found"), and so does a HelmRelease without
-install.createNamespace. On the old cluster it goes well, since somebody made the namespace by hand; on a new one nothing
-of it is applied.
+	Why: `Neither kustomize-controller nor helm-controller creates the target namespace. A Kustomization whose
+spec.targetNamespace does not exist fails ("namespaces not found"), and so does a HelmRelease without
+install.createNamespace. It works on an existing cluster in which somebody created the namespace by hand; on a
+new cluster, nothing is applied.
 
-Looked at are spec.targetNamespace of Kustomizations, and the namespaces that HelmReleases install to. Nothing is said
-of Kubernetes' own namespaces and Flux's, of one that a HelmRelease with createNamespace makes, nor of one that a bootstrap,
-a script, a template or Terraform in the repository makes or may make. Where not all is known that the cluster applies, it
-is unresolved.`,
-	Fix: `Add the Namespace to what the cluster applies, or correct the name. install.createNamespace: true makes the
-namespace too, without labels, and leaves it behind when the release is removed.`,
+The rule checks spec.targetNamespace of Kustomizations, the namespaces that HelmReleases install to, and those of all
+objects of kinds of Kubernetes and Flux. A typo is an error, and so is the only one that Git doesn't create. It skips
+the namespaces of Kubernetes and Flux, namespaces that a HelmRelease with createNamespace creates, and
+namespaces that a bootstrap, script, template or Terraform file in the repository creates or may create. If the
+objects of the cluster are only partly known, or Git creates fewer than three namespaces and uses more than three others, the
+namespace is unresolved.`,
+	Fix: `Add the Namespace to the objects of the cluster, or correct the name. install.createNamespace: true also creates
+the namespace, but without labels, and does not delete it with the release.`,
 	Run: func(p *rule.Pass) {
 		var open questions
 		missing := map[*reconcile.Cluster][]destination{}
@@ -37,11 +42,15 @@ namespace too, without labels, and leaves it behind when the release is removed.
 				names[d.namespace] = true
 			}
 		})
-		made := madeBeside(p.Repo, names)
+		made, listed := createdBeside(p.Repo, names)
 		each(p, func(w *world) {
+			created := w.createdNamespaces()
+			fewer := len(missing[w.cluster]) > fewInGit && created < fewInGit
+			alone := len(missing[w.cluster]) == 1 && created >= fewInGit
 			for _, d := range missing[w.cluster] {
-				if !made[d.namespace] {
-					w.namespaceMissing(p, &open, d)
+				byScript := made[d.namespace] || listed[d.namespace]
+				if !byScript || alone && (created >= manyInGit || !made[d.namespace]) {
+					w.namespaceMissing(p, &open, d, practised{alone: alone, fewer: fewer, byScript: byScript})
 				}
 			}
 		})
@@ -49,17 +58,18 @@ namespace too, without labels, and leaves it behind when the release is removed.
 	},
 }
 
-// destination is a namespace that objects go to.
+// destination is a namespace to which objects are applied.
 type destination struct {
 	namespace string
-	// of is the first object that says so, at a path; others count those that do besides.
+	// of is the first object that names the namespace, and path its field. others is the number of further
+	// objects that do.
 	of     *reconcile.Object
 	path   []any
 	others int
 }
 
-// destinations are the namespaces that Kustomizations and HelmReleases put objects into, in the
-// order of the objects. Those of a Kustomization come first: the releases in it have its own.
+// destinations returns the namespaces to which Kustomizations and HelmReleases apply objects, in the order of
+// the objects. The namespace of a Kustomization comes before those of its HelmReleases.
 func (w *world) destinations() []destination {
 	var all []destination
 	index := map[string]int{}
@@ -88,23 +98,42 @@ func (w *world) destinations() []destination {
 			add(o.Namespace, o, "metadata", "namespace")
 		}
 	}
+	for _, o := range w.applied {
+		if isInNamespace(o) && !isHelmRelease(o) {
+			add(o.Namespace, o, "metadata", "namespace")
+		}
+	}
 	return all
 }
 
-// createsNamespace says whether a HelmRelease makes its namespace.
+// isInNamespace reports whether an object is of a known namespaced kind, and a Kustomization that is not
+// suspended applies it.
+func isInNamespace(o *reconcile.Object) bool {
+	if o.Namespace == "" || o.HelmRelease != nil || o.Kustomization == nil || o.Kustomization.Spec.Suspend {
+		return false
+	}
+	own := !strings.Contains(o.Group, ".") || strings.HasSuffix(o.Group, ".k8s.io") || strings.HasSuffix(o.Group, ".fluxcd.io")
+	if !own {
+		return false // other products create namespaces for their kinds
+	}
+	s, known := schemas.Lookup(kubeschema.FromAPIVersionAndKind(o.APIVersion, o.Kind))
+	return known && s.Namespaced
+}
+
+// createsNamespace reports whether a HelmRelease creates its namespace.
 func createsNamespace(o *reconcile.Object) bool {
 	return field(o.Value, "spec", "install", "createNamespace") == true
 }
 
-// knownNamespaces are on every cluster; those with a reservedPrefix are Kubernetes' and of
-// distributions of it.
+// knownNamespaces exist on every cluster. Namespaces with one of the reservedPrefixes belong to Kubernetes or
+// its distributions.
 var (
 	knownNamespaces  = []string{"default", "kube-system", "kube-public", "kube-node-lease", "flux-system"}
 	reservedPrefixes = []string{"kube-", "openshift-", "cattle-"}
 )
 
-// isReserved says whether a namespace is made by the cluster itself, or may be; a misspelt one
-// isn't.
+// isReserved reports whether the cluster itself creates a namespace, or may create it. A misspelled name is not
+// reserved.
 func (w *world) isReserved(name string) bool {
 	if _, misspelt := w.budget.nearest(name, knownNamespaces); misspelt {
 		return false
@@ -112,17 +141,24 @@ func (w *world) isReserved(name string) bool {
 	return slices.ContainsFunc(reservedPrefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
-// missingNamespaces are the destinations that nothing in Git makes.
+// missingNamespaces returns the destinations that no object in Git creates.
 func (w *world) missingNamespaces() []destination {
 	made := map[string]bool{"": true, w.cluster.Kustomizations[0].Namespace: true}
 	for _, name := range knownNamespaces {
 		made[name] = true
 	}
 	for _, other := range append(slices.Clone(w.beside), w) {
+		if b := other.cluster.Root.Boundary; b != nil {
+			for _, namespace := range b.Spec.Namespaces {
+				made[namespace] = true
+			}
+		}
 		for _, o := range other.applied {
 			switch {
 			case strings.Contains(o.Kind, "Namespace"), o.Kind == "Project":
 				made[o.Name] = true
+			case o.Kind == "Workspace":
+				made[cmp.Or(text(o.Value, "spec", "namespaceName"), o.Name)] = true
 			case isHelmRelease(o) && createsNamespace(o):
 				made[cmp.Or(text(o.Value, "spec", "targetNamespace"), o.Namespace)] = true
 			}
@@ -134,8 +170,8 @@ func (w *world) missingNamespaces() []destination {
 	})
 }
 
-// mentionedByCharts are the namespaces in the values of releases whose charts are not at hand:
-// they may make one that they are told of.
+// mentionedByCharts returns the strings in the values of the HelmReleases whose charts are not available
+// locally: the chart may create a namespace that its values name.
 func (w *world) mentionedByCharts() map[string]bool {
 	texts := map[string]bool{}
 	var walk func(value any, named bool)
@@ -146,7 +182,8 @@ func (w *world) mentionedByCharts() map[string]bool {
 				if named {
 					texts[name] = true
 				}
-				walk(item, named || strings.Contains(strings.ToLower(name), "namespace"))
+				lower := strings.ToLower(name)
+				walk(item, named || strings.Contains(lower, "namespace") && !strings.Contains(lower, "secret"))
 			}
 		case []any:
 			for _, item := range value {
@@ -166,29 +203,61 @@ func (w *world) mentionedByCharts() map[string]bool {
 	return texts
 }
 
-func (w *world) namespaceMissing(p *rule.Pass, open *questions, d destination) {
+// createdNamespaces returns the number of destinations whose Namespaces are in Git.
+func (w *world) createdNamespaces() int {
+	n := 0
+	for _, d := range w.destinations() {
+		if w.has(reconcile.Identity{Kind: "Namespace", Name: d.namespace}) {
+			n++
+		}
+	}
+	return n
+}
+
+// practised is how namespaces come about in a repository: Git creates all others, or fewer of them than it does not
+// create; something beside Git may create the one.
+type practised struct{ alone, fewer, byScript bool }
+
+// namespaceMissing judges a destination that nothing in Git creates.
+func (w *world) namespaceMissing(p *rule.Pass, open *questions, d destination, how practised) {
+	alone, byScript := how.alone, how.byScript
 	id := reconcile.Identity{Kind: "Namespace", Name: d.namespace}
 	at := w.locate(d.of, d.namespace, d.path...)
 	why := w.doubt(id)
-	if why == "" && w.guessed() && !w.near(id) {
-		why = "the object that syncs the cluster's root is not in the repository, and may create it"
+	if why == "" && !alone && !w.near(id) {
+		why = w.outside(id)
 	}
-	if why != "" {
-		open.add(at, fmt.Sprintf("whether namespace %s, which %s deploys to, exists", d.namespace, d.of), why)
+	if why == "" && how.fewer && !w.near(id) {
+		why = "Git creates few or no namespaces and uses many: what creates the others may create it"
+	}
+	one, several := "deploys to", "deploy to"
+	if !isHelmRelease(d.of) && !isKustomization(d.of) || d.path[0] == "metadata" && isKustomization(d.of) {
+		one, several = "is in", "are in"
+	}
+	near, typo := w.resembles(id)
+	if why != "" && !typo {
+		open.add(at, fmt.Sprintf("whether namespace %s, which %s %s, exists", d.namespace, d.of, one), why)
 		return
 	}
-	goes := d.of.String() + " deploys"
+	goes := d.of.String() + " " + one
 	if d.others > 0 {
-		goes = fmt.Sprintf("%s and %s deploy", d.of, plural(d.others, "other"))
+		goes = fmt.Sprintf("%s and %s %s", d.of, plural(d.others, "other"), several)
 	}
+	f := finding.Finding{}
 	hint := w.hint(id)
+	if _, typo := schemas.Misspelt(d.namespace, knownNamespaces); typo || w.misspelt(id) || alone && !byScript && w.inFiles(id) == nil {
+		f.Severity = finding.Error
+	}
+	if why != "" {
+		f.Severity, hint = finding.Warning, near
+	}
 	if near, ok := w.budget.nearest(d.namespace, knownNamespaces); ok && hint == "" {
 		hint = fmt.Sprintf("did you mean %q?", near)
+	} else if byScript {
+		hint = "a script may create it, but Git creates all other namespaces: add a Namespace to the objects of the cluster"
 	} else if hint == "" {
-		hint = "add a Namespace to what the cluster applies"
+		hint = "add a Namespace to the objects of the cluster"
 	}
-	p.ReportBuilt(d.of, at.in(finding.Finding{
-		Message: fmt.Sprintf("no object creates namespace %q, which %s to", d.namespace, goes),
-		Hint:    hint,
-	}))
+	f.Message, f.Hint = fmt.Sprintf("no object creates namespace %q, which %s", d.namespace, goes), hint
+	p.ReportBuilt(d.of, at.in(f))
 }

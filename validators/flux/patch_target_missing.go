@@ -19,19 +19,19 @@ var PatchTargetMissing = rule.Rule{
 	ID:       "flux-patch-target-missing",
 	Title:    "a patch that selects nothing",
 	Severity: finding.Warning,
-	Why: `A patch whose target selects no object changes nothing, and kustomize doesn't say so: the build succeeds and
-the setting is missing on the cluster. Mostly the name or kind is misspelt, or the object was renamed and the patch was
-not. A target's namespace, too, is compared with what the object's own file says: the "namespace" of the same
-kustomization comes after its patches.
+	Why: `A patch whose target selects no object changes nothing, and kustomize does not report it: the build succeeds,
+but the setting is missing in the cluster. Usually the name or kind is misspelt, or the object was renamed and
+the patch was not. The target's namespace is compared with the namespace in the object's file, because the
+"namespace" of the same kustomization is set after its patches.
 
-Looked at are the patches of kustomizations, of their components and of Flux Kustomizations, and those of a FluxInstance
-or of the values of its chart, which are held against what the Flux Operator installs with its components: a namespace
-in their targets selects nothing, since it is set after them. A patch that several
-Kustomizations share has to select something for one of them: also one that a patch of their parent's gives them. One in
-a component or in a Flux Kustomization that is for all objects of a kind may select none, unless there are objects of
-the kind and only the target's group or version keeps them out, or the kind is misspelt. Where not all is known that it
-selects from, nothing is said.`,
-	Fix: `Correct the target, which takes regular expressions for the whole of a name, or remove the patch.`,
+The rule checks the patches of kustomizations, of their components and of Flux Kustomizations. It also checks
+those of a FluxInstance, or in the values of its chart, against the objects that the Flux Operator installs for
+its components; a namespace in their targets matches nothing, because the operator sets the namespace after the
+patches. A patch that several Kustomizations share, also one that a parent's patch adds to them, must select
+something in at least one of them. A patch for all objects of a kind in a component or in a Flux Kustomization
+may select nothing, unless objects of the kind exist and only the target's group or version excludes them, or
+the kind is misspelt. If the objects that it selects from are only partly known, the rule reports nothing.`,
+	Fix: `Correct the target, whose fields are regular expressions for the whole value, or remove the patch.`,
 	Run: func(p *rule.Pass) {
 		found := idlePatches{by: map[patchPlace]*idlePatch{}}
 		each(p, func(w *world) {
@@ -58,12 +58,13 @@ selects from, nothing is said.`,
 	},
 }
 
-// idlePatches are the targeted patches by their places, which several Kustomizations share.
+// idlePatches merges the patches with targets by their places, because several Kustomizations may share a
+// patch.
 type idlePatches struct {
 	order  []*idlePatch
 	by     map[patchPlace]*idlePatch
 	budget *budget
-	// kinds are those of the objects in the repository's files.
+	// kinds are the kinds of the objects in the repository's files.
 	kinds []string
 }
 
@@ -74,11 +75,11 @@ type patchPlace struct {
 
 type idlePatch struct {
 	patches.Targeted
-	// where it selects from, in words.
+	// where describes the objects that the patch selects from.
 	where string
-	// tell reports on each of what it is a part of.
+	// tell holds one function for each object that has the patch, which reports a finding about that object.
 	tell []func(finding.Finding)
-	// wayOut is a hint that is known already.
+	// wayOut is the hint, if it is known in advance.
 	wayOut string
 }
 
@@ -116,7 +117,7 @@ func (f *idlePatches) report() {
 	}
 }
 
-// meant is the kind that a target's misspelt one was meant to be, "" where it isn't misspelt.
+// meant returns the kind that a target probably meant, "" if its kind is not misspelled.
 func (f *idlePatches) meant(one *idlePatch) string {
 	if slices.Contains(f.kinds, one.Target.Kind) || f.budget.names < len(f.kinds) {
 		return ""
@@ -126,7 +127,7 @@ func (f *idlePatches) meant(one *idlePatch) string {
 	return kind
 }
 
-// kinds are those of the objects in the files, with Flux's own, sorted.
+// kinds returns the kinds of the objects in the files, and of Flux's Kustomization and HelmRelease, sorted.
 func (w *world) kinds() []string {
 	kinds := []string{kustomizationKind, helmReleaseKind}
 	for of := range w.written {
@@ -136,7 +137,7 @@ func (w *world) kinds() []string {
 	return slices.Compact(kinds)
 }
 
-// targetText names what a target selects.
+// targetText describes what a target selects.
 func targetText(t types.Selector) string {
 	text := cmp.Or(t.Kind, "object")
 	if t.Name != "" {
@@ -155,7 +156,7 @@ func targetText(t types.Selector) string {
 	return text
 }
 
-// hint says what the target was meant to be, if anything comes near.
+// hint suggests what the target was meant to be, "" if no object has a similar name or kind.
 func (f *idlePatches) hint(one *idlePatch) string {
 	if kind := f.meant(one); kind != "" {
 		return fmt.Sprintf("did you mean kind %q?", kind)

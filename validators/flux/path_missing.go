@@ -18,19 +18,23 @@ var PathMissing = rule.Rule{
 	ID:       "flux-path-missing",
 	Title:    "a Kustomization path that does not exist in its source",
 	Severity: finding.Error,
-	Why: `kustomize-controller stops with "kustomization path not found" and tries again for ever. Nothing of the
-Kustomization is applied, and what depends on it waits. What it applied before stays, and is not pruned.
+	Why: `kustomize-controller fails with "kustomization path not found" and retries forever. Nothing of the Kustomization
+is applied, and dependents wait. Objects that it applied before are not pruned.
 
-The path counts from the root of the source, whatever folder the Kustomization itself stands in. A folder that
-Flux doesn't see, since a .sourceignore leaves it out or it holds no file, is missing too.
+The path is relative to the root of the source, whatever folder the Kustomization is in. A folder that Flux does
+not see, because a .sourceignore excludes it or because it contains no file, does not exist for Flux.
 
-So is what an ArtifactGenerator copies from a source that doesn't have it: source-watcher makes no artifact then, and
-what is built of the artifact waits.`,
-	Fix: `Correct spec.path. Where the files are in another repository, name its source in spec.sourceRef; to have them
-checked as well, give a folder that holds them with --source NAMESPACE/NAME=DIR.`,
+The rule also checks the paths that an ArtifactGenerator copies from a source. If one does not exist,
+source-watcher creates no artifact, and the Kustomizations that use the artifact wait.`,
+	Fix: `Correct spec.path. If the files are in another repository, name its source in spec.sourceRef; to check them as
+well, pass a folder that contains them with --source NAMESPACE/NAME=DIR.`,
 	Run: func(p *rule.Pass) {
 		var open questions
 		each(p, func(w *world) {
+			if root := w.cluster.Root; root.Fits != "" {
+				open.add(place{root.File, root.Line, root.Column}, fmt.Sprintf("whether the cluster syncs %q", root.Path),
+					fmt.Sprintf("the path %q contains a variable with an unknown value; the folders that fit are built", root.Fits))
+			}
 			for _, k := range w.cluster.Kustomizations {
 				if k.Failure != nil && k.Failure.Reason == builds.PathMissing && !k.Spec.Suspend {
 					w.pathMissing(p, &open, k)
@@ -62,8 +66,8 @@ func (w *world) pathMissing(p *rule.Pass, open *questions, k *reconcile.Kustomiz
 	reportOn(p, k, at.in(f))
 }
 
-// elsewhere says why a Kustomization whose source is taken for the repository itself may be
-// of another one.
+// elsewhere returns why the source of a Kustomization may be another repository although it is taken for this
+// one; "" if it cannot be.
 func (w *world) elsewhere(p *rule.Pass, k *reconcile.Kustomization) string {
 	if k.Parent == nil {
 		for _, c := range p.Fleet().Clusters {
@@ -81,15 +85,15 @@ func (w *world) elsewhere(p *rule.Pass, k *reconcile.Kustomization) string {
 		idText(source), source.Namespace, source.Name)
 }
 
-// isForeign says whether a root is guessed, and no path of a Kustomization is in the repository: then
-// their source most likely is another one.
+// isForeign reports whether the root is a guess and none of the cluster's other Kustomizations has a path that
+// exists: their source probably is another repository.
 func (w *world) isForeign() bool {
 	return w.guessed() && !slices.ContainsFunc(w.cluster.Kustomizations[1:], func(k *reconcile.Kustomization) bool {
 		return k.Repo != nil && (k.Failure == nil || k.Failure.Reason != builds.PathMissing)
 	})
 }
 
-// syncURL is the address that a FluxInstance syncs from.
+// syncURL returns the URL from which a FluxInstance syncs.
 func syncURL(root roots.Root) string {
 	if root.Object == nil {
 		return ""
@@ -102,7 +106,8 @@ func syncURL(root roots.Root) string {
 	return ""
 }
 
-// nearestFolder is the folder that a missing one was meant to be, "" where none comes near.
+// nearestFolder returns the folder that a missing one was probably meant to be, "" if no folder has a similar
+// name.
 func (b *budget) nearestFolder(k *reconcile.Kustomization, dir string) string {
 	rest := ""
 	for at := dir; at != "." && at != "/"; at = path.Dir(at) {

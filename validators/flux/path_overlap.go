@@ -13,14 +13,16 @@ var PathOverlap = rule.Rule{
 	ID:       "flux-path-overlap",
 	Title:    "two Kustomizations that apply the same files",
 	Severity: finding.Error,
-	Why: `A Kustomization applies all manifests below its path, unless a kustomization.yaml lists less. One whose path
-is within another's, or the same, applies the same objects once more: each writes over the other's on every
-reconciliation, with its own labels, patches and variables, and when one of the two is removed the objects are deleted
-if that one happened to apply them last (fluxcd/kustomize-controller#1724).
+	Why: `A Kustomization applies all manifests below its path, unless a kustomization.yaml lists fewer. If the path of
+one Kustomization is the path of another one, or within it, both apply the same objects. Each overwrites the
+other at every reconciliation, with its own labels, patches and variables. When one of them is removed, it
+deletes the objects if it was the last to apply them (fluxcd/kustomize-controller#1724).
 
-Only what both really apply counts. A folder that the outer one doesn't list is no overlap, nor are two Kustomizations
-of one path whose variables, prefixes or target namespaces give the objects other names.`,
-	Fix: `Move the folders beside one another, or give the outer one a kustomization.yaml that leaves the inner one out.`,
+Only objects that both really apply count. There is no overlap if the outer kustomization does not list the
+inner folder, or if two Kustomizations of the same path give the objects different names by variables, prefixes
+or target namespaces.`,
+	Fix: `Move the folders beside each other, or add a kustomization.yaml to the outer folder that does not list the inner
+one.`,
 	Run: func(p *rule.Pass) {
 		owners := ownership.OfClusters.Of(p)
 		budget := newBudget()

@@ -3,29 +3,36 @@ package flux
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 )
 
 // reference is a ConfigMap or Secret that a HelmRelease or Kustomization reads.
 type reference struct {
-	// of is the object that refers; nil for a root that has none.
+	// of is the object that has the reference; nil for a root that has no object.
 	of       *reconcile.Object
 	by       string
 	id       reconcile.Identity
 	optional bool
-	// path of the entry in the object, and the key that is read, "" for all.
+	// path is the path of the entry in the object. The key is the one that is read, "" for all.
 	path      []any
 	key       string
 	keyGiven  bool
 	isRelease bool
+	// standsOut is the reason why a missing Secret was probably not created by hand; "" if it may have been.
+	// severity is the severity that results from it.
+	standsOut string
+	severity  finding.Severity
 }
 
-// references are those of spec.valuesFrom and spec.postBuild.substituteFrom, of what is not
-// suspended.
+// references returns the entries of spec.valuesFrom and spec.postBuild.substituteFrom of all objects that are
+// not suspended.
 func (w *world) references() []reference {
 	var all []reference
 	for _, o := range w.applied {
@@ -54,10 +61,10 @@ func (w *world) references() []reference {
 	})
 }
 
-// field is the path of a field of the entry.
+// field returns the path of a field of the entry.
 func (r reference) field(name string) []any { return append(slices.Clone(r.path), name) }
 
-// placeOfReference is where a field of a reference stands.
+// placeOfReference returns the place of a field of a reference.
 func (w *world) placeOfReference(r reference, name, value string) place {
 	if r.of == nil {
 		root := w.cluster.Root
@@ -66,22 +73,10 @@ func (w *world) placeOfReference(r reference, name, value string) place {
 	return w.locate(r.of, value, r.field(name)...)
 }
 
-// madeSecrets are the Secrets that other controllers make of the objects in Git. A namespace
-// "*" stands for any.
-func (w *world) madeSecrets() map[reconcile.Identity]bool {
-	made := map[reconcile.Identity]bool{}
-	for _, o := range w.applied {
-		for _, id := range o.Makes() {
-			made[id] = true
-		}
-	}
-	return made
-}
-
-// hashed matches what kustomize adds to the names of generated ConfigMaps and Secrets.
+// hashed matches the suffix that kustomize adds to the names of generated ConfigMaps and Secrets.
 var hashed = regexp.MustCompile(`^-[bcdfghkm2456789t]{10}$`)
 
-// generated is a ConfigMap or Secret whose name is that of a reference with a hash behind it.
+// generated returns the name of a generated ConfigMap or Secret: the name of the reference with a hash suffix.
 func (w *world) generated(id reconcile.Identity) (string, bool) {
 	for _, name := range w.names[kind{id.Group, id.Kind}][id.Namespace] {
 		if rest, ok := strings.CutPrefix(name, id.Name); ok && hashed.MatchString(rest) {
@@ -91,21 +86,22 @@ func (w *world) generated(id reconcile.Identity) (string, bool) {
 	return "", false
 }
 
-// isHashed says whether a name ends in kustomize's hash.
+// isHashed reports whether the name of an object ends in kustomize's hash.
 func isHashed(o *reconcile.Object) bool {
 	return o.Source == nil && len(o.Name) > 11 && hashed.MatchString(o.Name[len(o.Name)-11:])
 }
 
-// configDoubt says why a ConfigMap or Secret that is not in Git may be there nevertheless.
-func (w *world) configDoubt(id reconcile.Identity) string {
+// byHand is the reason why a Secret that is not in Git may exist.
+const byHand = "it may be created by hand or by a controller"
+
+// configDoubt returns the reason why a ConfigMap or Secret that is not in Git may exist nevertheless; "" if
+// there is none.
+func (w *world) configDoubt(id reconcile.Identity, of *reconcile.Object) string {
 	if unknown(id.Name) || unknown(id.Namespace) {
 		return "its name contains a variable with an unknown value"
 	}
-	if why := w.doubt(id); why != "" {
+	if why := w.doubtOf(id, of); why != "" {
 		return why
-	}
-	if id.Kind == "Secret" && !w.misspelt(id) {
-		return "it may be created by hand or by a controller"
 	}
 	for _, namespace := range w.inNamespaces(kind{id.Group, id.Kind}, id.Name) {
 		original := w.objects[reconcile.Identity{Group: id.Group, Kind: id.Kind, Namespace: namespace, Name: id.Name}][0]
@@ -117,11 +113,15 @@ func (w *world) configDoubt(id reconcile.Identity) string {
 		line, _ := o.Position()
 		return fmt.Sprintf("%s:%d defines it, and no Kustomization applies that file", o.File(), line)
 	}
+	if id.Kind == "Secret" {
+		return byHand
+	}
 	return ""
 }
 
-// chartDoubt says whether a release in the namespace may bring an object: its name begins with
-// the release's. The reader itself doesn't: it reads before it installs its chart.
+// chartDoubt returns the reason why a HelmRelease in the namespace may create an object: the object's name
+// begins with the release's name. The release that reads the object does not count, because it reads it before
+// its chart is installed.
 func (w *world) chartDoubt(id reconcile.Identity, reader *reconcile.Object) string {
 	for prefix := id.Name; ; {
 		i := strings.LastIndexByte(prefix, '-')
@@ -135,15 +135,35 @@ func (w *world) chartDoubt(id reconcile.Identity, reader *reconcile.Object) stri
 	}
 }
 
-// isCopied says whether an annotation of an object asks a controller to copy it.
+// copiers are parts of the names of annotations that ask a controller to copy an object. fillers are parts of
+// those that ask a controller to write the object's data.
+var (
+	copiers = []string{"replicat", "reflect", "kubed", "config-syncer", "copy"}
+	fillers = append([]string{"generate", "inject"}, copiers...)
+)
+
+// isCopied reports whether an annotation of an object asks a controller to copy it.
 func isCopied(o *reconcile.Object) bool {
+	_, copied := annotatedWith(o, copiers)
+	return copied
+}
+
+// filledBy returns the annotation that asks a controller to write the data of an object, and whether there is
+// one.
+func filledBy(o *reconcile.Object) (string, bool) { return annotatedWith(o, fillers) }
+
+// annotatedWith returns the first annotation of an object whose name contains one of the parts. It ignores
+// annotations of Flux and kustomize, and those of the Flux Operator, whose copies are known.
+func annotatedWith(o *reconcile.Object, parts []string) (string, bool) {
 	annotations, _ := field(o.Value, "metadata", "annotations").(map[string]any)
-	for name := range annotations {
-		for _, copier := range []string{"replicat", "reflect", "kubed", "config-syncer", "copy"} {
-			if strings.Contains(name, copier) {
-				return true
-			}
+	for _, name := range slices.Sorted(maps.Keys(annotations)) {
+		domain, _, _ := strings.Cut(name, "/")
+		if strings.HasSuffix(domain, "fluxcd.io") || strings.HasSuffix(domain, "kubernetes.io") || domain == fluxapi.OperatorGroup && o.ResourceSet() != nil {
+			continue
+		}
+		if slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(name, part) }) {
+			return name, true
 		}
 	}
-	return false
+	return "", false
 }

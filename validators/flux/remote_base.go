@@ -1,6 +1,7 @@
 package flux
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/builds"
@@ -14,34 +15,36 @@ var RemoteBase = rule.Rule{
 	ID:       "flux-remote-base",
 	Title:    "a kustomization with a remote base",
 	Severity: finding.Warning,
-	Why: `kustomize-controller fetches a remote base each time that it builds: what is applied can change without a
-commit, nothing is verified, and where the server is out of reach the Kustomization fails. Flux's own documentation
-asks to use sources instead.
+	Why: `kustomize-controller fetches a remote base at every build: the applied objects can change without a commit,
+nothing is verified, and if the server is unreachable the Kustomization fails. Flux's documentation recommends
+sources instead.
 
---no-remote-bases, which is part of a lockdown, refuses bases in Git repositories after they were cloned, and
-doesn't refuse a file over HTTP at all: it is fetched and applied. So a tenant's kustomization with an address in it
-is to be found before it is merged. Fleetwright fetches nothing: what comes from there is unresolved for all other
-rules.`,
-	Fix: `Add a GitRepository or OCIRepository with the address, pinned to a tag or digest, and a Kustomization of its
-own that applies it. Or commit a copy of the file, which a bot can keep up to date.`,
+--no-remote-bases, which is part of a multi-tenancy lockdown, refuses bases in Git repositories only after they
+were cloned, and does not refuse files over HTTP at all: they are fetched and applied. A URL in a tenant's
+kustomization must therefore be found before it is merged. For all other rules, the objects of a remote base are
+unresolved until "fleetwright fetch" has downloaded and locked it.`,
+	Fix: `Create a GitRepository or OCIRepository for the address, pinned to a tag or digest, and a separate Kustomization
+that applies it. Or commit a copy of the file, which a bot can keep up to date.`,
 	Run: remoteBases,
 }
 
-// remoteBases reports those that the clusters build, and in a repository without a cluster,
-// such as a tenant's, all.
+// remoteBases reports the remote bases of the kustomizations that the clusters build, or of all kustomizations
+// if the repository has no cluster.
 func remoteBases(p *rule.Pass) {
-	message := func(g builds.Gap) finding.Finding {
-		return place{g.File, g.Line, g.Column}.in(finding.Finding{
-			Message: "a kustomization reads from the network: " + strings.TrimSuffix(g.Message, " is not fetched"),
+	message := func(r builds.Remote) finding.Finding {
+		first, _, more := strings.Cut(r.Ref, "\n")
+		if more {
+			first += "…"
+		}
+		return place{r.File, r.Line, r.Column}.in(finding.Finding{
+			Message: fmt.Sprintf("a kustomization reads from the network: %q", first),
 			Hint:    "create a source and a Kustomization for it, or commit a copy",
 		})
 	}
 	each(p, func(w *world) {
 		for _, k := range w.cluster.Kustomizations {
-			for _, g := range k.Gaps {
-				if g.Kind == builds.RemoteBase {
-					reportOn(p, k, message(g))
-				}
+			for _, r := range k.Remotes {
+				reportOn(p, k, message(r))
 			}
 		}
 	})
@@ -52,8 +55,8 @@ func remoteBases(p *rule.Pass) {
 		if p.Repo.Use(k.File.Path) == repository.Chart {
 			continue
 		}
-		for _, g := range builds.RemoteParts(p.Repo, k) {
-			p.ReportIn("", message(g))
+		for _, r := range builds.RemoteParts(p.Repo, k) {
+			p.ReportIn("", message(r))
 		}
 	}
 }

@@ -41,3 +41,35 @@ spec: {group: things.example.com, scope: Namespaced, names: {kind: Thing, plural
 		}
 	}
 }
+
+// One Kustomization that does not wait for the release that defines its objects, as all others do, forgot it.
+func TestOrderOfOneAmongOthers(t *testing.T) {
+	t.Parallel()
+	files := fluxSync + kustomization("keda", "") + `-- keda/release.yaml --
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: keda, namespace: keda}
+spec:
+  interval: 1h
+  chart: {spec: {chart: keda, sourceRef: {kind: HelmRepository, name: keda}}}
+`
+	scaler := func(name, more string) string {
+		return kustomization(name, more) + "-- " + name + "/scaler.yaml --\napiVersion: keda.sh/v1alpha1\nkind: ScaledObject\nmetadata: {name: " + name + ", namespace: default}\nspec: {scaleTargetRef: {name: a}}\n"
+	}
+	const waits = "  dependsOn: [{name: keda}]\n"
+	most := scaler("a", waits) + scaler("b", waits)
+	for _, c := range []struct {
+		name, files string
+		want        int
+	}{
+		{"one", most + scaler("c", waits) + scaler("d", ""), 1},
+		{"none", most + scaler("c", waits) + scaler("d", waits), 0},
+		{"two", most + scaler("c", waits) + scaler("d", "") + scaler("e", ""), 0},
+		{"few others", most + scaler("d", ""), 0},
+		{"one that a bootstrap serves", most + scaler("c", waits) + scaler("d", "") + "-- bootstrap.sh --\nhelm install keda\n", 0},
+	} {
+		if found := ruletest.Find(t, CRDOrder, files+c.files); len(found) != c.want {
+			t.Errorf("%s: %+v", c.name, found)
+		}
+	}
+}

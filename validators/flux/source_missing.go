@@ -10,6 +10,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/internal/roots"
 	"github.com/fleetwright/fleetwright/schemas"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
@@ -19,19 +20,19 @@ var SourceMissing = rule.Rule{
 	ID:       "flux-source-missing",
 	Title:    "a source that does not exist",
 	Severity: finding.Error,
-	Why: `A Kustomization, HelmRelease or HelmChart whose source doesn't exist is never reconciled: kustomize-controller
-says "Source not found" and tries again for ever, helm-controller "could not get Source object". What was applied
-before stays as it is.
+	Why: `A Kustomization, HelmRelease or HelmChart whose source does not exist is never reconciled: kustomize-controller
+reports "Source not found", helm-controller "could not get Source object", and both retry forever. Objects that
+were applied before do not change.
 
-Looked at are spec.sourceRef of Kustomizations, HelmCharts and ImageUpdateAutomations, spec.chartRef and
-spec.chart.spec.sourceRef of HelmReleases, and spec.sources of ArtifactGenerators with the aliases that they copy from.
-A namespace that isn't given is the object's own.
+The rule checks spec.sourceRef of Kustomizations, HelmCharts and ImageUpdateAutomations, spec.chartRef and
+spec.chart.spec.sourceRef of HelmReleases, and spec.sources of ArtifactGenerators with the aliases that they
+copy from. Without a namespace, a reference is to the object's own namespace.
 
-A source that may come from where Fleetwright can't look (another repository, a ResourceSet, a FluxInstance that is
-not in Git) is unresolved.`,
-	Fix: `Correct the kind, name or namespace of the reference, or add the source to what the cluster applies.
+A source is unresolved if it may be defined where Fleetwright cannot look: in another repository, a ResourceSet,
+or a FluxInstance that is not in Git; then one whose name is nearly that of a source that exists is a warning.`,
+	Fix: `Correct the kind, name or namespace of the reference, or add the source to the objects of the cluster.
 
-A source that is made outside of Git: say so with an ignore and its reason.`,
+If the source is created outside of Git, ignore the finding and give that reason.`,
 	Run: func(p *rule.Pass) {
 		var open questions
 		each(p, func(w *world) { w.checkSources(p, &open) })
@@ -39,7 +40,7 @@ A source that is made outside of Git: say so with an ignore and its reason.`,
 	},
 }
 
-// sourceFields are where objects name a source.
+// sourceFields are the fields in which objects name a source.
 var sourceFields = []struct {
 	group, kind string
 	path        []string
@@ -76,34 +77,48 @@ func (w *world) checkSources(p *rule.Pass, open *questions) {
 	}
 }
 
-// checkSource looks at a source that an object names at a path.
+// checkSource checks that the source that an object names at a path exists.
 func (w *world) checkSource(p *rule.Pass, open *questions, o *reconcile.Object, ref any, path ...any) {
 	id := reconcile.Identity{Group: fluxapi.SourceGroup, Kind: text(ref, "kind"), Name: text(ref, "name"), Namespace: cmp.Or(text(ref, "namespace"), o.Namespace)}
-	if id.Name == "" || id.Kind == "" || suspended(o) || w.has(id) || w.isGiven(o, id) {
+	if id.Name == "" || id.Kind == "" || suspended(o) || w.has(id) {
+		return
+	}
+	if k, ok := w.cluster.Kustomization(o.Namespace, o.Name); ok && isKustomization(o) && k.Assumed != nil {
+		line, _ := k.Assumed.Position()
+		open.add(w.locate(o, id.Name, slices.Concat(path, []any{"name"})...), fmt.Sprintf("whether %s, the source of %s, exists", idText(id), o),
+			fmt.Sprintf("%s:%d defines it as the repository itself, and no Kustomization applies that file", k.Assumed.File(), line))
+		return
+	}
+	if w.isGiven(o, id) {
 		return
 	}
 	if len(schemas.Versions(schema.GroupKind{Group: id.Group, Kind: id.Kind})) == 0 {
-		return // schema-invalid tells
+		return // schema-invalid reports it
 	}
 	if id.Kind == "ExternalArtifact" && slices.Contains(w.generatedArtifacts(id.Namespace), id.Name) {
-		return // what is wrong with its making is told there
+		return // the rules about its creator report the problem
 	}
 	at := w.locate(o, id.Name, slices.Concat(path, []any{"name"})...)
 	why := w.sourceDoubt(o, id)
-	if why != "" {
+	f := finding.Finding{Message: fmt.Sprintf("%s, the source of %s, does not exist", idText(id), o)}
+	if hint, typo := w.resembles(id); why == "" {
+		f.Hint = w.sourceHint(id)
+	} else if typo {
+		f.Severity, f.Hint = finding.Warning, hint
+	} else {
 		open.add(at, fmt.Sprintf("whether %s, the source of %s, exists", idText(id), o), why)
 		return
 	}
-	p.ReportBuilt(o, at.in(finding.Finding{
-		Message: fmt.Sprintf("%s, the source of %s, does not exist", idText(id), o),
-		Hint:    w.sourceHint(id),
-	}))
+	p.ReportBuilt(o, at.in(f))
 }
 
-// isGiven says whether a source is what the root itself is synced from, which bootstraps
-// make, or one whose files are at hand.
+// isGiven reports whether a source needs no definition in Git: it is the source of the cluster's root, which a
+// bootstrap creates, or its files are available locally.
 func (w *world) isGiven(o *reconcile.Object, id reconcile.Identity) bool {
 	if id == sourceOf(w.cluster.Kustomizations[0]) {
+		return !w.misspelt(id)
+	}
+	if slices.Contains(w.cluster.Root.Synced, roots.Source{Kind: id.Kind, Namespace: id.Namespace, Name: id.Name}) {
 		return true
 	}
 	if isKustomization(o) {
@@ -113,12 +128,13 @@ func (w *world) isGiven(o *reconcile.Object, id reconcile.Identity) bool {
 	return false
 }
 
-// sourceDoubt is doubt with what is true of the sources of an object only.
+// sourceDoubt is doubt for sources: it returns the reason why a missing source may exist nevertheless, "" if
+// there is none.
 func (w *world) sourceDoubt(o *reconcile.Object, id reconcile.Identity) string {
 	if unknown(id.Name) || unknown(id.Namespace) {
 		return "its name contains a variable with an unknown value"
 	}
-	if why := w.doubt(id); why != "" {
+	if why := w.doubtOf(id, o); why != "" {
 		return why
 	}
 	if _, misspelt := w.nearestArtifact(id); id.Kind == "ExternalArtifact" && !misspelt {
@@ -126,14 +142,21 @@ func (w *world) sourceDoubt(o *reconcile.Object, id reconcile.Identity) string {
 	}
 	k, ok := w.cluster.Kustomization(o.Namespace, o.Name)
 	astray := ok && isKustomization(o) && k.Astray()
-	if w.guessed() && id.Kind == "GitRepository" && id.Namespace == sourceOf(w.cluster.Kustomizations[0]).Namespace && !astray && !w.near(id) {
-		return "the object that syncs the cluster's root is not in the repository, and may create it"
+	if id.Kind == "GitRepository" && id.Namespace == sourceOf(w.cluster.Kustomizations[0]).Namespace && !astray && !w.near(id) && !w.nearRoot(id) {
+		return w.outside(id)
 	}
 	return ""
 }
 
-// nearestArtifact is the generated artifact that a misspelt name means, and none for what is no
-// artifact.
+// nearRoot reports whether a source has a name similar to that of the root's source.
+func (w *world) nearRoot(id reconcile.Identity) bool {
+	root := sourceOf(w.cluster.Kustomizations[0])
+	_, near := w.budget.nearest(id.Name, []string{root.Name})
+	return near && id.Kind == root.Kind && id.Namespace == root.Namespace
+}
+
+// nearestArtifact returns the generated artifact that a misspelled name probably means, and whether there is
+// one. It finds none for other sources.
 func (w *world) nearestArtifact(id reconcile.Identity) (string, bool) {
 	if id.Kind != "ExternalArtifact" {
 		return "", false
@@ -142,8 +165,7 @@ func (w *world) nearestArtifact(id reconcile.Identity) (string, bool) {
 	return w.budget.nearest(id.Name, names)
 }
 
-// generatedArtifacts are the names of the artifacts that the ArtifactGenerators of a namespace
-// make.
+// generatedArtifacts returns the names of the artifacts that the ArtifactGenerators of a namespace create.
 func (w *world) generatedArtifacts(namespace string) []string {
 	var names []string
 	for _, o := range w.applied {
@@ -156,7 +178,7 @@ func (w *world) generatedArtifacts(namespace string) []string {
 	return names
 }
 
-// madeAt says where an artifact is made.
+// madeAt returns which ArtifactGenerator creates an artifact, and the place where it does.
 func (w *world) madeAt(namespace, name string) string {
 	for _, o := range w.applied {
 		if o.Kind != "ArtifactGenerator" || o.Namespace != namespace {
@@ -184,15 +206,18 @@ func (w *world) sourceHint(id reconcile.Identity) string {
 			return fmt.Sprintf("a source with this name has kind %s", other)
 		}
 	}
-	// The root's own source is often not among the objects.
+	// The source of the root is often not among the applied objects.
 	root := w.cluster.Kustomizations[0]
+	if own := sourceOf(root); own.Kind == id.Kind && own.Name == id.Name && own.Namespace != "" {
+		return fmt.Sprintf("the source of the repository itself is in namespace %q: set namespace: %s", own.Namespace, own.Namespace)
+	}
 	if near, ok := w.budget.nearest(id.Name, []string{root.Spec.SourceRef.Name}); ok && root.Spec.SourceRef.Kind == id.Kind {
 		return fmt.Sprintf("did you mean %q?", near)
 	}
 	return ""
 }
 
-// steps are field names as a path.
+// steps converts field names to a path.
 func steps(path []string) []any {
 	out := make([]any, 0, len(path)+1)
 	for _, name := range path {

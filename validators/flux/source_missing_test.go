@@ -27,7 +27,7 @@ func TestKustomizationsWithoutASource(t *testing.T) {
 		{"of one that another one's files hold", fluxSync + source("charts", "") + strings.ReplaceAll(kustomization("apps", ""), "name: flux-system\n", "name: podinfo\n") +
 			strings.ReplaceAll(repositories, "OCIRepository", "GitRepository"),
 			"clusters/prod/charts.yaml:12", "clusters/prod/apps.yaml:12"},
-		{"where the sync is not in Git", apps("") + podinfoNamespace + tenant, "apps/a/team.yaml:13", ""},
+		{"where the sync is not in Git", apps("") + podinfoNamespace + tenant, "apps/a/team.yaml:17", ""},
 		{"where the sync is not in Git, by the sync's namespace", apps("") + podinfoNamespace + source("infra", ""), "", "clusters/prod/infra.yaml:12"},
 		{"whose path tells that this repository is meant", apps("") + podinfoNamespace + strings.ReplaceAll(source("infra", ""), "./infra", "./infra/prod") + "-- infra/prod/a.yaml --\n",
 			"clusters/prod/infra.yaml:12", ""},
@@ -45,6 +45,19 @@ func TestKustomizationsWithoutASource(t *testing.T) {
 		}
 		if got := strings.Join(open, " "); got != c.open {
 			t.Errorf("%s: left open %q, want %q", c.name, got, c.open)
+		}
+	}
+}
+
+// TestTypoOfTheRootsSource: the source of the root need not be in the repository, and a typo of its name is none.
+func TestTypoOfTheRootsSource(t *testing.T) {
+	t.Parallel()
+	apps := kustomization("apps", "") + "-- apps/a.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: default}\n"
+	other := strings.ReplaceAll(kustomization("other", ""), "kind: GitRepository\n    name: flux-system", "kind: GitRepository\n    name: NAME")
+	for name, want := range map[string]int{"flux-system": 0, "flux-ystem": 1, "fluxsystem": 1, "team-source": 0} {
+		found := ruletest.Find(t, SourceMissing, apps+strings.ReplaceAll(other, "NAME", name))
+		if len(found) != want {
+			t.Errorf("%s: %d findings, want %d: %v", name, len(found), want, found)
 		}
 	}
 }

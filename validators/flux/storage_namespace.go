@@ -14,22 +14,24 @@ var StorageNamespace = rule.Rule{
 	ID:       "flux-storage-namespace",
 	Title:    "Helm releases that share their storage, or store it in an unexpected namespace",
 	Severity: finding.Error,
-	Why: `Helm records a release in Secrets named after the release. helm-controller keeps them in spec.storageNamespace,
-by default in the HelmRelease's own namespace, also where spec.targetNamespace installs the workloads elsewhere.
+	Why: `Helm stores a release in Secrets that are named after the release. helm-controller stores them in
+spec.storageNamespace, by default the HelmRelease's own namespace, even if spec.targetNamespace installs the
+workloads in another namespace.
 
-Two HelmReleases with the same release name and storage namespace therefore share one record, whatever their target
-namespaces: each takes the other's release for its own, upgrades it to its chart and removes what the other installed
-(fluxcd/helm-controller#1348). That is an error.
+Two HelmReleases with the same release name and storage namespace therefore share one record, whatever their
+target namespaces are. Each treats the other's release as its own, upgrades it to its own chart and removes the
+objects of the other (fluxcd/helm-controller#1348). That is an error.
 
-A HelmRelease with a targetNamespace and no storageNamespace is told as info: "helm list" in the target namespace
-doesn't show the release, and a bootstrap that installed it with Helm before Flux is followed by a second one.`,
-	Fix: `Give the releases different names, or set spec.storageNamespace to the target namespace of each.
+A HelmRelease with a targetNamespace and without a storageNamespace is reported as info: "helm list" in the
+target namespace does not show the release, and if a bootstrap installed the release with Helm, Flux installs a
+second one.`,
+	Fix: `Give the releases different names, or set spec.storageNamespace of each to its target namespace.
 
-Mind that a change of releaseName or storageNamespace uninstalls a release that is installed, and installs it anew.`,
+A change of releaseName or storageNamespace uninstalls an installed release and installs it again.`,
 	Run: func(p *rule.Pass) { each(p, func(w *world) { w.storage(p) }) },
 }
 
-// release is what Helm tells releases apart by.
+// release is the key by which Helm identifies a release.
 type release struct{ namespace, name string }
 
 func (w *world) storage(p *rule.Pass) {

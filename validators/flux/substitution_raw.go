@@ -11,16 +11,17 @@ import (
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 )
 
-// variable is ${NAME} as Flux replaces it.
+// variable matches a ${NAME} that Flux would replace.
 var variable = regexp.MustCompile(`\$\{([A-Z][A-Z0-9]*_[A-Z0-9_]*)\}`)
 
-// fewest is how many Kustomizations must replace a variable for each that doesn't, to take that for
-// a mistake: where few do, an admission webhook may add postBuild to the rest.
+// fewest is the number of Kustomizations that must replace a variable for each Kustomization that does not,
+// before that is reported as a mistake. If only a few replace it, an admission webhook may add postBuild to the
+// others.
 const fewest = 4
 
-// raw gathers the variables that a Kustomization leaves as they are, since it has no postBuild,
-// and that many others of the cluster replace. Scripts and dashboards have variables of their own: it
-// looks at texts of one line, and not into ConfigMaps and Secrets.
+// raw collects the variables that a Kustomization does not replace, because it has no postBuild, although many
+// others of the cluster replace them. It checks single-line strings only, and skips ConfigMaps and Secrets:
+// scripts and dashboards have variables of their own.
 func (w *world) raw(found *gathered) {
 	replacing := map[string][]*reconcile.Kustomization{}
 	for _, k := range w.cluster.Kustomizations {
@@ -62,7 +63,7 @@ func (w *world) raw(found *gathered) {
 	}
 }
 
-// placeOfRaw is where an object has a variable that is left as it is.
+// placeOfRaw returns the place of a variable that an object uses and that is not replaced.
 func (w *world) placeOfRaw(o *reconcile.Object, name string) place {
 	line, _ := o.Source.Position()
 	at, ok := w.budget.inLines(w.repo, o.File, line, "${"+name+"}", func(before, _ string) bool { return !strings.HasSuffix(before, "$") })
@@ -72,7 +73,7 @@ func (w *world) placeOfRaw(o *reconcile.Object, name string) place {
 	return at
 }
 
-// rawIn adds the names of the variables in the texts of one line of a value.
+// rawIn adds the names of the variables in the single-line strings of a value.
 func rawIn(value any, names map[string]bool) {
 	switch value := value.(type) {
 	case string:

@@ -18,27 +18,28 @@ var SubstitutionUndefined = rule.Rule{
 	ID:       "flux-substitution-undefined",
 	Title:    "an undefined variable",
 	Severity: finding.Error,
-	Why: `A Kustomization with spec.postBuild replaces ${NAME} in all that it applies, scripts and dashboards in
-ConfigMaps among them. Since Flux 2.9 (kustomize-controller 1.9, where StrictPostBuildSubstitutions is on) a variable
-without a value or default stops the Kustomization: "variable not set", and nothing of it is applied. Older versions
-put an empty text in its place: then the finding is a warning.
+	Why: `A Kustomization with spec.postBuild replaces ${NAME} in all of its objects, including scripts and dashboards in
+ConfigMaps. Since Flux 2.9 (kustomize-controller 1.9, where StrictPostBuildSubstitutions is on), a variable
+without a value or default fails the Kustomization with "variable not set", and nothing is applied. Older
+versions substitute an empty string: then the finding is a warning.
 
-Variables come from postBuild.substitute and from the ConfigMaps and Secrets of postBuild.substituteFrom; the keys of
-encrypted ones are known. Where such an object isn't in Git, what it defines is unresolved. A Kustomization without
-postBuild replaces nothing, nor one that has no variable at all: what it leaves as it is, and most others of the cluster
-replace, is a warning.`,
-	Fix: `Define the variable in postBuild.substitute or in what substituteFrom names, or give it a default: ${NAME:=default}.
+Variables come from postBuild.substitute and from the ConfigMaps and Secrets of postBuild.substituteFrom; the
+keys of encrypted Secrets are known. If such an object is not in Git, its variables are unresolved. A
+Kustomization without postBuild, or without any variable, replaces nothing. If it leaves a variable that most
+other Kustomizations of the cluster replace, the finding is a warning.`,
+	Fix: `Define the variable in postBuild.substitute or in an object of substituteFrom, or set a default:
+${NAME:=default}.
 
-A ${NAME} that isn't Flux's, in a script or a dashboard: write $${NAME}, or switch the substitution off for the object
-with the annotation kustomize.toolkit.fluxcd.io/substitute: disabled. validate --fix writes $${NAME} in a script that sets
-NAME itself, where all clusters replace variables in it.`,
+If ${NAME} is not a Flux variable but part of a script or dashboard, write $${NAME}, or disable the substitution
+for the object with the annotation kustomize.toolkit.fluxcd.io/substitute: disabled. validate --fix writes
+$${NAME} in a script that sets NAME itself, if all clusters replace variables in it.`,
 	Run: func(p *rule.Pass) {
 		var open questions
 		var found gathered
 		by := sync.OnceValue(func() builders { return buildersOf(p) })
 		each(p, func(w *world) {
 			for _, k := range w.cluster.Kustomizations {
-				if k.Spec.PostBuild != nil && !k.Spec.Suspend {
+				if k.Spec.PostBuild != nil && !k.Spec.Suspend && !k.Loose {
 					w.undefined(&found, &open, k, by)
 				}
 			}
@@ -51,7 +52,7 @@ NAME itself, where all clusters replace variables in it.`,
 	},
 }
 
-// undefined gathers the variables of a Kustomization that nothing defines.
+// undefined collects the undefined variables of a Kustomization.
 func (w *world) undefined(found *gathered, open *questions, k *reconcile.Kustomization, by func() builders) {
 	var defined []string
 	missing := ""
@@ -92,15 +93,15 @@ func (w *world) undefined(found *gathered, open *questions, k *reconcile.Kustomi
 	}
 }
 
-// isSibling says whether one of two names is the other with a number behind it, or another one:
-// SECRET_DOMAIN_2 is not meant to be SECRET_DOMAIN.
+// isSibling reports whether two names differ only in a number at the end: SECRET_DOMAIN_2 is no typo of
+// SECRET_DOMAIN.
 func isSibling(a, b string) bool {
 	const number = "0123456789"
 	return strings.TrimRight(strings.TrimRight(a, number), "_") == strings.TrimRight(strings.TrimRight(b, number), "_")
 }
 
-// decided says whether all keys of a ConfigMap or Secret are in Git: an object that is merged
-// into another, or only made where there is none, may have more.
+// decided reports whether all keys of a ConfigMap or Secret are in Git. An object that Flux merges into an
+// existing one, or creates only if it does not exist, may have other keys in the cluster.
 func decided(o *reconcile.Object) bool {
 	annotations := field(o.Value, "metadata", "annotations")
 	switch text(annotations, "kustomize.toolkit.fluxcd.io/ssa") {
@@ -110,12 +111,11 @@ func decided(o *reconcile.Object) bool {
 	return text(annotations, "kustomize.toolkit.fluxcd.io/reconcile") != "disabled"
 }
 
-// placeOfVariable is where a variable stands: in the document of the object that uses it, or
-// in a patch.
+// placeOfVariable returns the place of a variable: in the document of the object that uses it, or in a patch.
 func (w *world) placeOfVariable(k *reconcile.Kustomization, v *reconcile.Variable) place {
 	o := v.UsedBy
 	ends := func(before, after string) bool {
-		// $${NAME} is no variable, and ${NAMES} another one.
+		// $${NAME} is not a variable, and ${NAMES} is another variable.
 		escapes := len(before) - len(strings.TrimRight(before, "$"))
 		return escapes%2 == 0 && (after == "" || !isNameByte(after[0]))
 	}
@@ -140,7 +140,7 @@ func (w *world) placeOfVariable(k *reconcile.Kustomization, v *reconcile.Variabl
 	return at
 }
 
-// holding is the path of the first text in a value that holds another one; nil where none does.
+// holding returns the path of the first string in a value that contains another string; nil if there is none.
 func holding(value any, what string) []any {
 	switch value := value.(type) {
 	case map[string]any:
@@ -169,7 +169,7 @@ func isNameByte(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
-// endOf is the line after an object's document.
+// endOf returns the line after an object's document.
 func endOf(o *repository.Object) int {
 	const far = 1 << 30
 	documents := o.Document.File.Documents
@@ -181,7 +181,7 @@ func endOf(o *repository.Object) int {
 	return far
 }
 
-// applies is the verb for some Kustomizations.
+// applies returns the verb with the right number for a list of Kustomizations.
 func applies(names []string) string {
 	if len(names) == 1 {
 		return " applies"

@@ -16,13 +16,13 @@ var SubstitutionUnused = rule.Rule{
 	ID:       "flux-substitution-unused",
 	Title:    "an unused variable",
 	Severity: finding.Info,
-	Why: `A variable in spec.postBuild.substitute that nothing of the Kustomization uses does no harm, but is often
-what is left of a change, or misspelt: the text that was to use it has a default, which then counts.
+	Why: `A variable in spec.postBuild.substitute that no object of the Kustomization uses has no effect. Often it is left
+over from a change, or misspelt: then the place that should use it gets its default.
 
-Only variables in the Kustomization's own file count: what a patch or a ConfigMap gives to many Kustomizations is
-seldom used by each. For the same reason a name that another Kustomization's own file defines and that one uses is left
-alone: it is a custom of the repository. A file that several clusters share is reported when none uses the variable.
-A Kustomization that applies nothing yet waits for what others write.`,
+Only variables in the Kustomization's own file count, because variables that a patch or ConfigMap adds to many
+Kustomizations are rarely used by all of them. For the same reason, the rule skips a name that another
+Kustomization defines in its own file and uses. In a file that several clusters share, a variable is reported if
+no cluster uses it. A Kustomization that applies no objects yet is skipped.`,
 	Fix: `Remove the variable, or correct its name.`,
 	Run: func(p *rule.Pass) {
 		type variable struct {
@@ -38,7 +38,7 @@ A Kustomization that applies nothing yet waits for what others write.`,
 				for _, name := range ownVariables(k) {
 					v := variable{k.Object.Source, name}
 					custom[name] = custom[name] || k.Variables[name] != nil && k.Variables[name].Used > 0
-					if seen := k.Variables[name]; seen == nil || seen.Used > 0 || !k.Complete() || len(k.Objects) == 0 {
+					if seen := k.Variables[name]; seen == nil || seen.Used > 0 || !k.Complete() || k.Loose || len(k.Objects) == 0 {
 						used[v] = true // or not known, or not yet
 						continue
 					}
@@ -65,7 +65,7 @@ A Kustomization that applies nothing yet waits for what others write.`,
 	},
 }
 
-// ownVariables are those of a Kustomization's own file, sorted.
+// ownVariables returns the sorted names of the variables that the file of a Kustomization defines itself.
 func ownVariables(k *reconcile.Kustomization) []string {
 	if k.Object == nil || k.Object.Source == nil || k.Spec.PostBuild == nil {
 		return nil

@@ -1,14 +1,17 @@
 package flux
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
+	"github.com/fleetwright/fleetwright/internal/beside"
+	"github.com/fleetwright/fleetwright/internal/charts"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/schemas"
-	"github.com/fleetwright/fleetwright/validators/beside"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
@@ -17,36 +20,41 @@ var ValuesReferenceMissing = rule.Rule{
 	ID:       "flux-values-reference-missing",
 	Title:    "values or variables from an object that does not exist",
 	Severity: finding.Error,
-	Why: `A HelmRelease reads spec.valuesFrom before it installs or upgrades: a ConfigMap or Secret that doesn't exist,
-or lacks the key (values.yaml where valuesKey isn't given), stops it with a ValuesError. A Kustomization reads
-postBuild.substituteFrom before it applies, and stops likewise. Only an object that is marked optional may be absent;
-its key may not, once it is there.
+	Why: `A HelmRelease reads spec.valuesFrom before it installs or upgrades. If a ConfigMap or Secret does not exist, or
+does not have the key (values.yaml by default), the HelmRelease fails with a ValuesError. A Kustomization reads
+postBuild.substituteFrom before it applies, and fails in the same way. If the reference is optional, the object or
+its key may be missing. The keys of an object whose annotations ask a controller to generate or copy its data are
+unresolved.
 
-Both look in their own namespace only. The name of a ConfigMap that kustomize generates ends in a hash, which
-kustomize writes into the references that it knows; valuesFrom isn't one of them.
+Both look only in their own namespace. The name of a ConfigMap that kustomize generates ends in a hash.
+kustomize writes that name into the references that it knows; valuesFrom is not one of them.
 
-A Secret that isn't in Git may be made by hand or by a controller, and is unresolved, unless an ExternalSecret, a
-SealedSecret or the like in Git makes it. So is a ConfigMap for whose making there is any sign, and
-one of substituteFrom that nothing in Git comes near, not even another cluster: Terraform often makes it with the
-cluster. On a cluster with AppDeployments Kommander makes substitution-vars.`,
-	Fix: `Correct the name, key or namespace, or add the object. For a generated one, tell kustomize of the field in a
-configuration with a nameReference, or set generatorOptions.disableNameSuffixHash. Mark it optional where the release
-works without it.`,
+Values that are no mapping in YAML are an error, too: helm-controller cannot merge them. A Secret that is not in Git is unresolved, unless an ExternalSecret, a SealedSecret or the like in Git creates it,
+its name is a typo, or Git creates all others (see flux-secret-missing). A ConfigMap is unresolved if there is any sign
+that something creates it. A ConfigMap in substituteFrom is also unresolved if Git has nothing similar, not even
+for another cluster: Terraform often creates it with the cluster. On a cluster with AppDeployments, Kommander
+creates substitution-vars.`,
+	Fix: `Correct the name, key or namespace, or add the object. For a generated object, configure a nameReference for the
+field in a kustomize configuration, or set generatorOptions.disableNameSuffixHash. If the release works without
+it, mark it optional.`,
 	Run: func(p *rule.Pass) {
 		var open questions
 		missing := map[*reconcile.Cluster][]reference{}
 		names := map[string]bool{}
 		each(p, func(w *world) {
-			missing[w.cluster] = w.missingReferences(p)
+			missing[w.cluster] = w.missingReferences(p, &open)
 			for _, r := range missing[w.cluster] {
-				if r.id.Kind == "ConfigMap" || w.misspelt(r.id) {
-					names[r.id.Name] = true
-				}
+				names[r.id.Name] = true
 			}
 		})
 		spoken := beside.Speaking(p.Repo, names, true)
+		habits := secretPractices(p)
 		each(p, func(w *world) {
+			habit, others := habits[w.cluster], w.operators()
 			for _, r := range missing[w.cluster] {
+				if r.id.Kind == "Secret" {
+					r.standsOut, r.severity = habit.standsOut(r.id, others), habit.severity()
+				}
 				w.referenceMissing(p, &open, r, spoken[r.id.Name])
 			}
 		})
@@ -54,14 +62,15 @@ works without it.`,
 	},
 }
 
-// missingReferences are those to what neither Git has nor a controller makes of what Git has.
-// Of the others it looks at the keys.
-func (w *world) missingReferences(p *rule.Pass) []reference {
+// missingReferences returns the references to objects that are not in Git and that no controller creates from
+// objects in Git. For the other references it checks the keys.
+func (w *world) missingReferences(p *rule.Pass, open *questions) []reference {
 	var missing []reference
 	made := w.madeSecrets()
 	for _, r := range w.references() {
 		if o := w.find(r.id); o != nil {
-			w.keyMissing(p, r, o)
+			w.keyMissing(p, open, r, o)
+			w.valuesRefused(p, r, o)
 			continue
 		}
 		anywhere := r.id
@@ -77,15 +86,15 @@ func (w *world) missingReferences(p *rule.Pass) []reference {
 }
 
 const (
-	// rootCertificate is the ConfigMap that kube-controller-manager makes in every namespace.
+	// rootCertificate is the ConfigMap that kube-controller-manager creates in every namespace.
 	rootCertificate = "kube-root-ca.crt"
-	// substitutionVars is the ConfigMap of variables that Kommander makes beside its
-	// AppDeployments, and that the Kustomizations within definitions of applications read: those
-	// of gatekeeper, harbor and others (kommander-applications v2.4 to v2.17, which don't hold it).
+	// substitutionVars is the ConfigMap of variables that Kommander creates next to its AppDeployments. The
+	// Kustomizations in the definitions of some applications read it, for example those of gatekeeper and
+	// harbor (kommander-applications v2.4 to v2.17).
 	substitutionVars = "substitution-vars"
 )
 
-// byController says whether a controller of the cluster makes the ConfigMap that a reference names.
+// byController reports whether a controller of the cluster creates the ConfigMap that a reference names.
 func (w *world) byController(r reference) bool {
 	if r.id.Kind != "ConfigMap" {
 		return false
@@ -94,13 +103,17 @@ func (w *world) byController(r reference) bool {
 	return r.id.Name == rootCertificate || r.id.Name == substitutionVars && !r.isRelease && len(deployments) > 0
 }
 
-// referenceMissing judges a reference to what is missing; spoken is a file that Flux doesn't
-// read and that speaks of it, "" for none.
+// referenceMissing reports a reference to a missing object. spoken is a file that mentions the object and that
+// Flux does not read, "" for none.
 func (w *world) referenceMissing(p *rule.Pass, open *questions, r reference, spoken string) {
 	at := w.placeOfReference(r, "name", r.id.Name)
 	f := at.in(finding.Finding{Message: fmt.Sprintf("%s, which %s references, does not exist", idText(r.id), r.by)})
-	if r.id.Kind == "Secret" {
+	typo := w.misspelt(r.id)
+	if r.id.Kind == "Secret" && !typo {
 		f.Severity = finding.Warning // somebody may have made it by hand
+		if r.standsOut != "" {
+			f.Severity = r.severity
+		}
 	}
 	if name, ok := w.generated(r.id); ok {
 		f.Message += fmt.Sprintf(": kustomize generates it as %q", name)
@@ -110,30 +123,38 @@ func (w *world) referenceMissing(p *rule.Pass, open *questions, r reference, spo
 	}
 	near := w.near(r.id)
 	elsewhere := w.inNamespaces(kind{r.id.Group, r.id.Kind}, r.id.Name)
-	why := w.configDoubt(r.id)
+	why := w.configDoubt(r.id, r.of)
+	if why == byHand && (typo || r.standsOut != "") {
+		why = ""
+	}
 	_, others := w.ofOther(r.id)
 	switch {
 	case why != "":
 	case spoken != "":
 		why = spoken + " mentions it, and may create it"
-	case !near && len(elsewhere) == 0 && others == nil && !r.isRelease:
+	case !near && len(elsewhere) == 0 && others == nil && !r.isRelease && r.standsOut == "":
 		why = "the installation of the cluster may have created it"
 	case !near:
 		why = w.chartDoubt(r.id, r.of)
+	}
+	if hint, typo := w.resembles(r.id); typo && why != "" && spoken == "" {
+		f.Severity, f.Hint = finding.Warning, hint
+		w.reportReference(p, r, f)
+		return
 	}
 	if why != "" {
 		open.add(at, fmt.Sprintf("whether %s, which %s references, exists", idText(r.id), r.by), why)
 		return
 	}
-	if f.Hint = w.hint(r.id); !near && len(elsewhere) > 0 {
+	if f.Hint = cmp.Or(w.hint(r.id), r.standsOut); !near && len(elsewhere) > 0 {
 		f.Hint = fmt.Sprintf("it exists in namespace %q, but such a reference cannot cross namespaces", elsewhere[0])
 	}
 	w.reportReference(p, r, f)
 }
 
-// keyMissing looks for the key of a HelmRelease's reference in an object that is there.
-func (w *world) keyMissing(p *rule.Pass, r reference, o *reconcile.Object) {
-	if !r.isRelease || !decided(o) || unknown(r.key) || len(w.objects[o.Identity]) > 1 {
+// keyMissing checks that the key of a HelmRelease's reference is in the referenced object.
+func (w *world) keyMissing(p *rule.Pass, open *questions, r reference, o *reconcile.Object) {
+	if !r.isRelease || r.optional || !decided(o) || unknown(r.key) || len(w.objects[o.Identity]) > 1 {
 		return
 	}
 	keys := map[string]bool{}
@@ -150,6 +171,10 @@ func (w *world) keyMissing(p *rule.Pass, r reference, o *reconcile.Object) {
 	if r.keyGiven {
 		at = w.placeOfReference(r, "valuesKey", r.key)
 	}
+	if why := incompleteData(o); why != "" {
+		open.add(at, fmt.Sprintf("whether %s has the key %q, which %s references", o, r.key, r.by), why)
+		return
+	}
 	names := slices.Sorted(maps.Keys(keys))
 	f := at.in(finding.Finding{
 		Message: fmt.Sprintf("%s has no key %q, which %s references", o, r.key, r.by),
@@ -161,6 +186,38 @@ func (w *world) keyMissing(p *rule.Pass, r reference, o *reconcile.Object) {
 		f.Hint += "; set valuesKey to one of them"
 	}
 	w.reportReference(p, r, f)
+}
+
+// valuesRefused looks at the values that a HelmRelease reads from a ConfigMap: a mapping in YAML, or a single value where
+// the entry has a targetPath.
+func (w *world) valuesRefused(p *rule.Pass, r reference, o *reconcile.Object) {
+	if !r.isRelease || o.Kind != "ConfigMap" || o.Encrypted || !decided(o) || len(w.objects[o.Identity]) > 1 || field(r.of.Field(r.path...), "targetPath") != nil {
+		return
+	}
+	data, _ := field(o.Value, "data").(map[string]any)
+	values, isText := data[r.key].(string)
+	if !isText || strings.Contains(values, "${") || charts.IsValues(values) {
+		return
+	}
+	w.reportReference(p, r, w.placeOfReference(r, "name", r.id.Name).in(finding.Finding{
+		Message: fmt.Sprintf("%q of %s, which %s references, is no mapping in YAML: helm-controller cannot read it as values", r.key, o, r.by),
+		Hint:    "correct the YAML, or set targetPath to pass the string to one value",
+	}))
+}
+
+// incompleteData returns why a ConfigMap or Secret may have more keys than are known, "" if it cannot.
+func incompleteData(o *reconcile.Object) string {
+	if annotation, ok := filledBy(o); ok {
+		return fmt.Sprintf("the annotation %s asks a controller to write it", annotation)
+	}
+	if k := o.Kustomization; k != nil {
+		for _, g := range k.Gaps {
+			if !g.AddsObjects() {
+				return g.Message // of a generator
+			}
+		}
+	}
+	return ""
 }
 
 func (w *world) reportReference(p *rule.Pass, r reference, f finding.Finding) {

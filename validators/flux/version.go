@@ -10,15 +10,15 @@ import (
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 )
 
-// readVersion notes what Git tells of the Flux that the cluster runs.
+// readVersion reads what Git says about the version of Flux in the cluster.
 func (w *world) readVersion() {
 	w.minor = w.readMinor()
 	w.strict = w.readStrict()
 }
 
-// readMinor is the minor version of the Flux 2 that the cluster runs as far as Git tells, 0 where
-// it doesn't: by the image of kustomize-controller, whose minor version is Flux's, the version of
-// the FluxInstance, or the artifact with Flux's manifests.
+// readMinor returns the minor version of Flux 2 in the cluster, 0 if Git does not say it. It reads the image of
+// kustomize-controller, whose minor version is Flux's, the version of the FluxInstance, or the artifact with
+// the manifests of Flux.
 func (w *world) readMinor() int {
 	for _, o := range w.applied {
 		switch {
@@ -27,6 +27,9 @@ func (w *world) readMinor() int {
 				image, _, _ := strings.Cut(text(c, "image"), "@")
 				if i := strings.LastIndex(image, ":v1."); i >= 0 {
 					return leadingNumber(image[i+len(":v1."):])
+				}
+				if strings.Contains(image, ":v0.") {
+					return 1 // older than each Flux whose changes matter here
 				}
 			}
 		case o.Kind == "FluxInstance" && o.Group == fluxapi.OperatorGroup:
@@ -45,11 +48,11 @@ func (w *world) readMinor() int {
 	return 0
 }
 
-// newest stands for the newest minor version, whatever it is.
+// newest represents the newest minor version.
 const newest = 9999
 
-// minorOf reads the minor of a version like 2.7.x; one such as 2.x is the newest, and one that
-// cannot be read 0.
+// minorOf returns the minor version of a version such as 2.7.x. It returns newest for 2.x, and 0 for a version
+// that it cannot parse.
 func minorOf(version string) int {
 	major, rest, _ := strings.Cut(strings.TrimLeft(version, "v=~^ "), ".")
 	switch {
@@ -73,8 +76,8 @@ func leadingNumber(s string) int {
 	return n
 }
 
-// readStrict says whether kustomize-controller refuses variables that nothing defines: since Flux
-// 2.9 it does, unless a feature gate says otherwise.
+// readStrict reports whether kustomize-controller rejects undefined variables. It does since Flux 2.9, unless a
+// feature gate changes that.
 func (w *world) readStrict() bool {
 	const gate = "StrictPostBuildSubstitutions="
 	for _, o := range w.applied {
@@ -100,7 +103,7 @@ func (w *world) readStrict() bool {
 	return w.minor == 0 || w.minor >= 9
 }
 
-// flux are the documents that configure Flux itself, with patches of its controllers.
+// flux returns the documents that configure Flux itself, with the patches of its controllers.
 func (w *world) flux() []*yaml.Node {
 	var nodes []*yaml.Node
 	if root := w.cluster.Root.Object; root != nil {
@@ -114,12 +117,12 @@ func (w *world) flux() []*yaml.Node {
 	return nodes
 }
 
-// isFluxChart recognises a release that installs Flux, or tells its operator to.
+// isFluxChart reports whether a HelmRelease installs Flux or a FluxInstance.
 func isFluxChart(o *reconcile.Object) bool {
 	return o.Name == "flux-instance" || o.Name == "flux" || strings.HasPrefix(text(o.Value, "spec", "chart", "spec", "chart"), "flux")
 }
 
-// mentions says whether any value of a document holds a text.
+// mentions reports whether a value in a document contains a string.
 func mentions(n *yaml.Node, s string) bool {
 	if n.Kind == yaml.ScalarNode {
 		return strings.Contains(n.Value, s)

@@ -18,12 +18,12 @@ var WatchLabelMissing = rule.Rule{
 	Title:    "values or variables that Flux does not watch",
 	Severity: finding.Info,
 	Why: `helm-controller and kustomize-controller watch the ConfigMaps and Secrets of valuesFrom and substituteFrom that
-have the label reconcile.fluxcd.io/watch: Enabled (Flux 2.7 and later). Without it a change takes effect with the next
-interval of the HelmRelease or Kustomization only, which may be an hour away.
+have the label reconcile.fluxcd.io/watch: Enabled (Flux 2.7 and later). Without the label, a change takes effect
+only at the next interval of the HelmRelease or Kustomization, which may be an hour later.
 
-A generated object with a hash in its name needs no label: its name changes. Nothing is told where Flux is set up to
-watch by another selector (--watch-configs-label-selector).`,
-	Fix: `Add the label reconcile.fluxcd.io/watch: Enabled to the ConfigMap or Secret. For a generated one it goes to
+A generated object with a hash in its name does not need the label, because its name changes. Nothing is
+reported if Flux is configured to watch another selector (--watch-configs-label-selector).`,
+	Fix: `Add the label reconcile.fluxcd.io/watch: Enabled to the ConfigMap or Secret. For a generated object, add it to
 the generator's options.labels.`,
 	Run: func(p *rule.Pass) {
 		var found gathered
@@ -55,7 +55,8 @@ func (w *world) unwatched(found *gathered) {
 	}
 }
 
-// selectsOtherwise says whether any file sets the selector of what Flux watches.
+// selectsOtherwise reports whether a file sets the label selector of the ConfigMaps and Secrets that Flux
+// watches.
 func selectsOtherwise(repo *repository.Repository) bool {
 	for _, name := range repo.Paths() {
 		if ext := path.Ext(name); ext != ".yaml" && ext != ".yml" && ext != ".tf" {

@@ -13,64 +13,80 @@ import (
 	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/internal/roots"
 	"github.com/fleetwright/fleetwright/schemas"
 	"github.com/fleetwright/fleetwright/validators/rule"
+	"github.com/fleetwright/fleetwright/validators/source"
 )
 
-// world is a cluster with what the rules ask of it: what is there, and what may be there
-// although Git doesn't say so.
+// world is a cluster as the rules see it: the objects that exist in it, and those that may exist although they
+// are not in Git.
 type world struct {
 	cluster *reconcile.Cluster
 	repo    *repository.Repository
-	// applied are the objects that are applied to the cluster itself, in the order of its
-	// Kustomizations; objects the same by identity.
+	// applied are the objects that are applied to the cluster itself, in the order of its Kustomizations.
+	// objects has the same objects by identity.
 	applied []*reconcile.Object
 	objects map[reconcile.Identity][]*reconcile.Object
-	// names by kind and namespace, sorted.
+	// names are the sorted names of the objects, by kind and namespace.
 	names map[kind]map[string][]string
-	// incomplete are the Kustomizations of which not all objects are known.
+	// incomplete are the Kustomizations for which not all objects are known.
 	incomplete []*reconcile.Kustomization
-	// read are the files that the Kustomizations read, and releases the HelmReleases by
-	// target namespace and release name.
+	// read are the files that the Kustomizations read. releases are the HelmReleases by target namespace and
+	// release name.
 	read     map[string]bool
 	releases map[release]*reconcile.Object
-	// makers are objects that hold others in their fields, by the kind of those.
+	// makers are objects that have other objects in their fields, by the kind of those objects.
 	makers map[string]*reconcile.Object
-	// accounts are the service accounts that bindings name, with the namespaces where they
-	// may do something, "" standing for all.
+	// accounts are the service accounts that bindings name, with the namespaces in which they have permissions;
+	// "" means all namespaces.
 	accounts map[account]map[string]bool
-	// minor is the minor version of Flux 2, 0 where it isn't known; strict says that a
-	// variable which nothing defines is refused.
+	// minor is the minor version of Flux 2, 0 if unknown. strict reports whether Flux rejects undefined
+	// variables.
 	minor  int
 	strict bool
-	// budget of the rule that asks.
+	// asking is the object that has the reference that is being checked; nil if there is none.
+	asking *reconcile.Object
+	// budget is the budget of the running rule.
 	budget *budget
-	// beside are the other clusters whose root is guessed like this one's and that hold no object
-	// of the same identity: they may be parts of one. Others are the rest.
+	// beside are the clusters that may actually be the same cluster as this one: those whose root is a guess
+	// like this one's and that have no object in common with it, and those that include it or are included in
+	// it. others are all other clusters.
 	beside, others []*world
-	// written are the names of what all files hold, by kind, whether or not a cluster applies it.
-	written map[kind]map[string]bool
+	// written are the names of the objects in all files, by kind, whether or not a cluster applies them.
+	written  map[kind]map[string]bool
+	scripted map[string]*reconcile.Object // ConfigMaps with scripts, by what they may create
+	foreign  map[string]bool              // the namespaces that Git does not create
+	// owners are the known owners of the repository and of the cluster's sources.
+	owners map[string]bool
 }
+
+const rbac = "rbac.authorization.k8s.io"
 
 type kind struct{ group, kind string }
 
 type account struct{ namespace, name string }
 
-// worlds are the clusters of a repository.
+// worlds computes the world of each cluster.
 var worlds = &rule.Analysis[map[*reconcile.Cluster]*world]{Name: "flux", RunPass: func(p *rule.Pass) map[*reconcile.Cluster]*world {
 	all := map[*reconcile.Cluster]*world{}
 	var list []*world
 	written := writtenNames(p.Repo)
 	for _, c := range p.Fleet().Clusters {
 		all[c] = newWorld(p.Repo, c)
-		all[c].written = written
+		all[c].written, all[c].owners = written, source.Owners(c)
+		for _, remote := range p.Fleet().Remotes {
+			if owner, known := source.OwnerOf(roots.RepositoryAddress(remote)); known {
+				all[c].owners[owner] = true
+			}
+		}
 		list = append(list, all[c])
 	}
 	for _, w := range list {
 		for _, other := range list {
 			switch {
 			case w == other:
-			case w.guessed() && other.guessed() && !w.collides(other):
+			case w.guessed() && other.guessed() && !w.collides(other), w.includes(other), other.includes(w):
 				w.beside = append(w.beside, other)
 			default:
 				w.others = append(w.others, other)
@@ -80,7 +96,7 @@ var worlds = &rule.Analysis[map[*reconcile.Cluster]*world]{Name: "flux", RunPass
 	return all
 }}
 
-// writtenNames are the names of the objects in the files, and of those that are generated.
+// writtenNames returns the names of the objects in the files, and those of generated objects.
 func writtenNames(repo *repository.Repository) map[kind]map[string]bool {
 	names := map[kind]map[string]bool{}
 	add := func(of kind, name string) {
@@ -106,11 +122,27 @@ func writtenNames(repo *repository.Repository) map[kind]map[string]bool {
 	return names
 }
 
-// collides says whether another cluster has a Kustomization or HelmRelease of the same identity as
-// this one, so that the two are no parts of one cluster.
+// collides reports whether both clusters have a Kustomization or HelmRelease with the same identity. Then they
+// cannot be parts of one cluster.
 func (w *world) collides(other *world) bool {
 	return slices.ContainsFunc(w.applied, func(o *reconcile.Object) bool {
 		return (isKustomization(o) || isHelmRelease(o)) && len(other.objects[o.Identity]) > 0
+	})
+}
+
+// includes reports whether this cluster's folder contains the folder of the other one, and this one applies
+// everything that the other one applies, except the sync of the other root. Then both are syncs of one cluster,
+// of which one is older or was moved.
+func (w *world) includes(other *world) bool {
+	if !repository.Within(w.cluster.Root.Path, other.cluster.Root.Path+"/") || w.cluster.Root.Path == other.cluster.Root.Path {
+		return false
+	}
+	sync := other.cluster.Root
+	graph := func(o *reconcile.Object) bool {
+		return isHelmRelease(o) || isKustomization(o) && (o.Namespace != sync.Namespace || o.Name != sync.Name)
+	}
+	return slices.ContainsFunc(other.applied, graph) && !slices.ContainsFunc(other.applied, func(o *reconcile.Object) bool {
+		return graph(o) && !slices.ContainsFunc(w.objects[o.Identity], func(same *reconcile.Object) bool { return same.File == o.File })
 	})
 }
 
@@ -131,11 +163,14 @@ func newWorld(repo *repository.Repository, c *reconcile.Cluster) *world {
 			w.add(o)
 		}
 	}
+	w.addCreated()
 	for _, r := range c.Releases {
 		for _, o := range r.All() {
 			w.add(o)
 		}
 	}
+	w.addMade()
+	w.addAllowed()
 	for _, byNamespace := range w.names {
 		for _, names := range byNamespace {
 			slices.Sort(names)
@@ -145,20 +180,35 @@ func newWorld(repo *repository.Repository, c *reconcile.Cluster) *world {
 	return w
 }
 
-// guessed says whether nothing in the repository syncs the cluster's root: its FluxInstance,
-// or what else does it, is elsewhere.
+// guessed reports whether the root is a guess: no object in the repository syncs it.
 func (w *world) guessed() bool { return w.cluster.Root.Object == nil }
 
+// fromOutside is the reason why an object may exist if the object that syncs the cluster's root is not in Git.
+const fromOutside = "the object that syncs the cluster's root is not in the repository, and may create it"
+
+// outside returns the reason why something outside the repository may create an object, "" if nothing can. If
+// the object that syncs the root is not in Git, that may create the root's source and other objects. It does
+// not create objects in a namespace that Git creates.
+func (w *world) outside(id reconcile.Identity) string {
+	if !w.guessed() || id.Namespace != "" && id.Namespace != w.cluster.Kustomizations[0].Namespace && w.has(reconcile.Identity{Kind: "Namespace", Name: id.Namespace}) {
+		return ""
+	}
+	return fromOutside
+}
+
 func (w *world) add(o *reconcile.Object) {
-	if len(w.objects[o.Identity]) == 0 {
-		of := kind{o.Group, o.Kind}
+	id, of := o.Identity, kind{o.Group, o.Kind}
+	if of.group == rbac && strings.HasPrefix(of.kind, "Cluster") {
+		id.Namespace = "" // the API server leaves out one that is written
+	}
+	if len(w.objects[id]) == 0 {
 		if w.names[of] == nil {
 			w.names[of] = map[string][]string{}
 		}
-		w.names[of][o.Namespace] = append(w.names[of][o.Namespace], o.Name)
+		w.names[of][id.Namespace] = append(w.names[of][id.Namespace], o.Name)
 	}
 	w.applied = append(w.applied, o)
-	w.objects[o.Identity] = append(w.objects[o.Identity], o)
+	w.objects[id] = append(w.objects[id], o)
 	w.addMeant(o)
 	if isHelmRelease(o) {
 		w.releases[release{cmp.Or(text(o.Value, "spec", "targetNamespace"), o.Namespace), cmp.Or(text(o.Value, "spec", "releaseName"), o.Name)}] = o
@@ -167,8 +217,8 @@ func (w *world) add(o *reconcile.Object) {
 	w.addBinding(o)
 }
 
-// addMeant notes an object of a kind that there is not, which schema-invalid tells, as what it was
-// meant to be: what refers to it is right.
+// addMeant adds an object of a misspelled kind under its correct kind, too, so that references to it are not
+// reported. The rule schema-invalid reports the kind.
 func (w *world) addMeant(o *reconcile.Object) {
 	gvk := schema.FromAPIVersionAndKind(o.APIVersion, o.Kind)
 	if _, known := schemas.VersionOf(gvk); known {
@@ -183,9 +233,9 @@ func (w *world) addMeant(o *reconcile.Object) {
 	}
 }
 
-// addBinding notes where the subjects of a binding may do something.
+// addBinding records the namespaces in which a binding grants permissions to service accounts.
 func (w *world) addBinding(o *reconcile.Object) {
-	if o.Group != "rbac.authorization.k8s.io" || o.Kind != "RoleBinding" && o.Kind != "ClusterRoleBinding" {
+	if o.Group != rbac || o.Kind != "RoleBinding" && o.Kind != "ClusterRoleBinding" {
 		return
 	}
 	for _, s := range list(o.Value, "subjects") {
@@ -200,86 +250,7 @@ func (w *world) addBinding(o *reconcile.Object) {
 	}
 }
 
-// made are the kinds of objects whose makers are of interest.
-var made = []string{kustomizationKind, helmReleaseKind, "GitRepository", "OCIRepository", "Bucket", "HelmRepository", "HelmChart",
-	"ExternalArtifact", "ArtifactGenerator", "ConfigMap", "Secret", "Namespace", "Deployment", "StatefulSet", "DaemonSet", "Job", "CronJob"}
-
-// notMade are fields that hold patches of objects, not objects.
-var notMade = []string{"patches", "patch", "patchesStrategicMerge", "patchesJson6902", "postRenderers"}
-
-// addMaker notes of which kinds an object holds others in its fields, as a ResourceSet, the
-// values of a chart or the manifest of another controller do.
-func (w *world) addMaker(o *reconcile.Object) {
-	if o.Kind == "CustomResourceDefinition" {
-		return
-	}
-	var walk func(value any, depth int)
-	walk = func(value any, depth int) {
-		switch value := value.(type) {
-		case map[string]any:
-			of, isText := value["kind"].(string)
-			_, hasMetadata := value["metadata"].(map[string]any)
-			if depth > 0 && isText && hasMetadata {
-				w.note(of, o)
-			}
-			for name, item := range value {
-				if generated := text(item, "kind"); name == "generate" && generated != "" {
-					w.note(generated, o) // Kyverno's
-				}
-				if !slices.Contains(notMade, name) {
-					walk(item, depth+1)
-				}
-			}
-		case []any:
-			for _, item := range value {
-				walk(item, depth+1)
-			}
-		case string:
-			w.noteText(value, o)
-		}
-	}
-	walk(o.Value, 0)
-}
-
-// noteText notes the kinds of the manifests that a text holds: a kind with an apiVersion beside
-// it. A kind alone is a configuration's, such as what kube-state-metrics watches.
-func (w *world) noteText(value string, o *reconcile.Object) {
-	if !strings.Contains(value, "apiVersion") {
-		return
-	}
-	const near = 2 // lines, for a comment between them
-	version := -1 - near
-	var waiting []string // kinds of the last lines
-	line := 0
-	for text := range strings.Lines(value) {
-		if line++; strings.Contains(text, "apiVersion") {
-			version = line
-			for _, of := range waiting {
-				w.note(of, o)
-			}
-		}
-		if waiting = append(waiting, ""); len(waiting) > near {
-			waiting = waiting[1:]
-		}
-		_, of, found := strings.Cut(text, "kind: ")
-		if !found {
-			continue
-		}
-		of = strings.Trim(strings.TrimSpace(of), `"'`)
-		if waiting[len(waiting)-1] = of; line-version <= near {
-			w.note(of, o)
-		}
-	}
-}
-
-func (w *world) note(of string, o *reconcile.Object) {
-	if slices.Contains(made, of) && w.makers[of] == nil {
-		w.makers[of] = o
-	}
-}
-
-// has says whether an object is applied to the cluster. Clusters whose roots are guessed may
-// be one.
+// has reports whether an object is applied to the cluster, or to one that may be the same cluster.
 func (w *world) has(id reconcile.Identity) bool { return w.find(id) != nil }
 
 func (w *world) find(id reconcile.Identity) *reconcile.Object {
@@ -294,8 +265,20 @@ func (w *world) find(id reconcile.Identity) *reconcile.Object {
 	return nil
 }
 
-// doubt says why an object that is not there may be nevertheless; "" where it can't.
+// doubt returns the reason why a missing object may exist nevertheless, "" if there is none.
 func (w *world) doubt(id reconcile.Identity) string {
+	return w.doubtOf(id, nil)
+}
+
+// doubtOf is doubt for the reference of an object. Kustomizations that wait for that object cannot provide what
+// it needs.
+func (w *world) doubtOf(id reconcile.Identity, of *reconcile.Object) string {
+	own := *w
+	own.asking = of
+	return own.doubts(id)
+}
+
+func (w *world) doubts(id reconcile.Identity) string {
 	slip := sync.OnceValue(func() bool { return w.misspelt(id) })
 	if why := w.ownDoubt(id, slip); why != "" {
 		return why
@@ -308,10 +291,10 @@ func (w *world) doubt(id reconcile.Identity) string {
 	return ""
 }
 
-// ownDoubt is that of what the cluster alone may have; slip says whether the name is misspelt.
+// ownDoubt returns the reason for doubt within this cluster alone. slip reports whether the name is misspelled.
 func (w *world) ownDoubt(id reconcile.Identity, slip func() bool) string {
 	for _, k := range w.incomplete {
-		if !w.mayBring(k, id) || !leads(k, id, slip) {
+		if !w.mayBring(k, id) || w.cannotContain(k, id) || w.isAfter(k) || !mayContain(k, id, slip) {
 			continue
 		}
 		switch {
@@ -322,18 +305,23 @@ func (w *world) ownDoubt(id reconcile.Identity, slip func() bool) string {
 		case k.Failure != nil:
 			return fmt.Sprintf("Kustomization %s, which may apply it, cannot be built", k)
 		}
-		return fmt.Sprintf("Kustomization %s could not be fully built: %s", k, k.Gaps[0].Message)
+		return fmt.Sprintf("Kustomization %s could not be fully built: %s", k, adding(k.Gaps)[0].Message)
 	}
-	if maker := w.makers[id.Kind]; maker != nil {
+	for _, k := range w.cluster.Kustomizations {
+		if k.Assumed != nil && !slip() {
+			return fmt.Sprintf("%s, the source of Kustomization %s, is defined in a file that no Kustomization applies, and so may this be", k.Assumed, k)
+		}
+	}
+	if maker := w.makers[id.Kind]; maker != nil && !slip() {
 		return maker.String() + " may create it"
 	}
 	return ""
 }
 
-// leads says whether what is not known of a Kustomization may hold an object. What the files of
-// one that fails hold is known, as far as nothing is missed there; and a name that is a slip of
-// the pen for another one, and stands in no file, is none of what cannot be seen either.
-func leads(k *reconcile.Kustomization, id reconcile.Identity, slip func() bool) bool {
+// mayContain reports whether the unknown part of a Kustomization may contain an object. If a build failed but all
+// its files are available, their objects are known. A name that is a typo and is in no file is not in the
+// unknown part either.
+func mayContain(k *reconcile.Kustomization, id reconcile.Identity, slip func() bool) bool {
 	open := true
 	if (len(k.Gaps) == 0 || k.Astray()) && !k.Skipped {
 		reach := k.Reach()
@@ -345,41 +333,64 @@ func leads(k *reconcile.Kustomization, id reconcile.Identity, slip func() bool) 
 	return open && !slip()
 }
 
-// misspelt says whether a name stands in no file, and nearly is that of an object that is there.
+// misspelt reports whether an identity is a typo. Its name is in no file but is similar to the name of an
+// existing object, or its namespace is similar to that of an existing object with this name.
 func (w *world) misspelt(id reconcile.Identity) bool {
+	_, typo := w.typo(id, schemas.Misspelt)
+	return typo
+}
+
+// resembles returns a hint with the object that a missing one may be a typo of. Unlike misspelt, it accepts
+// short names, too.
+func (w *world) resembles(id reconcile.Identity) (hint string, near bool) {
+	if meant, typo := w.typo(id, schemas.NearlySame); typo {
+		return fmt.Sprintf("did you mean %q?", meant), true
+	}
+	return "", false
+}
+
+func (w *world) typo(id reconcile.Identity, nearly func(string, []string) (string, bool)) (string, bool) {
 	of := kind{id.Group, id.Kind}
-	if w.written[of][id.Name] || unknown(id.Name) {
-		return false
+	if unknown(id.Name) {
+		return "", false
+	}
+	if namespace := (kind{"", "Namespace"}); isFlux(id.Group) && !w.written[namespace][id.Namespace] && w.written[of][id.Name] {
+		return nearly(id.Namespace, w.inNamespaces(of, id.Name))
+	}
+	if w.written[of][id.Name] {
+		return "", false
 	}
 	names := w.names[of][id.Namespace]
 	if w.budget.names -= len(names); w.budget.names < 0 {
-		return false
+		return "", false
 	}
-	_, slip := schemas.Misspelt(id.Name, names)
-	return slip
+	if root := sourceOf(w.cluster.Kustomizations[0]); id.Group == root.Group && id.Kind == root.Kind && id.Namespace == root.Namespace {
+		names = append([]string{root.Name}, names...) // often no object of the cluster
+	}
+	return nearly(id.Name, names)
 }
 
-// awaited says whether an identity is that of a source which a Kustomization lacks.
+// awaited reports whether an identity is that of a missing source that a Kustomization needs.
 func (w *world) awaited(id reconcile.Identity) bool {
 	return slices.ContainsFunc(w.incomplete, func(k *reconcile.Kustomization) bool { return sourceOf(k) == id && w.sourceless(k) })
 }
 
-// isSource says whether an identity is that of a source.
+// isSource reports whether an identity is that of a source.
 func isSource(id reconcile.Identity) bool { return id.Group == fluxapi.SourceGroup }
 
-// sourceOf is the identity of a Kustomization's source.
+// sourceOf returns the identity of a Kustomization's source.
 func sourceOf(k *reconcile.Kustomization) reconcile.Identity {
 	ref := k.Spec.SourceRef
 	return reconcile.Identity{Group: fluxapi.SourceGroup, Kind: ref.Kind, Namespace: cmp.Or(ref.Namespace, k.Namespace), Name: ref.Name}
 }
 
-// sourceless says whether the source of a Kustomization is not among the objects.
+// sourceless reports whether the source of a Kustomization does not exist in the cluster.
 func (w *world) sourceless(k *reconcile.Kustomization) bool {
 	return k.Parent != nil && k.Repo == nil && k.Spec.SourceRef.Kind != "ExternalArtifact" && !w.has(sourceOf(k))
 }
 
-// mayHold says whether a Kustomization that fails could apply an object once it is mended. Where
-// only variables fail its objects are known, but for names that variables are in.
+// mayHold reports whether a failing Kustomization could apply an object after it is fixed. If only the
+// substitution fails, its objects are known, except those with variables in their names.
 func mayHold(k *reconcile.Kustomization, id reconcile.Identity) bool {
 	f := k.Failure
 	if f == nil || f.Reason != builds.SubstitutionFailed || len(k.Gaps) > 0 {
@@ -390,8 +401,8 @@ func mayHold(k *reconcile.Kustomization, id reconcile.Identity) bool {
 	})
 }
 
-// mayBring says whether a Kustomization of which not all is known could apply an object: not
-// one that it would move to another namespace, and not where its service account may not.
+// mayBring reports whether an incomplete Kustomization could apply an object. It cannot if it moves all objects
+// to another namespace, or if its service account has no permission in the object's namespace.
 func (w *world) mayBring(k *reconcile.Kustomization, id reconcile.Identity) bool {
 	if !mayHold(k, id) || k.Spec.KubeConfig != nil || k.Spec.TargetNamespace != "" && id.Namespace != "" && id.Namespace != k.Spec.TargetNamespace {
 		return false
@@ -403,7 +414,8 @@ func (w *world) mayBring(k *reconcile.Kustomization, id reconcile.Identity) bool
 	return !bound || granted[""] || granted[id.Namespace]
 }
 
-// hint says what an object that is missing was meant to be, if anything comes near.
+// hint suggests which object a reference to a missing object meant, or says where the object is; "" if nothing
+// is similar.
 func (w *world) hint(id reconcile.Identity) string {
 	byNamespace := w.names[kind{id.Group, id.Kind}]
 	if near, ok := w.budget.nearest(id.Name, byNamespace[id.Namespace]); ok {
@@ -422,7 +434,7 @@ func (w *world) hint(id reconcile.Identity) string {
 	return ""
 }
 
-// inFiles is an object of a file that no Kustomization of a cluster applies.
+// inFiles returns an object that is in a file but that no cluster applies; nil if there is none.
 func (w *world) inFiles(id reconcile.Identity) *repository.Object {
 	for _, o := range w.repo.ByKind(id.Group, id.Kind) {
 		if o.Name == id.Name && (o.Namespace == id.Namespace || o.Namespace == "") && w.repo.Use(o.File()) != repository.Chart &&
@@ -433,7 +445,7 @@ func (w *world) inFiles(id reconcile.Identity) *repository.Object {
 	return nil
 }
 
-// ofOther is an object that another cluster has.
+// ofOther returns an object that another cluster has, with that cluster.
 func (w *world) ofOther(id reconcile.Identity) (*world, *reconcile.Object) {
 	for _, other := range w.others {
 		if found := other.objects[id]; len(found) > 0 {
@@ -443,13 +455,13 @@ func (w *world) ofOther(id reconcile.Identity) (*world, *reconcile.Object) {
 	return nil, nil
 }
 
-// near says whether there is an object whose name comes near to one that is missing.
+// near reports whether an existing object has a name similar to that of a missing one.
 func (w *world) near(id reconcile.Identity) bool {
 	_, near := w.budget.nearest(id.Name, w.names[kind{id.Group, id.Kind}][id.Namespace])
 	return near
 }
 
-// inNamespaces are the namespaces that have an object of a kind and name, sorted.
+// inNamespaces returns the sorted namespaces that have an object with a kind and name.
 func (w *world) inNamespaces(of kind, name string) []string {
 	var found []string
 	for namespace := range w.names[of] {

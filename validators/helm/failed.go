@@ -13,17 +13,18 @@ var Failed = rule.Rule{
 	ID:       "flux-helm-failed",
 	Title:    "a HelmRelease whose chart cannot be loaded or rendered",
 	Severity: finding.Error,
-	Why: `helm-controller loads the chart, renders its templates with the release's values, and runs what
-spec.postRenderers says on the result. Where one of them fails, nothing of the release is installed or upgraded, and
-what depends on it waits.
+	Why: `helm-controller loads the chart, renders its templates with the values of the release, and applies
+spec.postRenderers to the result. If one of these steps fails, the release is neither installed nor upgraded,
+and dependents wait.
 
-The chart is rendered with Helm's own code and the template functions that Helm has, for Kubernetes 1.36, with the
-kinds that the cluster's objects tell of. It runs within limits, executes and fetches nothing, and sees an empty
-cluster ("lookup" finds nothing). A failure that a real cluster may not have is unresolved. So is, once for the whole
-run, that charts are not at hand: charts in the repository and in sources given with --source are, and those in
-folders given with --charts. The message names the template; values out of Secrets are hidden.`,
-	Fix: `Often a value is missing that the chart needs, or one has another type than its template expects. "helm template"
-with the values that "fleetwright bootstrap values NAMESPACE/NAME" prints shows the same.`,
+The chart is rendered with Helm's own code and template functions, for Kubernetes 1.36 and the kinds that the
+cluster's objects define. Rendering is limited in time and memory, executes and fetches nothing, and sees an
+empty cluster ("lookup" finds nothing). A failure that may not occur on a real cluster is unresolved. Charts
+that are not available locally are reported once for the whole run as unresolved; available are charts in the
+repository, in sources passed with --source, in folders passed with --charts, and those that "fleetwright fetch" has
+locked and downloaded. The message names the template; values from Secrets are hidden.`,
+	Fix: `Usually a value that the chart requires is missing, or a value has another type than the template expects. "helm
+template" with the values from "fleetwright bootstrap values NAMESPACE/NAME" shows the same error.`,
 	Run: func(p *rule.Pass) {
 		var open unresolved
 		var absent []*reconcile.Release
@@ -45,7 +46,8 @@ with the values that "fleetwright bootstrap values NAMESPACE/NAME" prints shows 
 	},
 }
 
-// placeOf is the field that a failure is about: the chart's where that cannot be loaded.
+// placeOf returns the path of the field that a failure is about: the chart's field if the chart cannot be
+// loaded.
 func placeOf(r *reconcile.Release) []any {
 	switch {
 	case r.Chart != "":

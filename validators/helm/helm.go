@@ -1,5 +1,5 @@
-// Package helm holds the rules about what HelmReleases render, as far as their charts are at
-// hand: in the repository, or in a folder of charts.
+// Package helm holds the rules about the objects that HelmReleases render. They check the charts that are
+// available locally: in the repository, or in a folder of charts.
 package helm
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// unresolved gathers questions, so that one that many HelmReleases share is asked once.
+// unresolved collects questions, so that a question that many HelmReleases share is reported once.
 type unresolved struct {
 	reasons []string
 	first   map[string]*reconcile.Object
@@ -44,7 +44,7 @@ func (u *unresolved) report(p *rule.Pass) {
 	}
 }
 
-// missing reports once that charts are not at hand.
+// missing reports, in one message, the HelmReleases whose charts are not available locally.
 func missing(p *rule.Pass, releases []*reconcile.Release) {
 	if len(releases) == 0 {
 		return
@@ -60,11 +60,11 @@ func missing(p *rule.Pass, releases []*reconcile.Release) {
 	if more := len(names) - shown; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
-	text += ": not rendered and not checked: the chart is not available locally; pass --charts DIR with a folder of charts"
+	text += ": not rendered and not checked: the chart is not available locally; run fleetwright fetch, or pass --charts DIR with a folder of charts"
 	p.Unresolved(releases[0].Object.File, releases[0].Object.Line, text)
 }
 
-// oneLine is a message of a chart on one line, cut where it is long.
+// oneLine returns the message of a chart on one line, truncated if it is long.
 func oneLine(text string) string {
 	const most = 400
 	text = strings.Join(strings.Fields(text), " ")

@@ -13,16 +13,16 @@ var Values = rule.Rule{
 	ID:       "flux-helm-values",
 	Title:    "values that the chart's schema refuses",
 	Severity: finding.Error,
-	Why: `A chart may come with a values.schema.json. Helm checks the values against it, those of the chart's
-dependencies included, before it renders anything: where they don't fit, helm-controller neither installs nor upgrades
+	Why: `A chart may contain a values.schema.json. Helm checks the values against it before it renders the chart,
+including the schemas of dependencies. If the values do not match, helm-controller neither installs nor upgrades
 the release.
 
-The values are put together as helm-controller does it: the chart's own, those of valuesFrom (ConfigMaps and Secrets
-among the cluster's objects), then spec.values. Only charts at hand are looked at: those in the repository or in a
-source given with --source, and those in a folder given with --charts. Secrets that SOPS encrypts leave it undecided.
-The message never shows a value.`,
-	Fix: `Write the value as the chart's README or values.yaml says. spec.install.disableSchemaValidation (and the same of
-upgrade) skips the check where the schema is wrong.`,
+The values are merged as in helm-controller: the chart's own values, then valuesFrom (ConfigMaps and Secrets
+among the cluster's objects), then spec.values. Only charts that are available locally are checked: those in the
+repository, in a source passed with --source, in a folder passed with --charts, or fetched. If a Secret is encrypted with
+SOPS, the check is unresolved. The message never shows a value.`,
+	Fix: `Correct the value according to the chart's README or values.yaml. If the schema is wrong,
+spec.install.disableSchemaValidation (and the same field of upgrade) skips the check.`,
 	Run: func(p *rule.Pass) {
 		var open unresolved
 		for _, c := range p.Clusters() {

@@ -15,10 +15,10 @@ var Invalid = rule.Rule{
 	ID:       "ignore-invalid",
 	Title:    "an ignore without a reason or without a valid rule",
 	Severity: finding.Warning,
-	Why: `An ignore without a reason ignores nothing: whoever reads it later can't tell whether it may go. Nor does one
-that names a rule which there isn't, most often because of a typing error.`,
-	Fix: `Write the rule and the reason: the annotation fleetwright.dev/ignore: "RULE: REASON; RULE: REASON" on an
-object, or the comment # fleetwright:ignore RULE REASON above the line or at its end.`,
+	Why: `An ignore without a reason has no effect, because later readers could not decide whether it is still needed. An
+ignore that names an unknown rule has no effect either; usually the name has a typo.`,
+	Fix: `Write the rule and the reason: the annotation fleetwright.dev/ignore: "RULE: REASON; RULE: REASON" on an object,
+or the comment # fleetwright:ignore RULE REASON above the line or at its end.`,
 	Ignoring: func(p *rule.Pass, ig *rule.Ignoring) {
 		for _, d := range ig.Decisions {
 			if message, hint := mistake(d, ig); message != "" {
@@ -28,7 +28,7 @@ object, or the comment # fleetwright:ignore RULE REASON above the line or at its
 	},
 }
 
-// mistake says why a decision ignores nothing, "" where it does.
+// mistake returns why an ignore has no effect, and a hint; "" if it has one.
 func mistake(d *rule.Decision, ig *rule.Ignoring) (message, hint string) {
 	const ignored = "this ignore has no effect: "
 	switch {

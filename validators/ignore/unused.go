@@ -1,5 +1,4 @@
-// Package ignore holds the rules that judge what a repository and its
-// configuration ignore.
+// Package ignore holds the rules about the ignores in a repository and in its configuration.
 package ignore
 
 import (
@@ -15,12 +14,13 @@ var Unused = rule.Rule{
 	ID:       "ignore-unused",
 	Title:    "an ignore without effect",
 	Severity: finding.Warning,
-	Why: `The problem was mended, or the ignore stands at the wrong place or names the wrong rule. Left where it is, it
-hides the next problem of that rule, which nobody has looked at.
+	Why: `The problem was fixed, or the ignore is in the wrong place or names the wrong rule. If it stays, it hides the
+next finding of that rule.
 
-It is told when all rules that the ignore is about ran, for all clusters. What is left of a baseline is told once.`,
-	Fix: `Remove the annotation, the comment or the entry of the configuration, or move it to the thing that it is
-about. Write a baseline again with --write-baseline.`,
+It is reported only if all rules of the ignore ran for all clusters. Unused entries of a baseline are reported
+once.`,
+	Fix: `Remove the annotation, the comment or the entry of the configuration, or move it to the object that it is about.
+Write the baseline again with --write-baseline.`,
 	Ignoring: func(p *rule.Pass, ig *rule.Ignoring) {
 		for _, d := range ig.Decisions {
 			if !d.Judged || d.Used {

@@ -18,14 +18,16 @@ var AccessVersion = rule.Rule{
 	ID:       "k0rdent-access-version",
 	Title:    "an access rule that the installed k0rdent release does not accept",
 	Severity: finding.Error,
-	Why: `From k0rdent 1.12 on the rules of the AccessManagement have resources; up to 1.11 they have a list for each kind, and the
-API server refuses resources as an unknown field. 1.12 takes the lists too, and its webhook turns them into resources: what
-Git says is then no longer what the cluster has, so Flux sets it back and the webhook turns it again, at each interval.
+	Why: `Since k0rdent 1.12, the rules of the AccessManagement have resources. Up to 1.11 they have a list for each kind,
+and the API server refuses resources as an unknown field. 1.12 also accepts the lists, but its webhook converts
+them to resources. The object in the cluster then differs from Git: Flux reverts the conversion and the webhook
+repeats it, at every interval.
 
-The webhook of 1.12 also refuses resources of a kind that has no namespace, and kinds that it doesn't find: an apiGroup that
-isn't given is k0rdent's own for chains, Credentials, ClusterAuthentications, DataSources and ClusterAuditPolicies, and that
-of v1 for all others.`,
-	Fix: `Write the access rules in the form of the release that the Management references, and set apiGroup for other kinds.`,
+The webhook of 1.12 also refuses resources of a cluster-scoped kind, and kinds that it does not find. Without an
+apiGroup, it looks for chains, Credentials, ClusterAuthentications, DataSources and ClusterAuditPolicies in
+k0rdent's own group, and for all other kinds in v1.`,
+	Fix: `Write the access rules in the form of the release that the Management references, and set apiGroup for other
+kinds.`,
 	Run: func(p *rule.Pass) {
 		for _, w := range worlds(p) {
 			version := w.version()
@@ -98,9 +100,15 @@ func judgeKinds(p *rule.Pass, o *reconcile.Object, i int) {
 	}
 }
 
-// version is that of the Release which the Management names; nil where it isn't
+// version is that of the Release which the Management names, or of kcm's own one; nil where it isn't
 // known.
 func (w *world) version() *semver.Version {
+	if of := w.ownRelease(); of != "" {
+		v, err := semver.NewVersion(of)
+		if err == nil {
+			return v
+		}
+	}
 	for _, m := range w.Of(management) {
 		r := w.All[reconcile.Identity{Group: group, Kind: release, Name: m.Text("spec", "release")}]
 		if r == nil {

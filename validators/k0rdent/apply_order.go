@@ -15,19 +15,21 @@ var ApplyOrder = rule.Rule{
 	ID:       "k0rdent-apply-order",
 	Title:    "a chain or cluster that is applied before the objects that it needs",
 	Severity: finding.Warning,
-	Why: `kcm's webhooks refuse a chain whose templates aren't there yet (since 1.6), and a ClusterDeployment whose template, or
-that of a service, isn't valid yet, or whose Credential isn't ready. kustomize-controller asks the API server of all objects of a
-Kustomization before it applies any: in one Kustomization with its templates, a chain is refused, so the templates are never
-applied either. Where they are there already nothing is amiss; a new cluster, or one that is restored, never comes up. The same
-goes for a Kustomization that waits for the one with the chain, or is applied by it.
+	Why: `kcm's webhooks refuse a chain whose templates do not exist yet (since 1.6). They also refuse a ClusterDeployment
+if its template or a template of its services is not valid yet, or if its Credential is not ready.
+kustomize-controller validates all objects of a Kustomization with a dry run before it applies any. If a chain
+is in one Kustomization with its templates, the dry run fails and the templates are never applied either. This
+is not noticed while the templates exist already, but a new or restored cluster never becomes ready. The same
+applies if the Kustomization of the templates waits for the Kustomization of the chain, or is applied by it.
 
-In a Kustomization of its own that waits for nothing it is refused until the others are there, and tried again after
-spec.retryInterval, by default a whole interval.
+In a separate Kustomization that waits for nothing, the object is refused until the others exist, and retried
+after spec.retryInterval, by default a whole interval.
 
-Templates that the HelmRepository kcm-templates has, in kcm-system, may be there before, since kcm makes such itself unless
-controller.createTemplates is off in its HelmRelease: they are left out. So is what a chart renders.`,
-	Fix: `Put templates and Credentials, chains, and clusters into a Kustomization each, the later ones with dependsOn on those
-before. That of the templates and Credentials waits until they are valid:
+Templates from the HelmRepository kcm-templates in kcm-system are skipped, because kcm creates such templates
+itself unless controller.createTemplates is off in its HelmRelease. Objects that a chart renders are skipped,
+too.`,
+	Fix: `Create one Kustomization for templates and Credentials, one for chains, and one for clusters. Let each depend on
+the previous one with dependsOn, and let the first one wait until its objects are valid:
 
   wait: true
   healthCheckExprs:

@@ -20,16 +20,19 @@ var ClusterUnfit = rule.Rule{
 	Severity: finding.Error,
 	Why: `kcm's webhook refuses a ClusterDeployment
 
-- whose credential names an identity of a kind that the infrastructure of its template doesn't take, such as an
+- whose credential has an identity of a kind that the infrastructure of its template does not accept, such as an
   AWSClusterStaticIdentity for a cluster in Azure,
-- with a service whose template has a k8sConstraint that the k8sVersion of the cluster's template doesn't satisfy.
+- with a service whose template has a k8sConstraint that the k8sVersion of the cluster's template does not
+  satisfy.
 
-A template whose k8sVersion is no version, or whose k8sConstraint is no range of versions, is never valid.
+A template whose k8sVersion is not a version, or whose k8sConstraint is not a version range, never becomes
+valid.
 
-Known are the kinds that kcm's own providers take, and those of ProviderInterfaces in Git; the infrastructure of templates
-that say it in spec.providers, and of kcm's own charts; versions that stand in the templates and not in their charts.`,
-	Fix: `Name a Credential for the infrastructure of the template. Take a version of the service that is for the version of
-Kubernetes, or a version of the template that has another one.`,
+The rule knows the identity kinds of kcm's own providers and of ProviderInterfaces in Git. It knows the
+infrastructure of templates that declare it in spec.providers, and of kcm's own charts. It knows versions that
+are in the templates, but not those in their charts.`,
+	Fix: `Use a Credential for the infrastructure of the template. Use a version of the service that supports the
+Kubernetes version, or a version of the cluster template with another Kubernetes version.`,
 	Run: func(p *rule.Pass) {
 		for _, w := range worlds(p) {
 			for _, o := range w.Own {

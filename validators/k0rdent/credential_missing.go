@@ -17,13 +17,17 @@ var CredentialMissing = rule.Rule{
 	ID:       "k0rdent-credential-missing",
 	Title:    "a Credential, its identity or its Secret that does not exist",
 	Severity: finding.Error,
-	Why: `kcm's webhook refuses a ClusterDeployment without a credential, be it an adopted or a dry one, and one whose credential
-isn't in its namespace; the AccessManagement copies to a namespace the credentials that a rule names, out of kcm-system. A
-Credential whose identity isn't there is never ready, and clusters with it are refused, too: the identity is named with its
-namespace where its kind has one, and itself names a Secret, in kcm-system where it says no other.
+	Why: `kcm's webhook refuses a ClusterDeployment without a credential, also if the cluster is adopted or a dry run, and
+one whose credential is not in its namespace. The AccessManagement copies the credentials that a rule names from
+kcm-system to other namespaces.
 
-Where Git holds no object of the kind at all, they are made by hand, and the question is unresolved. So are Secrets, unless
-an ExternalSecret, a SealedSecret or the like in Git makes them, or the name is a slip of the pen for one that is there.`,
+A Credential whose identity does not exist never becomes ready, and clusters that use it are refused. The
+reference to an identity needs a namespace if the identity's kind is namespaced. The identity in turn references
+a Secret, by default in kcm-system.
+
+If Git has no object of the kind at all, such objects are created by hand and the reference is unresolved.
+Secrets are unresolved, too, unless an ExternalSecret, a SealedSecret or the like in Git creates them, or the
+name is a typo of an existing one.`,
 	Fix: `Correct the name, add the missing object, or distribute the Credential to the namespace with an access rule of the AccessManagement.`,
 	Run: func(p *rule.Pass) {
 		const consequence = "kcm refuses clusters that use it"
@@ -112,7 +116,10 @@ func (w *world) identityThere(r platform.Reference) (is bool, doubt string) {
 		return true, ""
 	}
 	if r.Kind != "Secret" {
-		return false, cmp.Or(w.Doubt(r), w.made(r))
+		if doubt := w.Doubt(r); doubt != "" {
+			return false, doubt
+		}
+		return w.made(r)
 	}
 	if w.makesSecret(reconcile.Identity{Kind: r.Kind, Namespace: r.Namespace, Name: r.Name}) {
 		return true, ""

@@ -46,9 +46,8 @@ type world struct {
 	*platform.World
 	// namespaces by name.
 	namespaces map[string]*reconcile.Object
-	// toggles are the parts of kcm that Git says are off; nil where Git doesn't
-	// hold kcm's HelmRelease.
-	toggles map[string]bool
+	// kcm is its HelmRelease; nil where Git doesn't hold it.
+	kcm *install
 	// charts are HelmReleases other than kcm's by the namespace that they install to: what they
 	// bring isn't looked into.
 	charts map[string]*reconcile.Object
@@ -118,18 +117,11 @@ func (w *world) add(o *reconcile.Object) {
 	case o.Group == "" && o.Kind == "Namespace":
 		w.namespaces[o.Name] = o
 	case o.Group == fluxapi.HelmGroup && o.Kind == "HelmRelease" && o.Name == "kcm":
-		w.toggles = map[string]bool{}
-		controller, _ := o.Field("spec", "values", "controller").(map[string]any)
-		for name, value := range controller {
-			w.toggles[name] = value == false
-		}
+		w.kcm = w.installOf(o)
 	case o.Group == fluxapi.HelmGroup && o.Kind == "HelmRelease":
 		w.charts[cmp.Or(o.Text("spec", "targetNamespace"), o.Namespace)] = o
 	}
 }
-
-// off says that Git holds kcm's HelmRelease, and that a part of kcm is off in it.
-func (w *world) off(toggle string) bool { return w.toggles[toggle] }
 
 // references are made of what an object names.
 func reference(from *reconcile.Object, kind, namespace string, path ...any) platform.Reference {
@@ -144,20 +136,10 @@ func (w *world) there(r platform.Reference) (is bool, doubt string) {
 			return is, doubt
 		}
 	}
-	return false, cmp.Or(w.Doubt(r), w.made(r))
-}
-
-// made is why kcm or people may have made what Git doesn't hold.
-func (w *world) made(r platform.Reference) string {
-	switch {
-	case slices.Contains([]string{clusterTemplate, serviceTemplate, providerTemplate}, r.Kind) && !w.off("createTemplates"):
-		return "kcm creates templates itself, unless controller.createTemplates is false in its HelmRelease"
-	case r.Kind == release && !w.off("createRelease"):
-		return "kcm creates Releases itself, unless controller.createRelease is false in its HelmRelease"
-	case !w.Holds(r.Group, r.Kind):
-		return "Git has no " + r.Kind + " at all"
+	if doubt := w.Doubt(r); doubt != "" {
+		return false, doubt
 	}
-	return ""
+	return w.made(r)
 }
 
 // lacks reports an object that lacks something. Where no cluster says how it is applied it may be a

@@ -96,13 +96,14 @@ func TestDoubt(t *testing.T) {
 	t.Parallel()
 	dangles := cluster("gcp-standalone-cp-1-0-43", "gcp")
 	kcmMakes := "? whether ClusterTemplate kcm-system/gcp-standalone-cp-1-0-43, which ClusterDeployment kcm-system/tools references, exists: " +
-		"kcm creates templates itself, unless controller.createTemplates is false in its HelmRelease\n"
+		"Git has no Release, of which kcm creates templates\n"
 	for name, c := range map[string]struct {
 		r           rule.Rule
 		files, want string
 	}{
-		"templates of kcm's":   {TemplateMissing, strings.Replace(base, "      createTemplates: false\n", "", 1) + chains + dangles, kcmMakes},
-		"no kcm in Git":        {TemplateMissing, rule.FluxSync + chains + dangles, kcmMakes},
+		"templates of kcm's": {TemplateMissing, strings.Replace(base, "      createTemplates: false\n", "", 1) + chains + dangles, kcmMakes},
+		"no kcm in Git": {TemplateMissing, rule.FluxSync + chains + dangles, strings.Replace(kcmMakes, "Git has no Release, of which kcm creates templates",
+			"kcm creates templates itself, unless controller.createTemplates is false in its HelmRelease", 1)},
 		"no credential":        {CredentialMissing, base + dangles, "? whether Credential kcm-system/gcp, which ClusterDeployment kcm-system/tools references, exists: Git has no Credential at all\n"},
 		"a variable":           {TemplateMissing, base + chains + cluster("aws-${VERSION}", "aws"), "? whether ClusterTemplate kcm-system/aws-${VERSION}, which ClusterDeployment kcm-system/tools references, exists: its name contains a variable with an unknown value\n"},
 		"a Release of kcm's":   {TemplateMissing, rule.FluxSync + "-- clusters/prod/m.yaml --\n" + managementOf("1.11.4", ""), "? whether Release kcm-1-11-4, which Management kcm references, exists: kcm creates Releases itself, unless controller.createRelease is false in its HelmRelease\n"},

@@ -15,14 +15,14 @@ var PlacementEmpty = rule.Rule{
 	ID:       "k0rdent-placement-empty",
 	Title:    "a placement that selects nothing, or everything because of an empty list",
 	Severity: finding.Warning,
-	Why: `A MultiClusterService whose clusterSelector is empty is for no cluster, unless its provider has selfManagement: kcm
-takes an empty selector for none, where others take it for all. One that no ClusterDeployment's labels fulfil, or that
-excludes itself, installs nothing either, and nobody is told. Where Git holds no ClusterDeployment at all, the question is
-unresolved.
+	Why: `A MultiClusterService with an empty clusterSelector selects no cluster, unless its provider has selfManagement:
+unlike other controllers, kcm does not treat an empty selector as all clusters. A selector that matches no
+ClusterDeployment's labels, or that contradicts itself, installs nothing either, and no error is reported. If
+Git has no ClusterDeployment at all, the selection is unresolved.
 
-In the AccessManagement it is the other way round: a rule whose list of target namespaces is empty hands on to every
-namespace.`,
-	Fix: `Select clusters by a label that they have. Remove an access rule that selects no namespace.`,
+In the AccessManagement it is the other way round: a rule with an empty list of target namespaces distributes to
+every namespace.`,
+	Fix: `Select clusters by labels that they have. Remove an access rule that selects no namespace.`,
 	Run: func(p *rule.Pass) {
 		for _, w := range worlds(p) {
 			for _, o := range w.Of(serviceKind) {

@@ -25,11 +25,11 @@ var PolicyInvalid = rule.Rule{
 	ID:       "k0rdent-policy-invalid",
 	Title:    "an audit policy or authentication configuration that the API server refuses",
 	Severity: finding.Error,
-	Why: `A ClusterAuditPolicy holds the audit policy, and a ClusterAuthentication the authentication, of clusters' API servers.
-The definitions say little about them: kcm's webhooks judge them with the API server's own code, and refuse what that would
-refuse, such as a level that there is none of, or an issuer without https. So does this rule. The certificates of a caSecret
-are not looked at.`,
-	Fix: `Correct the field as the message says.`,
+	Why: `A ClusterAuditPolicy contains the audit policy of clusters' API servers, a ClusterAuthentication their
+authentication configuration. The CRDs validate little of them: kcm's webhooks validate them with the API
+server's own code, and refuse for example an unknown level, or an issuer without https. This rule uses the same
+code. Certificates in a caSecret are not checked.`,
+	Fix: `Correct the field that the message names.`,
 	Run: func(p *rule.Pass) {
 		for _, o := range p.Applied() {
 			switch {

@@ -15,14 +15,14 @@ var PrerequisiteMissing = rule.Rule{
 	ID:       "k0rdent-prerequisite-missing",
 	Title:    "kcm without cert-manager",
 	Severity: finding.Warning,
-	Why: `kcm installs cert-manager itself, unless its values say regional.cert-manager.enabled: false. Until cert-manager's API
-answers, from wherever it comes, kcm enables neither its webhook nor the operator of Cluster API: the Management never gets
-ready, and everything that waits for it is never applied.
+	Why: `kcm installs cert-manager itself, unless its values set regional.cert-manager.enabled: false. Until
+cert-manager's API is available, kcm enables neither its webhook nor the Cluster API operator: the Management
+never becomes ready, and its dependents are never applied.
 
-Told is where kcm's own is off and nothing in the repository brings another one to the cluster: no HelmRelease of the chart
-cert-manager, no definition of its kinds, and no script, bootstrap or text that speaks of it.`,
-	Fix: `Add a HelmRelease of cert-manager that comes before kcm (an Addon of the specification), or take the value out. Where
-cert-manager is installed in another way, say so: ignore the rule with that reason in .fleetwright.yaml.`,
+Reported if kcm's own cert-manager is off and nothing in the repository installs another one: no HelmRelease of
+the chart cert-manager, no definition of its kinds, and no script, bootstrap or text file that mentions it.`,
+	Fix: `Add a HelmRelease of cert-manager that is installed before kcm (an Addon of the specification), or remove the
+value. If cert-manager is installed in another way, ignore the rule with that reason in .fleetwright.yaml.`,
 	Run: func(p *rule.Pass) {
 		for _, w := range worlds(p) {
 			o, path := w.withoutCertManager()

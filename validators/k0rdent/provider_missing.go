@@ -3,11 +3,13 @@ package k0rdent
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
 
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/kcm"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
@@ -20,16 +22,18 @@ var ProviderMissing = rule.Rule{
 	ID:       "k0rdent-provider-missing",
 	Title:    "a required provider that is not enabled, or not in the Release",
 	Severity: finding.Error,
-	Why: `The Management, or a Region, enables providers by name. kcm takes the template of each from the Release unless it has one
-of its own: a name that the Release doesn't have is never installed. kcm's webhook refuses a cluster whose template needs a
-provider that isn't installed where its credential belongs: in the Region that this names, or by the Management. In turn it
-refuses a Management or Region that gives up a provider which a cluster still needs.
+	Why: `The Management, or a Region, enables providers by name. kcm takes the template of each provider from the
+Release, unless the provider sets its own: a name that the Release does not have is never installed. kcm's
+webhook refuses a cluster whose template needs a provider that is not installed in the Region of its credential,
+or without a Region in the Management. It also refuses a Management or Region that removes a provider which a
+cluster still needs.
 
-What a template needs it says in spec.providers, or its chart does: of kcm's own charts that is known, also where kcm makes
-the templates. Where a provider is enabled of which it isn't known what it brings, the question is unresolved. Where Git
-holds no Management, kcm makes one with all providers of the Release.`,
-	Fix: `Enable the provider in the Management, or in the Region, and have it in the Release; or take the clusters that need it
-out first.`,
+A template declares the providers that it needs in spec.providers, or its chart does. For kcm's own charts they
+are known, also if kcm creates the templates. If the contents of an enabled provider are unknown, the check is
+unresolved. If Git has no Management and controller.createManagement is not false in kcm's HelmRelease, kcm creates
+one with all providers of its Release.`,
+	Fix: `Enable the provider in the Management or Region, and make sure that the Release has it. Or remove the clusters
+that need it first.`,
 	Run: func(p *rule.Pass) {
 		for _, w := range worlds(p) {
 			for _, kind := range []string{management, region} {
@@ -45,25 +49,59 @@ out first.`,
 	},
 }
 
-// releaseOf is the Release of the Management, nil where Git doesn't hold it.
+// releaseOf is the Release of the Management, also of one that kcm creates; nil where Git doesn't hold it.
 func (w *world) releaseOf() *reconcile.Object {
 	for _, m := range w.Of(management) {
 		if r := w.All[reconcile.Identity{Group: group, Kind: release, Name: m.Text("spec", "release")}]; r != nil {
 			return r
 		}
 	}
+	if creates, _ := w.on(createManagement); len(w.Of(management)) == 0 && creates && w.kcm.version != "" {
+		for _, r := range w.Of(release) {
+			if exact(r.Text("spec", "version")) == w.kcm.version {
+				return r
+			}
+		}
+	}
 	return nil
+}
+
+// inRelease are the providers of the Release of the Management, and what that is called; "" where it
+// isn't known.
+func (w *world) inRelease() (names []string, called string) {
+	if r := w.releaseOf(); r != nil {
+		for i := range r.List("spec", "providers") {
+			names = append(names, r.Text("spec", "providers", i, "name"))
+		}
+		return names, r.String()
+	}
+	of := kcm.ReleaseOf(w.ownRelease())
+	if of == nil || w.kcm.charts != "" {
+		return nil, ""
+	}
+	return of.Providers(), "the Release that kcm " + of.Version + " creates"
+}
+
+// ownRelease is the version of the Release that kcm creates, where the Management is of it; "" where
+// kcm creates none, or that isn't known.
+func (w *world) ownRelease() string {
+	if is, _ := w.createsRelease(); !is || w.kcm.version == "" {
+		return ""
+	}
+	own := v1alpha1.K0rdentObjectName(v1alpha1.K0rdentKCM, w.kcm.version)
+	for _, m := range w.Of(management) {
+		if m.Text("spec", "release") != own {
+			return ""
+		}
+	}
+	return w.kcm.version
 }
 
 // notInRelease reports the providers of a Management or Region that have no template.
 func (w *world) notInRelease(p *rule.Pass, o *reconcile.Object) {
-	r := w.releaseOf()
-	if r == nil {
+	names, r := w.inRelease()
+	if r == "" {
 		return // told by another rule
-	}
-	var names []string
-	for i := range r.List("spec", "providers") {
-		names = append(names, r.Text("spec", "providers", i, "name"))
 	}
 	known := map[string]bool{}
 	for _, name := range names {
@@ -99,10 +137,17 @@ type enabledProviders struct {
 // released are the templates of the providers in the Release, by provider.
 func (w *world) released() map[string]string {
 	out := map[string]string{}
-	if r := w.releaseOf(); r != nil {
-		for i := range r.List("spec", "providers") {
-			out[r.Text("spec", "providers", i, "name")] = r.Text("spec", "providers", i, "template")
+	r := w.releaseOf()
+	if r == nil {
+		if of := kcm.ReleaseOf(w.ownRelease()); of != nil && w.kcm.charts == "" {
+			for _, chart := range of.Providers() {
+				out[chart] = v1alpha1.K0rdentObjectName(chart, of.ChartVersion(chart))
+			}
 		}
+		return out
+	}
+	for i := range r.List("spec", "providers") {
+		out[r.Text("spec", "providers", i, "name")] = r.Text("spec", "providers", i, "template")
 	}
 	return out
 }
@@ -111,7 +156,11 @@ func (w *world) released() map[string]string {
 // says that it is known.
 func (w *world) brings(o *reconcile.Object, i int, released map[string]string) (brings []string, known bool) {
 	name := o.Text("spec", "providers", i, "name")
-	template := cmp.Or(o.Text("spec", "providers", i, "template"), released[name])
+	return w.bringsOf(name, cmp.Or(o.Text("spec", "providers", i, "template"), released[name]))
+}
+
+// bringsOf is what a provider with a template brings.
+func (w *world) bringsOf(name, template string) (brings []string, known bool) {
 	of := w.All[reconcile.Identity{Group: group, Kind: providerTemplate, Name: template}]
 	brings, known = providersOf(of, template, kcm.Brings)
 	if !known && of == nil {
@@ -120,10 +169,26 @@ func (w *world) brings(o *reconcile.Object, i int, released map[string]string) (
 	return brings, known
 }
 
-// enabledBy are the providers of a Management or Region.
+// enabledBy are the providers of a Management or Region; nil stands for the Management that kcm creates,
+// with all providers of its Release.
 func (w *world) enabledBy(o *reconcile.Object) *enabledProviders {
 	e := &enabledProviders{names: map[string]bool{}, open: w.Partial}
 	released := w.released()
+	if o == nil {
+		if len(released) == 0 {
+			e.open = cmp.Or(e.open, "the providers of the Release that kcm creates are unknown")
+		}
+		for _, name := range slices.Sorted(maps.Keys(released)) {
+			brings, known := w.bringsOf(name, released[name])
+			if !known {
+				e.open = cmp.Or(e.open, "the contents of provider "+name+" are unknown")
+			}
+			for _, one := range brings {
+				e.names[one] = true
+			}
+		}
+		return e
+	}
 	for i := range o.List("spec", "providers") {
 		brings, known := w.brings(o, i, released)
 		if !known && e.open == "" {
@@ -145,9 +210,12 @@ func (w *world) notEnabled(p *rule.Pass, o *reconcile.Object, known map[*reconci
 	if w.spent(o, "needs only enabled providers", "spec", "template") || !ok || credential == nil {
 		return // told by another rule
 	}
-	in := w.regional(credential)
-	if in == nil {
-		return // told by another rule, or kcm makes the Management
+	in, called := w.regional(credential), "the Management that kcm creates"
+	switch creates, _ := w.on(createManagement); {
+	case in != nil:
+		called = in.String()
+	case credential.Text("spec", "region") != "" || !creates:
+		return // told by another rule, or it isn't known who creates the Management
 	}
 	if known[in] == nil {
 		known[in] = w.enabledBy(in)
@@ -170,10 +238,10 @@ func (w *world) notEnabled(p *rule.Pass, o *reconcile.Object, known map[*reconci
 	}
 	if open != "" {
 		file, line, _ := o.Position("spec", "template")
-		p.UnresolvedFor(file, line, fmt.Sprintf("whether %s provides what %s", in, question), open)
+		p.UnresolvedFor(file, line, fmt.Sprintf("whether %s provides what %s", called, question), open)
 		return
 	}
-	f := finding.Finding{Message: fmt.Sprintf("%s, which %s does not enable: kcm refuses it", question, in)}
+	f := finding.Finding{Message: fmt.Sprintf("%s, which %s does not enable: kcm refuses it", question, called)}
 	if charts := kcm.Bringing(missing); len(charts) > 0 {
 		f.Hint = "enable " + strings.Join(charts, " and ") + " there"
 	}

@@ -14,14 +14,15 @@ var ReferenceMissing = rule.Rule{
 	ID:       "k0rdent-reference-missing",
 	Title:    "a region, data source, policy or authentication that does not exist",
 	Severity: finding.Error,
-	Why: `kcm does nothing for what names something that isn't there, or refuses it: a Credential whose Region isn't there is never
-ready, and clusters with it are refused; so is a Region whose ClusterDeployment isn't there. A ClusterDeployment waits for
-ever for its dataSource, clusterAuth, auditPolicy and ipamClaim.ref, which stand in its own namespace, and services for the
-StateManagementProvider of their serviceSpec, of which ksm-projectsveltos is kcm's own. One that a cluster still names isn't
-deleted either.
+	Why: `kcm ignores or refuses an object with a reference to an object that does not exist. A Credential whose Region
+does not exist never becomes ready, and clusters that use it are refused; a Region whose ClusterDeployment does
+not exist is refused, too. A ClusterDeployment waits forever for a missing dataSource, clusterAuth, auditPolicy
+or ipamClaim.ref, all in its own namespace. Services wait forever for a missing StateManagementProvider of their
+serviceSpec; ksm-projectsveltos is kcm's own. An object that a cluster still references is not deleted either.
 
-The AccessManagement hands data sources, policies and authentications on from kcm-system. Where Git holds none of the kind at
-all the question is unresolved, and so are Secrets with the kubeconfig of a Region.`,
+The AccessManagement distributes data sources, policies and authentications from kcm-system. If Git has no
+object of the kind at all, the reference is unresolved. Secrets with the kubeconfig of a Region are unresolved,
+too.`,
 	Fix: `Correct the name, add the object, or distribute it to the namespace with an access rule of the AccessManagement.`,
 	Run: func(p *rule.Pass) {
 		dangling(p, otherReferences, map[string]string{"": "kcm does not reconcile it until the object exists"})

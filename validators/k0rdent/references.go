@@ -10,6 +10,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/internal/sorting"
 	"github.com/fleetwright/fleetwright/validators/platform"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
@@ -34,7 +35,18 @@ func dangling(p *rule.Pass, references func(*world) []platform.Reference, conseq
 
 // wayTo is what to do about a reference that names nothing, "" where nothing is known.
 func (w *world) wayTo(r platform.Reference) string {
-	return cmp.Or(w.inSystem(r), w.versions(r))
+	return cmp.Or(w.nearCreated(r), w.inSystem(r), w.versions(r))
+}
+
+// nearCreated is the name of what kcm creates that comes near.
+func (w *world) nearCreated(r platform.Reference) string {
+	if r.Namespace != "" && r.Namespace != system {
+		return ""
+	}
+	if near := w.Hints.Nearest(r.Name, w.createdNames(r.Kind)); near != "" {
+		return fmt.Sprintf("did you mean %q, which kcm creates?", near)
+	}
+	return ""
 }
 
 // mostVersions is how many versions of a template a hint names.
@@ -49,7 +61,11 @@ func (w *world) versions(r platform.Reference) string {
 	base, _ := splitVersion(r.Name)
 	var there []string
 	number := map[string][]int{}
-	for _, name := range w.Names(r.Group, r.Kind, r.Namespace) {
+	all := w.Names(r.Group, r.Kind, r.Namespace)
+	if r.Namespace == "" || r.Namespace == system {
+		all = slices.Concat(all, w.createdNames(r.Kind))
+	}
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(all))) {
 		if of, numbers := splitVersion(name); base != "" && of == base {
 			there, number[name] = append(there, name), numbers
 		}
@@ -57,7 +73,7 @@ func (w *world) versions(r platform.Reference) string {
 	if len(there) == 0 {
 		return ""
 	}
-	slices.SortFunc(there, func(a, b string) int { return cmp.Or(slices.Compare(number[b], number[a]), cmp.Compare(a, b)) })
+	sorting.Func(there, func(a, b string) int { return cmp.Or(slices.Compare(number[b], number[a]), cmp.Compare(a, b)) })
 	shown := strings.Join(there[:min(len(there), mostVersions)], ", ")
 	return fmt.Sprintf("%s has %s: add the template, or reference an existing one", base, shown)
 }
@@ -185,15 +201,20 @@ var TemplateMissing = rule.Rule{
 	ID:       "k0rdent-template-missing",
 	Title:    "a template or Release that does not exist",
 	Severity: finding.Error,
-	Why: `kcm's webhooks refuse a ClusterDeployment, its services or a chain whose template isn't there, and a Management
-whose Release isn't. Flux reports the refusal of the whole Kustomization, and tries again at each interval: nothing of it
-is applied. A MultiClusterService is accepted, and installs nothing; a Release is accepted, and never ready.
+	Why: `kcm's webhooks refuse a ClusterDeployment or chain whose template, or a service's template, does not exist, and
+a Management whose Release does not exist. Flux reports that the whole Kustomization was refused and retries at
+every interval: none of its objects are applied. A MultiClusterService is accepted but installs nothing; a
+Release is accepted but never becomes ready.
 
-A template is looked for in the namespace of what names it. To other namespaces than kcm-system a rule of the
-AccessManagement hands templates, by the chains that it names. Where kcm itself makes templates or Releases, since
-controller.createTemplates or createRelease isn't off in a HelmRelease of kcm in Git, the question is unresolved.`,
-	Fix: `Correct the name or the version in it, add the template, or hand it to the namespace: a chain with it, and a rule
-of the AccessManagement that names the chain.`,
+A template must be in the namespace of the object that references it. The AccessManagement distributes templates
+from kcm-system to other namespaces, by the chains that its rules name.
+
+kcm creates its Release and the templates of all Releases itself, unless the values controller.createRelease and
+createTemplates of its HelmRelease are false. What it creates is known for k0rdent 1.6 to 1.12. The reference is
+unresolved if Git has no HelmRelease of kcm, or not its exact version and values, if its charts come from elsewhere,
+or if an earlier version of kcm may have created the template.`,
+	Fix: `Correct the name or the version in it, add the template, or distribute it to the namespace: with a chain that
+contains it, and a rule of the AccessManagement that names the chain.`,
 	Run: func(p *rule.Pass) {
 		dangling(p, templateReferences, map[string]string{"": "kcm refuses it", serviceKind: "kcm installs none of its services", release: "the Release never becomes ready"})
 	},
@@ -204,10 +225,10 @@ var ChainMissing = rule.Rule{
 	ID:       "k0rdent-chain-missing",
 	Title:    "a template chain that does not exist",
 	Severity: finding.Error,
-	Why: `The AccessManagement hands the templates of the chains that it names to namespaces. A chain that isn't in kcm-system
-hands on nothing: kcm reports an error in the AccessManagement's status, and clusters in those namespaces are refused for
-want of their template. Chains are immutable, so that a change makes a new one under a new name: forgotten here, the old
-name dangles as soon as the old chain is taken out.`,
+	Why: `The AccessManagement distributes the templates of the chains that it names to namespaces. A chain that is not in
+kcm-system distributes nothing: kcm reports an error in the AccessManagement's status, and refuses clusters in
+those namespaces because their template does not exist. Chains are immutable, so a change creates a new chain
+with a new name. If the AccessManagement is not updated, its reference breaks when the old chain is removed.`,
 	Fix: `Reference an existing chain. A chain that other namespaces use must be in kcm-system.`,
 	Run: func(p *rule.Pass) {
 		dangling(p, chainReferences, map[string]string{"": "nothing is distributed", clusterKind: "kcm refuses it", serviceKind: "kcm installs none of its services"})

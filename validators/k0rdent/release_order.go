@@ -14,15 +14,17 @@ var ReleaseOrder = rule.Rule{
 	ID:       "k0rdent-release-order",
 	Title:    "a Management that is applied before its Release is ready",
 	Severity: finding.Warning,
-	Why: `kcm's webhook refuses a Management until the status of its Release says ready, which is when all provider templates
-are valid. kustomize-controller asks the API server of all objects of a Kustomization before it applies any: a Management
-in one Kustomization with its Release is refused, so the Release is never applied either, and a new cluster never comes
-up.
+	Why: `kcm's webhook refuses a Management until the status of its Release is ready, which requires that all provider
+templates are valid. kustomize-controller validates all objects of a Kustomization with a dry run before it
+applies any. If the Management is in one Kustomization with its Release, the dry run fails, so the Release is
+never applied either, and a new cluster never becomes ready.
 
-In a Kustomization of its own it is refused until the Release is ready, and tried again after spec.retryInterval, by
-default a whole interval, unless it waits: with dependsOn, and with healthCheckExprs in the Kustomization of the Release,
-since Flux takes a Release for healthy as soon as it is there.`,
-	Fix: `Put the Management into a Kustomization that depends on the one with the Release, and let that one wait: true with
+In a separate Kustomization, the Management is refused until the Release is ready and retried after
+spec.retryInterval, by default a whole interval. To wait instead, that Kustomization needs a dependsOn, and the
+Kustomization of the Release needs healthCheckExprs, because Flux treats a Release as healthy as soon as it
+exists.`,
+	Fix: `Move the Management to a Kustomization that depends on the one with the Release, and set wait: true on the
+latter, with
 
   healthCheckExprs:
   - apiVersion: k0rdent.mirantis.com/v1beta1

@@ -15,24 +15,25 @@ var RemovalOrder = rule.Rule{
 	ID:       "k0rdent-removal-order",
 	Title:    "a cluster that is removed together with objects that its deletion needs",
 	Severity: finding.Error,
-	Why: `k0rdent deletes a cluster with the Credential that its ClusterDeployment names: kcm looks for that first, and Cluster
-API's provider signs in at the cloud with the identity and the Secret behind it. When one of them goes in the same change,
-the ClusterDeployment stays in deletion for ever, and the cluster in the cloud, which costs and which nobody can delete any
-more but by hand. The order of the Kustomizations is no help: Flux doesn't wait until what it prunes is gone, and that takes
-many minutes here.
+	Why: `To delete a cluster, k0rdent needs the Credential that its ClusterDeployment names, and Cluster API's provider
+needs the identity and the Secret of that Credential to sign in to the cloud. If one of them is removed in the
+same change, the ClusterDeployment stays in deletion forever. The cluster in the cloud keeps costing money and
+can only be deleted by hand. The order of the Kustomizations does not help: Flux does not wait until pruned
+objects are gone, and deleting a cluster takes many minutes.
 
-As much as the Credential counts the rule of access that hands it to the cluster's namespace, since kcm takes the copy away
-without it, and that namespace. A template that goes too is refused as long as the cluster is there: where the Kustomization
-that prunes the cluster waits for the one with the template, neither ever comes to an end.
+The cluster's namespace, and the access rule that distributes the Credential to it, are needed as well, since
+without the rule kcm removes the copy of the Credential. kcm refuses to delete a template while the cluster
+exists: if the Kustomization that prunes the cluster waits for the one with the template, neither ever finishes.
 
-So do the providers of Cluster API that the cluster's template needs, in the Management or in its credential's Region. One
-that goes from there and from the Release, or with its ProviderTemplate, is uninstalled at once, and nothing is left that
-deletes the cluster. One that the Release keeps kcm refuses to give up as long as the cluster is there: where the
-Kustomization that prunes the cluster waits for the one with the Management, or is the same, neither ever comes to an end.
+The Cluster API providers that the cluster's template needs must also stay, in the Management or in the Region
+of its credential. A provider that is removed there and from the Release, or together with its ProviderTemplate,
+is uninstalled at once, and nothing is left to delete the cluster. If the Release keeps the provider, kcm
+refuses to remove it while the cluster exists: if the Kustomization that prunes the cluster waits for the one
+with the Management, or is the same one, neither ever finishes.
 
-Judged is a change since a revision: validate --changed-since REV. What Flux doesn't prune
-(kustomize.toolkit.fluxcd.io/prune: disabled, deletionPolicy: Orphan) is left out. Only objects in Git are looked at.`,
-	Fix: `Take out the cluster alone, and everything else in another change when it is gone:
+The rule checks a change since a revision: validate --changed-since REV. It skips objects that Flux does not
+prune (kustomize.toolkit.fluxcd.io/prune: disabled, deletionPolicy: Orphan), and checks only objects in Git.`,
+	Fix: `Remove only the cluster first. Remove everything else in a later change, when the cluster is gone:
 
   kubectl get clusterdeployments --all-namespaces`,
 	Run: func(p *rule.Pass) {

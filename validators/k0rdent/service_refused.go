@@ -11,6 +11,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/circle"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/internal/sorting"
 	"github.com/fleetwright/fleetwright/validators/platform"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
@@ -20,17 +21,19 @@ var ServiceRefused = rule.Rule{
 	ID:       "k0rdent-service-refused",
 	Title:    "a service that kcm refuses because of its name, its chain or its dependencies",
 	Severity: finding.Error,
-	Why: `kcm judges the services of a ClusterDeployment when it is applied, and refuses the whole of it; those of a
-MultiClusterService its controller judges, and installs none of them:
+	Why: `kcm validates the services of a ClusterDeployment when it is applied, and refuses the whole object if one is
+invalid. The services of a MultiClusterService are validated by its controller, which installs none of them if
+one is invalid. The requirements are:
 
-- what a service dependsOn is another one of the same list, by name and namespace; a namespace that isn't given is
-  "default", also where the service itself has another one,
-- services don't wait for each other in a circle,
-- the name and the namespace of a service are names of namespaces: lower case, digits and dashes, at most 63,
-- the chain of a service, its templateChain, supports its template.
+- A service in dependsOn is another service of the same list, by name and namespace. Without a namespace, it is
+  "default", even if the dependent service has another namespace.
+- Services do not depend on each other in a cycle.
+- Name and namespace of a service are valid names of namespaces: lower-case letters, digits and dashes, at most
+  63 characters.
+- The chain of a service, its templateChain, supports its template.
 
-A MultiClusterService depends on others by their names, of which none may be missing or wait for itself. One that others
-depend on isn't deleted either.`,
+A MultiClusterService depends on others by name: none of them may be missing, and they may not form a cycle. One
+that others depend on cannot be deleted.`,
 	Fix: `Correct the name, add the namespace or the missing dependency, or remove a dependency of the cycle.`,
 	Run: func(p *rule.Pass) {
 		for _, w := range worlds(p) {
@@ -183,7 +186,7 @@ func (d dependencies) report(p *rule.Pass, what, consequence string) {
 		return to
 	})
 	for _, part := range parts {
-		slices.SortFunc(part, func(a, b string) int { return cmp.Compare(place[a], place[b]) })
+		sorting.Func(part, func(a, b string) int { return cmp.Compare(place[a], place[b]) })
 		inside := map[string]bool{}
 		for _, name := range part {
 			inside[name] = true

@@ -15,15 +15,16 @@ var Singleton = rule.Rule{
 	ID:       "k0rdent-singleton",
 	Title:    "a second Management or AccessManagement, or a removed one",
 	Severity: finding.Error,
-	Why: `There is one Management and one AccessManagement, both of the name kcm. kcm looks for the Management of that name
-wherever a cluster is deployed; its webhook refuses an AccessManagement where there is one already, which kcm itself has made
-unless controller.createAccessManagement is off.
+	Why: `There is one Management and one AccessManagement, and both are named kcm. kcm looks for the Management with that
+name whenever it deploys a cluster. Its webhook refuses a second AccessManagement; kcm creates the first one
+itself, unless controller.createAccessManagement is off.
 
-The webhooks refuse to delete the Management while there is a Region or a ClusterDeployment, and the AccessManagement while
-there is a Management. What is taken out of Git, and pruned by Flux, stays then, and Flux reports the refusal at each
-interval. That is judged of a change since a revision: validate --changed-since REV.`,
-	Fix: `Call it kcm, and keep it. To have it stay when it is taken out: kustomize.toolkit.fluxcd.io/prune: disabled. To
-take k0rdent out: first the clusters and regions, then the Management, which takes the AccessManagement with it.`,
+The webhooks refuse to delete the Management while a Region or ClusterDeployment exists, and the
+AccessManagement while a Management exists. If one of them is removed from Git, Flux cannot prune it and reports
+the refusal at every interval. That is checked for a change since a revision: validate --changed-since REV.`,
+	Fix: `Name it kcm, and keep it. To remove it from Git but keep it in the cluster, annotate it with
+kustomize.toolkit.fluxcd.io/prune: disabled. To uninstall k0rdent, remove the clusters and regions first, then
+the Management, which deletes the AccessManagement.`,
 	Run: func(p *rule.Pass) {
 		for _, w := range worlds(p) {
 			for _, kind := range []string{management, accessKind} {

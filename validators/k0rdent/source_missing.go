@@ -17,14 +17,14 @@ var SourceMissing = rule.Rule{
 	ID:       "k0rdent-source-missing",
 	Title:    "a template whose source does not exist",
 	Severity: finding.Error,
-	Why: `A template is valid when kcm has got its chart, or its source is ready. Where the source isn't there it never is, and
-kcm's webhooks refuse the clusters and services that use the template; a Release with such a ProviderTemplate is never ready,
-and the Management refused.
+	Why: `A template is valid when kcm has fetched its chart, or when its source is ready. If the source does not exist,
+the template never becomes valid, and kcm's webhooks refuse the clusters and services that use it. A Release
+with such a ProviderTemplate never becomes ready, and the Management is refused.
 
-A chart's sourceRef is in the template's own namespace, for a ProviderTemplate in kcm-system; so are a chartRef and a
-localSourceRef that name no other one. The HelmRepository kcm-templates is kcm's own, in every namespace with a template.
-Sources of a kind of which Git holds none, HelmCharts, and ConfigMaps and Secrets may be made otherwise: they are
-unresolved.`,
+A chart's sourceRef is in the template's own namespace, for a ProviderTemplate in kcm-system. So are a chartRef
+and a localSourceRef without a namespace. kcm creates the HelmRepository kcm-templates in every namespace with a
+template. Sources of a kind that Git does not contain, HelmCharts, ConfigMaps and Secrets may be created
+elsewhere: they are unresolved.`,
 	Fix: `Correct the kind, name or namespace of the source, or add the source.`,
 	Run: func(p *rule.Pass) {
 		for _, w := range worlds(p) {

@@ -20,15 +20,15 @@ var TemplateEdited = rule.Rule{
 	ID:       "k0rdent-template-edited",
 	Title:    "a change to an immutable field",
 	Severity: finding.Error,
-	Why: `The spec of a template or chain, and some fields of other kinds, such as a Credential's region, can't be changed once
-the object exists: the API server refuses the update by a rule of the definition, and with it the whole Kustomization. A
-new content is a new object with a new name, which is why names hold versions. kcm's webhook also refuses a dataSource that is
-added to a ClusterDeployment, or taken from it.
+	Why: `The spec of a template or chain, and some fields of other kinds such as a Credential's region, are immutable: a
+validation rule of the CRD refuses the update, and with it the whole Kustomization. New content needs a new
+object with a new name, which is why names contain versions. kcm's webhook also refuses to add a dataSource to a
+ClusterDeployment, or to remove it.
 
-Judged is a change since a revision: validate --changed-since REV. The rules are those of the kind's schema, with the
-defaults of the schema and of kcm's webhooks filled in, so that writing one out is no change, nor is a duration in another
-spelling.`,
-	Fix: `Take the change back, and add an object under a new name: a template with its new version, a chain that supports it,
+The rule checks a change since a revision: validate --changed-since REV. It evaluates the rules of the kind's
+schema, with the defaults of the schema and of kcm's webhooks. Therefore an explicit default is not a change,
+nor is a duration in another notation.`,
+	Fix: `Revert the change, and add an object with a new name: a template with its new version, a chain that supports it,
 and a rule of the AccessManagement that names the new chain.`,
 	Run: func(p *rule.Pass) {
 		for change := range platform.Changes(p, group) {

@@ -16,14 +16,14 @@ var UpgradePath = rule.Rule{
 	ID:       "k0rdent-upgrade-path",
 	Title:    "a cluster that moves to a template without an upgrade path",
 	Severity: finding.Error,
-	Why: `A ClusterDeployment changes its template along the upgrades of the chains alone: kcm's webhook refuses a template that no
-ClusterTemplateChain has among the availableUpgrades of the one before, be it a step too far or a step back
-(controller.validateClusterUpgradePath, which is on by default).
+	Why: `A ClusterDeployment can change its template only along the upgrades of chains: kcm's webhook refuses a template
+that no ClusterTemplateChain lists in the availableUpgrades of the previous one, whether it skips a version or
+goes back (controller.validateClusterUpgradePath, on by default).
 
-Judged is a change since a revision: validate --changed-since REV. The chains of both count, since kcm knows the earlier
-ones until it has looked at the new ones. Where Git holds none for the template before, or not all that is applied is
-known, it is unresolved.`,
-	Fix: `Follow the upgrades of the chains one after the other, or add a chain with the upgrade after you have tested it.`,
+The rule checks a change since a revision: validate --changed-since REV. The chains of both revisions count,
+since kcm knows the old chains until it has reconciled the new ones. If Git has no chain for the previous
+template, or the applied objects are only partly known, the upgrade is unresolved.`,
+	Fix: `Upgrade step by step along the chains, or add a chain with the upgrade after you have tested it.`,
 	Run: func(p *rule.Pass) {
 		moved := map[*reconcile.Object]string{}
 		for change := range platform.Changes(p, group) {

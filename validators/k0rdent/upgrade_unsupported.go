@@ -14,10 +14,11 @@ var UpgradeUnsupported = rule.Rule{
 	ID:       "k0rdent-upgrade-unsupported",
 	Title:    "an upgrade to a template that the chain does not support",
 	Severity: finding.Error,
-	Why: `Every name under availableUpgrades stands among the chain's supportedTemplates too, with the upgrades that lead on from
-there or without any. kcm's webhook refuses a chain where one doesn't, and one where some of the upgrades from a template
-have a version and others none.`,
-	Fix: `Add the template to supportedTemplates, or correct the name. Set a version on all upgrades from a template, or on none.`,
+	Why: `Every template in availableUpgrades must also be in the chain's supportedTemplates, with or without upgrades of
+its own. kcm's webhook refuses a chain that violates this, and a chain in which some upgrades from a template
+have a version and others do not.`,
+	Fix: `Add the template to supportedTemplates, or correct the name. Set a version on all upgrades from a template, or
+on none.`,
 	Run: func(p *rule.Pass) {
 		for _, o := range p.Applied() {
 			if o.Group != group || o.Kind != clusterChain && o.Kind != serviceChain {

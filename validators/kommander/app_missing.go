@@ -18,12 +18,12 @@ var AppMissing = rule.Rule{
 	ID:       "kommander-app-missing",
 	Title:    "an application, or a version of it, that does not exist",
 	Severity: finding.Error,
-	Why: `An AppDeployment names an App or a ClusterApp, <application>-<version>. Kommander makes those out of the definitions in
-its own repository and in catalogs. Of an application whose definitions stand in this repository, under services/ or
-applications/, all versions are known: one that isn't among them is never installed, and what was installed before stays as
-it is. So it is where Git holds objects of the application.
+	Why: `An AppDeployment references an App or a ClusterApp, <application>-<version>. Kommander creates those from the
+definitions in its own repository and in catalogs. If the definitions of an application are in this repository,
+in services/ or applications/, all of its versions are known: another version is never installed, and the
+installed version does not change. The same applies if Git has App or ClusterApp objects of the application.
 
-All other applications come from catalogs that Git only points at: they are unresolved.`,
+All other applications come from catalogs that are not in this repository: they are unresolved.`,
 	Fix: `Reference an existing version, or add its definition.`,
 	Run: func(p *rule.Pass) {
 		for _, w := range worlds(p) {
@@ -36,7 +36,7 @@ All other applications come from catalogs that Git only points at: they are unre
 	},
 }
 
-// kindOfApp reports an AppDeployment of what is no application.
+// kindOfApp reports an AppDeployment that references another kind than App or ClusterApp.
 func (w *world) kindOfApp(p *rule.Pass, o *reconcile.Object) {
 	kind := o.Text("spec", "appRef", "kind")
 	if kind == "" || kind == app || kind == clusterApp || platform.Unknown(kind) {
@@ -48,8 +48,8 @@ func (w *world) kindOfApp(p *rule.Pass, o *reconcile.Object) {
 	}, "spec", "appRef", "kind")
 }
 
-// appReferences are the applications that AppDeployments name: that of all clusters,
-// and those of some.
+// appReferences returns the references of AppDeployments to applications, both those for all clusters and those
+// for some.
 func appReferences(w *world) []platform.Reference {
 	var out []platform.Reference
 	for _, o := range w.Of(deployment) {
@@ -75,10 +75,10 @@ func appReferences(w *world) []platform.Reference {
 	return out
 }
 
-// versions are those of an application that Git holds.
+// versions is the set of the versions of an application that are in Git.
 type versions map[string]bool
 
-// addApps gathers the applications whose definitions, or objects, Git holds.
+// addApps collects the applications that are in Git, as definitions or as objects.
 func (w *world) addApps(p *rule.Pass) {
 	w.apps = map[string]versions{}
 	add := func(name, version string) {
@@ -105,7 +105,8 @@ func (w *world) addApps(p *rule.Pass) {
 	}
 }
 
-// hasApp says whether the definition of an application is there.
+// hasApp reports whether the definition of an application exists. doubt is the reason if that cannot be
+// decided.
 func (w *world) hasApp(r platform.Reference) (is bool, doubt string) {
 	name, version := platform.SplitApp(r.Name)
 	known, doubt := w.apps[name], w.Doubt(r)
@@ -120,7 +121,7 @@ func (w *world) hasApp(r platform.Reference) (is bool, doubt string) {
 	return false, ""
 }
 
-// versionsOf hints at the versions of an application that there are.
+// versionsOf returns a hint with the existing versions of an application.
 func (w *world) versionsOf(r platform.Reference) string {
 	name, _ := platform.SplitApp(r.Name)
 	known := slices.Sorted(maps.Keys(w.apps[name]))

@@ -18,12 +18,13 @@ var CatalogLabel = rule.Rule{
 	ID:       "kommander-catalog-label",
 	Title:    "a misspelt catalog label",
 	Severity: finding.Warning,
-	Why: `Kommander knows a GitRepository with applications by its labels: kommander.d2iq.io/gitapps-gitrepository-type (dkp or
-catalog), kommander.d2iq.io/gitrepository-type (catalog), and kommander.d2iq.io/workspace-default-catalog-repository and
-project-default-catalog-repository ("true"), which hand it to all workspaces or projects. A label with a slip of the pen is no
-error of anybody's: its applications are just not offered.
+	Why: `Kommander finds GitRepositories with applications by their labels: kommander.d2iq.io/gitapps-gitrepository-type
+(dkp or catalog), kommander.d2iq.io/gitrepository-type (catalog), and
+kommander.d2iq.io/workspace-default-catalog-repository and project-default-catalog-repository ("true"), which
+offer it to all workspaces or projects. If a label has a typo, Kommander reports no error: the applications are
+just not offered.
 
-Reported are keys and values that are a slip of the pen for one of these.`,
+The rule reports keys and values that are typos of these.`,
 	Fix: `Correct the label.`,
 	Run: func(p *rule.Pass) {
 		known := catalogLabels()
@@ -36,8 +37,8 @@ Reported are keys and values that are a slip of the pen for one of these.`,
 	},
 }
 
-// catalogLabels are the labels of catalogs with the values that they have (documentation of
-// DKP 2.2 to 2.8; dkp-catalog-applications).
+// catalogLabels returns the labels of catalogs with their valid values (documentation of DKP 2.2 to 2.8;
+// dkp-catalog-applications).
 func catalogLabels() map[string][]string {
 	const domain = "kommander.d2iq.io/"
 	return map[string][]string{
@@ -48,10 +49,10 @@ func catalogLabels() map[string][]string {
 	}
 }
 
-// mostLabels bounds the labels of an object that are looked at.
+// mostLabels is the maximum number of labels of an object that are checked.
 const mostLabels = 100
 
-// catalogLabelled judges the labels of a source.
+// catalogLabelled checks the labels of a source.
 func catalogLabelled(p *rule.Pass, o *reconcile.Object, known map[string][]string, keys []string) {
 	labels, _ := o.Field("metadata", "labels").(map[string]any)
 	if len(labels) > mostLabels {
@@ -75,9 +76,9 @@ func catalogLabelled(p *rule.Pass, o *reconcile.Object, known map[string][]strin
 	}
 }
 
-// slip is the one of some names that another one is a slip of the pen for, or differs from in
-// the case of its letters; "" where there is none. The parts of a name count as one word: none of
-// these names has siblings that differ in a part.
+// slip returns the known name that another name is a typo of, or from which it differs only in case; "" if
+// there is none. Names are compared without dashes, because all known names differ from one another in more
+// than one part.
 func slip(name string, names []string) string {
 	if slices.Contains(names, name) {
 		return ""

@@ -1,7 +1,6 @@
-// Package kommander holds the rules about management repositories of Kommander (DKP,
-// NKP): what its controllers would refuse, or pass over in silence. The platform makes
-// applications, roles and namespaces of its own, which no repository holds: what may be
-// one of those is unresolved.
+// Package kommander holds the rules about management repositories of Kommander (DKP, NKP): what its controllers
+// would reject or silently ignore. The platform creates applications, roles and namespaces of its own, which
+// are not in the repository. Whatever may be one of those is unresolved.
 package kommander
 
 import (
@@ -29,7 +28,7 @@ const (
 	attachedCluster = "KommanderCluster"
 )
 
-// The bindings of groups to roles.
+// The kinds of bindings of groups to roles.
 const (
 	projectBinding            = "VirtualGroupProjectRoleBinding"
 	workspaceBinding          = "VirtualGroupWorkspaceRoleBinding"
@@ -39,32 +38,32 @@ const (
 	clusterBinding            = "VirtualGroupClusterRoleBinding"
 )
 
-// builtIn are the workspaces that Kommander makes itself, with their namespaces.
+// builtIn are the workspaces that Kommander itself creates, with their namespaces.
 var builtIn = v1alpha1.KommanderWorkspaces()
 
-// hostCluster is the name of the management cluster among the attached ones.
+// hostCluster is the name under which the management cluster is attached.
 const hostCluster = v1alpha1.KommanderHost
 
-// world is what is applied to one management cluster.
+// world holds the objects that are applied to one management cluster.
 type world struct {
 	*platform.World
-	// apps are the versions of applications that Git holds.
+	// apps are the versions of the applications in Git, by application.
 	apps map[string]versions
-	// projects by their namespaces.
+	// projects are the projects by namespace.
 	projects map[string]*reconcile.Object
-	// stands is a namespace in which an object of a kind and name stands.
+	// stands maps the kind and name of an object to a namespace that has such an object.
 	stands map[[2]string]string
-	// overrides are the namespaces in which Git holds an override ConfigMap.
+	// overrides are the namespaces that have an override ConfigMap in Git.
 	overrides map[string]bool
-	// attached are the names of the clusters in Git, nil until they are asked for.
+	// attached are the names of the clusters in Git, computed at the first use.
 	attached []string
-	// labels are those of the clusters in Git, nil until they are asked for; steps
-	// bound the work with them.
+	// labels are the labels of each cluster in Git, computed at the first use. steps counts the comparisons
+	// with them, up to a limit.
 	labels []map[string]any
 	steps  int
 }
 
-// worlds are the management clusters of a repository.
+// worlds returns the management clusters of a repository.
 func worlds(p *rule.Pass) []*world {
 	var out []*world
 	for _, of := range platform.Worlds(p, appsGroup, workspacesGroup, coreGroup, schemas.KommanderDispatchGroup) {
@@ -83,8 +82,8 @@ func worlds(p *rule.Pass) []*world {
 	return out
 }
 
-// ofGit says of a kind whose objects people make, in Git or in Kommander's interface,
-// that Git holds none, or that not all that it holds is known.
+// ofGit returns the doubt about an object of a kind that users create, in Git or in Kommander's user interface:
+// Git has no object of the kind, or not all objects in Git are known. is is always false.
 func (w *world) ofGit(r platform.Reference) (is bool, doubt string) {
 	if doubt = w.Doubt(r); doubt == "" && !w.Holds(r.Group, r.Kind) {
 		doubt = "Git has no " + r.Kind + " at all"
@@ -92,8 +91,8 @@ func (w *world) ofGit(r platform.Reference) (is bool, doubt string) {
 	return false, doubt
 }
 
-// ofPeople says of a kind whose objects people make in Git and in Kommander's interface alike that
-// a name may be one of the latter's unless it is a slip of the pen for one in Git.
+// ofPeople returns the doubt about an object of a kind that users create both in Git and in Kommander's user
+// interface. An object may exist although it is not in Git, unless its name is a typo of one in Git.
 func (w *world) ofPeople(r platform.Reference) (is bool, doubt string) {
 	if is, doubt = w.ofGit(r); doubt == "" && w.Slip(r.Name, w.Names(r.Group, r.Kind, r.Namespace)) == "" {
 		doubt = "Git has none with this name, but one may be created in Kommander's user interface"
@@ -101,8 +100,8 @@ func (w *world) ofPeople(r platform.Reference) (is bool, doubt string) {
 	return is, doubt
 }
 
-// ofPlatform says of a kind of which Kommander makes objects, too, that a name is one of
-// those unless it is a slip of the pen for one in Git, or one's in another namespace.
+// ofPlatform returns the doubt about an object of a kind that Kommander creates, too. An object may exist
+// although it is not in Git, unless its name is a typo of one in Git, or it exists in another namespace.
 func (w *world) ofPlatform(r platform.Reference) (is bool, doubt string) {
 	if doubt = w.Doubt(r); doubt != "" {
 		return false, doubt
@@ -113,7 +112,8 @@ func (w *world) ofPlatform(r platform.Reference) (is bool, doubt string) {
 	return false, "Kommander creates objects of this kind itself"
 }
 
-// elsewhere says in which namespace an object stands that isn't where it is looked for.
+// elsewhere returns a hint with the namespace of an object that is in another namespace than expected, "" if
+// there is none.
 func (w *world) elsewhere(r platform.Reference) string {
 	if at := w.stands[[2]string{r.Kind, r.Name}]; at != "" {
 		return fmt.Sprintf("it is in namespace %s", at)
@@ -121,7 +121,7 @@ func (w *world) elsewhere(r platform.Reference) string {
 	return ""
 }
 
-// namespaceOf is a workspace's, "" where it isn't known.
+// namespaceOf returns the namespace of a workspace, "" if it is unknown.
 func (w *world) namespaceOf(name string) string {
 	if o := w.All[reconcile.Identity{Group: workspacesGroup, Kind: workspace, Name: name}]; o != nil {
 		return o.Text("spec", "namespaceName")
@@ -129,7 +129,7 @@ func (w *world) namespaceOf(name string) string {
 	return builtIn[name]
 }
 
-// bindings are the objects of all kinds of bindings.
+// bindings returns the objects of all kinds of bindings.
 func (w *world) bindings() []*reconcile.Object {
 	var out []*reconcile.Object
 	for _, kind := range []string{projectBinding, workspaceBinding, kommanderProjectBinding, kommanderWorkspaceBinding, kommanderClusterBinding, clusterBinding} {

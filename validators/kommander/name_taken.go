@@ -15,9 +15,10 @@ var NameTaken = rule.Rule{
 	ID:       "kommander-name-taken",
 	Title:    "an AppDeployment with the name of a Kustomization",
 	Severity: finding.Error,
-	Why: `For an AppDeployment Kommander makes a Kustomization of the same name in the same namespace. Where Git has one of that
-name there, both write it: Flux and Kommander set it back and forth, and what either applied the other prunes.`,
-	Fix: `Rename one of them; for the Kustomization in Git, <name>-config is a good name.`,
+	Why: `For an AppDeployment, Kommander creates a Kustomization with the same name in the same namespace. If Git has a
+Kustomization with that name there, both write it: Flux and Kommander overwrite each other's changes, and each
+prunes the objects that the other applied.`,
+	Fix: `Rename one of them. For the Kustomization in Git, <name>-config is a good name.`,
 	Run: func(p *rule.Pass) {
 		for _, w := range worlds(p) {
 			for _, o := range w.Of(deployment) {

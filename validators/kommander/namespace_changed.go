@@ -13,10 +13,10 @@ var NamespaceChanged = rule.Rule{
 	ID:       "kommander-namespace-changed",
 	Title:    "a new namespace for an existing workspace or project",
 	Severity: finding.Error,
-	Why: `The namespaceName of a Workspace or Project can only be set when that is made. A change is refused, and with it the
-whole Kustomization.
+	Why: `The namespaceName of a Workspace or Project is immutable. A change is refused, and with it the whole
+Kustomization.
 
-Judged is a change since a revision: validate --changed-since REV.`,
+The rule checks a change since a revision: validate --changed-since REV.`,
 	Fix: `Revert the change, or create a workspace or project with a new name.`,
 	Run: func(p *rule.Pass) {
 		for change := range platform.Changes(p, workspacesGroup) {

@@ -13,7 +13,7 @@ import (
 
 const configMap = "ConfigMap"
 
-// valuesKey is the key of an override's values.
+// valuesKey is the key of the values in an override ConfigMap.
 const valuesKey = "values.yaml"
 
 // OverrideMissing is kommander-override-missing.
@@ -21,13 +21,13 @@ var OverrideMissing = rule.Rule{
 	ID:       "kommander-override-missing",
 	Title:    "an override ConfigMap that does not exist",
 	Severity: finding.Warning,
-	Why: `The HelmReleases of Kommander's applications read the ConfigMaps that an AppDeployment names, in its namespace, as
-optional: of one that isn't there nothing is said, and the application runs with its default values.
+	Why: `The HelmReleases of Kommander's applications read the ConfigMaps that an AppDeployment names, in its namespace,
+as optional. If one does not exist, no error is reported and the application runs with its default values.
 
-A configMapGenerator gives its ConfigMaps a suffix, which kustomize doesn't write into an AppDeployment. Overrides are also
-made in Kommander's interface: where Git holds no override in the namespace and none with this name in another, the question
-is unresolved.`,
-	Fix: `Correct the name, add the ConfigMap to the AppDeployment's namespace, or let the generator leave out the suffix
+A configMapGenerator adds a suffix to the names of its ConfigMaps, which kustomize does not write into an
+AppDeployment. Overrides can also be created in Kommander's user interface: if Git has no override in the
+namespace, and none with this name in another one, the reference is unresolved.`,
+	Fix: `Correct the name, add the ConfigMap to the AppDeployment's namespace, or disable the generator's suffix
 (disableNameSuffixHash: true).`,
 	Run: func(p *rule.Pass) {
 		for _, w := range worlds(p) {
@@ -37,7 +37,7 @@ is unresolved.`,
 	},
 }
 
-// overrideReferences are the override ConfigMaps that AppDeployments name.
+// overrideReferences returns the references of AppDeployments to override ConfigMaps.
 func overrideReferences(w *world) []platform.Reference {
 	var out []platform.Reference
 	for _, o := range w.Of(deployment) {
@@ -49,8 +49,8 @@ func overrideReferences(w *world) []platform.Reference {
 	return out
 }
 
-// overrides are the ConfigMaps of a cluster: a namespace by name, the names by
-// namespace, and those that a generator made by the name without its suffix.
+// overrides holds the ConfigMaps of a cluster: a namespace for each name, the names in each namespace, and the
+// names of generated ConfigMaps by the name without the hash suffix.
 type overrides struct {
 	*world
 	namespaces map[string]string
@@ -80,7 +80,7 @@ func (o overrides) there(r platform.Reference) (is bool, doubt string) {
 	return false, doubt
 }
 
-// hint says where an override stands that isn't there.
+// hint returns where a missing override ConfigMap is instead, or which one was meant.
 func (o overrides) hint(r platform.Reference) string {
 	if at := o.namespaces[r.Name]; at != "" {
 		return fmt.Sprintf("it is in namespace %s", at)
@@ -94,8 +94,7 @@ func (o overrides) hint(r platform.Reference) string {
 	return ""
 }
 
-// isHash says whether a text is a suffix as kustomize gives it: ten letters and digits,
-// none of them a vowel.
+// isHash reports whether a string looks like kustomize's hash suffix: ten letters and digits without vowels.
 func isHash(text string) bool {
 	return len(text) == 10 && strings.Trim(text, "bcdfghkmt2456789") == ""
 }
@@ -105,10 +104,10 @@ var OverrideValues = rule.Rule{
 	ID:       "kommander-override-values",
 	Title:    "an override ConfigMap without values.yaml",
 	Severity: finding.Error,
-	Why: `The HelmReleases of Kommander's applications read the key values.yaml of the ConfigMaps that an AppDeployment names.
-Optional is the ConfigMap alone: where it is there without the key, or what stands there is no YAML mapping, helm-controller
-installs and upgrades nothing.`,
-	Fix: `Put the values under the key values.yaml, as a YAML mapping.`,
+	Why: `The HelmReleases of Kommander's applications read the key values.yaml of the ConfigMaps that an AppDeployment
+names. Only the ConfigMap is optional: if it exists without the key, or the content is not a YAML mapping,
+helm-controller neither installs nor upgrades the application.`,
+	Fix: `Write the values under the key values.yaml, as a YAML mapping.`,
 	Run: func(p *rule.Pass) {
 		for _, w := range worlds(p) {
 			told := map[*reconcile.Object]bool{}

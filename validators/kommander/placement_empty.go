@@ -17,15 +17,16 @@ var PlacementEmpty = rule.Rule{
 	ID:       "kommander-placement-empty",
 	Title:    "a placement that selects no cluster",
 	Severity: finding.Warning,
-	Why: `The placement of a project or binding selects clusters by clusters, or else by clusterSelector. With an empty list,
-with neither, or without a placement it is for none; an empty clusterSelector is for all. An AppDeployment's clusterSelector, and those of its
-overrides for some clusters, select by labels, of which kommander.d2iq.io/cluster-name is the cluster's name. A selector
-that excludes itself or asks for labels that no cluster has, an override for clusters that the application isn't for, or the
-name of a cluster that isn't attached: nothing happens then, and nobody is told.
+	Why: `The placement of a project or binding selects clusters by clusters, or else by clusterSelector. An empty list, a
+placement without both fields, and a missing placement select no cluster; an empty clusterSelector selects all.
+An AppDeployment's clusterSelector, and those of its overrides for some clusters, select by labels;
+kommander.d2iq.io/cluster-name is the name of the cluster. Nothing is installed, and no error is reported, if a
+selector contradicts itself or requires labels that no cluster has, if an override is for clusters that the
+application is not for, or if a named cluster is not attached.
 
-Attached clusters are the KommanderClusters and Clusters in Git, and host-cluster, the management cluster. They have the
-labels that they and their workspace have in Git, and those that Kommander gives. Where Git holds none of them, or a label
-that none has, the question is unresolved.`,
+Attached clusters are the KommanderClusters and Clusters in Git, and host-cluster, the management cluster. Their
+labels are those that they and their workspace have in Git, and those that Kommander sets. If Git has no
+attached clusters, or no cluster has the label, the selection is unresolved.`,
 	Fix: `List attached clusters, or select them by labels that they have.`,
 	Run: func(p *rule.Pass) {
 		for _, w := range worlds(p) {
@@ -37,10 +38,10 @@ that none has, the question is unresolved.`,
 	},
 }
 
-// clusterName is the label with the name of a cluster.
+// clusterName is the label that has the name of a cluster.
 const clusterName = "kommander.d2iq.io/cluster-name"
 
-// placements judges those of projects and bindings.
+// placements checks the placements of projects and bindings.
 func (w *world) placements(p *rule.Pass) {
 	for _, kind := range []string{project, workspaceBinding, clusterBinding} {
 		for _, o := range w.Of(kind) {
@@ -70,7 +71,7 @@ func (w *world) placements(p *rule.Pass) {
 	}
 }
 
-// nowhere reports what is for no cluster.
+// nowhere reports a placement that selects no cluster.
 func nowhere(p *rule.Pass, o *reconcile.Object, why string, at []any) {
 	p.ReportBuilt(o, finding.Finding{
 		Message: fmt.Sprintf("this placement of %s selects no cluster: %s", o, why),
@@ -78,8 +79,7 @@ func nowhere(p *rule.Pass, o *reconcile.Object, why string, at []any) {
 	}, at...)
 }
 
-// selecting judges a selector: whether it excludes itself, and whether the clusters that
-// it names are attached.
+// selecting checks that a selector can select something, and that the clusters that it names are attached.
 func (w *world) selecting(p *rule.Pass, o *reconcile.Object, selector any, at []any) {
 	if why := platform.Nothing(selector); why != "" {
 		nowhere(p, o, why, at)
@@ -101,11 +101,11 @@ func (w *world) selecting(p *rule.Pass, o *reconcile.Object, selector any, at []
 	w.labelled(p, o, selector, at)
 }
 
-// labelled judges a selector by labels that people give to clusters.
+// labelled checks a selector with labels that users set on clusters.
 func (w *world) labelled(p *rule.Pass, o *reconcile.Object, selector any, at []any) {
 	keys := platform.Keys(selector)
 	if len(keys) == 0 || slices.ContainsFunc(keys, isOwn) {
-		return // Kommander gives these
+		return // Kommander sets these labels
 	}
 	clusters := w.clusters()
 	if w.steps += len(clusters); w.steps > mostSteps {
@@ -139,10 +139,10 @@ func (w *world) labelled(p *rule.Pass, o *reconcile.Object, selector any, at []a
 	nowhere(p, o, "no attached cluster has these labels", at)
 }
 
-// mostSteps bounds how many clusters the selectors of a world are held against.
+// mostSteps is the maximum number of comparisons between selectors and clusters in a world.
 const mostSteps = 1_000_000
 
-// isOwn says whether a label is one that Kommander gives to clusters.
+// isOwn reports whether Kommander or another controller sets a label on clusters.
 func isOwn(key string) bool {
 	domain, _, _ := strings.Cut(key, "/")
 	return slices.ContainsFunc([]string{"d2iq.io", "mesosphere.io", "nutanix.com", "nutanix.io", "x-k8s.io", "kubernetes.io"}, func(own string) bool {
@@ -150,8 +150,7 @@ func isOwn(key string) bool {
 	})
 }
 
-// clusters are the labels of the clusters in Git: their own, and those that the workspace
-// gives them.
+// clusters returns the labels of each cluster in Git: its own, and those that its workspace adds.
 func (w *world) clusters() []map[string]any {
 	if w.labels != nil {
 		return w.labels
@@ -175,12 +174,12 @@ func (w *world) clusters() []map[string]any {
 	return w.labels
 }
 
-// isAttached says whether an object is a cluster.
+// isAttached reports whether an object is a cluster.
 func isAttached(o *reconcile.Object) bool {
 	return o.Group == coreGroup && o.Kind == attachedCluster || o.Group == "cluster.x-k8s.io" && o.Kind == "Cluster"
 }
 
-// named reports the name of a cluster that isn't attached.
+// named reports the name of a cluster that is not attached.
 func (w *world) named(p *rule.Pass, o *reconcile.Object, at []any) {
 	r := platform.Of(o, coreGroup, attachedCluster, "", at...)
 	platform.Dangling{Consequence: "nothing is installed", There: func(r platform.Reference) (bool, string) {
@@ -203,7 +202,7 @@ func (w *world) named(p *rule.Pass, o *reconcile.Object, at []any) {
 	}}.Report(p, w.World, []platform.Reference{r})
 }
 
-// attachedNames are those of the clusters in Git, sorted.
+// attachedNames returns the sorted names of the clusters in Git.
 func (w *world) attachedNames() []string {
 	if w.attached == nil {
 		w.attached = []string{}
@@ -217,7 +216,7 @@ func (w *world) attachedNames() []string {
 	return w.attached
 }
 
-// deployed judges the selectors of an AppDeployment.
+// deployed checks the selectors of an AppDeployment.
 func (w *world) deployed(p *rule.Pass, o *reconcile.Object) {
 	at := []any{"spec", "clusterSelector"}
 	w.selecting(p, o, o.Field(at...), at)
@@ -236,8 +235,8 @@ func (w *world) deployed(p *rule.Pass, o *reconcile.Object) {
 	}
 }
 
-// clusterNames are the names of clusters that a selector asks for, and whether it asks
-// for names alone.
+// clusterNames returns the names of the clusters that a selector names. alone reports whether the selector has
+// no other condition.
 func clusterNames(selector any) (names []any, alone bool) {
 	s, _ := selector.(map[string]any)
 	match, _ := s["matchLabels"].(map[string]any)

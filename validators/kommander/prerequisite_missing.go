@@ -17,18 +17,18 @@ var PrerequisiteMissing = rule.Rule{
 	ID:       "kommander-prerequisite-missing",
 	Title:    "a Kommander installation without its CRDs, or without cert-manager",
 	Severity: finding.Warning,
-	Why: `A repository that installs Kommander step by step needs two things which the steps only use: cert-manager for the
-certificate authority, and for workspaces, projects, groups and attached clusters the application kommander, whose chart
-defines those kinds. Without them the Kustomization that applies the first such object is never ready, and what waits for it
-is never applied.
+	Why: `A repository that installs Kommander step by step needs two prerequisites that the steps do not install:
+cert-manager for the certificate authority, and the application kommander, whose chart defines the kinds of
+workspaces, projects, groups and attached clusters. Without them, the Kustomization that applies the first such
+object never becomes ready, and its dependents are never applied.
 
-Looked at are clusters whose controller of AppDeployments (the chart kommander-appmanagement) is a HelmRelease in Git.
-Where an installer has made the cluster there is none, and Kommander and cert-manager are there. Told is where nothing in the
-repository brings them: no HelmRelease, AppDeployment or definition, and no script, bootstrap or text that speaks of
-cert-manager or of an installer (konvoy, dkp, nkp).`,
-	Fix: `Add a HelmRelease of cert-manager that comes before (an Addon of the specification); add the application kommander
-(spec.definitions and spec.applications of the Kommander). Where they are installed in another way, say so: ignore the rule
-with that reason in .fleetwright.yaml.`,
+The rule checks clusters in which the controller of AppDeployments (the chart kommander-appmanagement) is a
+HelmRelease in Git. If an installer created the cluster, there is no such HelmRelease, and Kommander and
+cert-manager exist. Reported if nothing in the repository installs them: no HelmRelease, AppDeployment or
+definition, and no script, bootstrap or text file that mentions cert-manager or an installer (konvoy, dkp, nkp).`,
+	Fix: `Add a HelmRelease of cert-manager that is installed before (an Addon of the specification); add the application
+kommander (spec.definitions and spec.applications of the Kommander). If they are installed in another way,
+ignore the rule with that reason in .fleetwright.yaml.`,
 	Run: func(p *rule.Pass) {
 		for _, w := range worlds(p) {
 			if slices.ContainsFunc(w.Objects, func(o *reconcile.Object) bool { return w.Chart(o) == appManagementChart }) {
@@ -39,10 +39,11 @@ with that reason in .fleetwright.yaml.`,
 	},
 }
 
-// appManagementChart is the controller of AppDeployments.
+// appManagementChart is the chart of the controller that reconciles AppDeployments.
 const appManagementChart = "kommander-appmanagement"
 
-// kommander is Kommander itself, as an application of the management cluster or otherwise.
+// kommander is Kommander as a prerequisite. It is installed by its chart, by a script, or by an AppDeployment
+// on the management cluster.
 var kommander = platform.Prerequisite{
 	Groups: []string{workspacesGroup, schemas.KommanderGroup}, Chart: "kommander", Words: []string{"konvoy", "dkp", "nkp"},
 	Brings: func(o *reconcile.Object) bool {
@@ -50,10 +51,10 @@ var kommander = platform.Prerequisite{
 	},
 }
 
-// kommanderApp is a version of the application kommander.
+// kommanderApp matches the name of the application kommander with a version.
 var kommanderApp = regexp.MustCompile(`^kommander-(v?[0-9]|\$)`)
 
-// lacking reports the first object of kinds that something defines which nothing installs.
+// lacking reports the first object whose kind a prerequisite defines, if nothing installs the prerequisite.
 func (w *world) lacking(p *rule.Pass, of platform.Prerequisite, name, add string) {
 	i := slices.IndexFunc(w.Objects, func(o *reconcile.Object) bool { return slices.Contains(of.Groups, o.Group) })
 	if i < 0 || !w.Lacks(p, of) {

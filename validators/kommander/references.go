@@ -16,15 +16,16 @@ var WorkspaceMissing = rule.Rule{
 	ID:       "kommander-workspace-missing",
 	Title:    "a workspace, or a workspace namespace, that does not exist",
 	Severity: finding.Error,
-	Why: `A Project belongs to the Workspace that it names, and stands in that one's namespace. Where the workspace isn't
-there, or the project stands elsewhere, Kommander makes neither the project's namespace nor its roles on any cluster.
+	Why: `A Project belongs to the Workspace that it references, and must be in that workspace's namespace. If the
+workspace does not exist, or the project is in another namespace, Kommander creates neither the project's
+namespace nor its roles on any cluster.
 
-Applications, roles and bindings stand in the namespace of a workspace or project. One that is a slip of the pen for such a
-namespace is nobody's.
+Applications, roles and bindings are in the namespace of a workspace or project. If their namespace is a typo of
+such a namespace, they belong to no workspace or project.
 
-Known are the Workspaces in Git, and the two that Kommander makes: kommander-workspace with the namespace kommander, and
-default-workspace with kommander-default-workspace. Where Git holds no Workspace, they are made by hand, and the question is
-unresolved.`,
+Known are the Workspaces in Git, and the two that Kommander creates: kommander-workspace with the namespace
+kommander, and default-workspace with kommander-default-workspace. If Git has no Workspace, they are created by
+hand, and the reference is unresolved.`,
 	Fix: `Reference an existing workspace, or move the project to its namespace.`,
 	Run: func(p *rule.Pass) {
 		for _, w := range worlds(p) {
@@ -47,8 +48,7 @@ unresolved.`,
 	},
 }
 
-// namespaces reports what stands in a namespace whose name is a slip of the pen for that
-// of a workspace or project.
+// namespaces reports objects in a namespace whose name is a typo of that of a workspace or project.
 func (w *world) namespaces(p *rule.Pass) {
 	known := map[string]bool{}
 	for _, o := range w.Of(workspace) {
@@ -78,7 +78,7 @@ func (w *world) namespaces(p *rule.Pass) {
 	}
 }
 
-// standsIn reports a project that doesn't stand in its workspace's namespace.
+// standsIn reports a project that is not in the namespace of its workspace.
 func (w *world) standsIn(p *rule.Pass, o *reconcile.Object, name string) {
 	want := w.namespaceOf(name)
 	if want == "" || o.Namespace == "" || want == o.Namespace || platform.Unknown(want+o.Namespace) {
@@ -95,11 +95,11 @@ var GroupMissing = rule.Rule{
 	ID:       "kommander-group-missing",
 	Title:    "a role binding to a group that does not exist",
 	Severity: finding.Error,
-	Why: `A binding gives a role to a VirtualGroup, which says who of the identity provider's people are in it. Of a group that
-isn't there nobody has the role.
+	Why: `A binding grants a role to a VirtualGroup, which selects users of the identity provider. If the group does not
+exist, nobody gets the role.
 
-Groups are also made in Kommander's interface. So a name is reported where it is a slip of the pen for a group in Git, and is
-otherwise unresolved.`,
+Groups can also be created in Kommander's user interface. Therefore a name is reported only if it is a typo of a
+group in Git, and is unresolved otherwise.`,
 	Fix: `Correct the name, or add the VirtualGroup.`,
 	Run: func(p *rule.Pass) {
 		for _, w := range worlds(p) {
@@ -117,11 +117,12 @@ var RoleMissing = rule.Rule{
 	ID:       "kommander-role-missing",
 	Title:    "a binding to a role that does not exist",
 	Severity: finding.Error,
-	Why: `A binding names a role: of its project or workspace, or a ClusterRole. Bound to one that isn't there the group may do
-nothing. A WorkspaceRole that a project's binding names stands in the workspace's namespace.
+	Why: `A binding references a role of its project or workspace, or a ClusterRole. If the role does not exist, the group
+gets no permissions. A WorkspaceRole that a project's binding references must be in the workspace's namespace.
 
-Kommander makes roles itself in every workspace and project, which Git doesn't hold. So a name is reported where it is a
-slip of the pen for a role in Git, or that of a role which stands in another namespace, and otherwise unresolved.`,
+Kommander itself creates roles in every workspace and project, which are not in Git. Therefore a name is
+reported only if it is a typo of a role in Git, or the name of a role in another namespace, and is unresolved
+otherwise.`,
 	Fix: `Correct the name, or add the role.`,
 	Run: func(p *rule.Pass) {
 		for _, w := range worlds(p) {
@@ -130,7 +131,7 @@ slip of the pen for a role in Git, or that of a role which stands in another nam
 	},
 }
 
-// roleReferences are the roles that bindings name.
+// roleReferences returns the references of bindings to roles.
 func roleReferences(w *world) []platform.Reference {
 	var out []platform.Reference
 	add := func(o *reconcile.Object, kind, namespace, field string) {
@@ -159,8 +160,8 @@ var BindingRole = rule.Rule{
 	ID:       "kommander-binding-role",
 	Title:    "a project role binding with both kinds of roles, or with none",
 	Severity: finding.Error,
-	Why: `A VirtualGroupProjectRoleBinding gives one role: that of the project (projectRoleRef) or that of the workspace
-(workspaceRoleRef). With both it isn't said which one the group has, and with none it has nothing.`,
+	Why: `A VirtualGroupProjectRoleBinding grants one role: of the project (projectRoleRef) or of the workspace
+(workspaceRoleRef). With both, it is undefined which role the group gets; with none, it gets no role.`,
 	Fix: `Keep one of them, and create a second binding for the other.`,
 	Run: func(p *rule.Pass) {
 		for _, w := range worlds(p) {

@@ -19,14 +19,14 @@ var ReleaseShared = rule.Rule{
 	ID:       "kommander-release-shared",
 	Title:    "two AppDeployments that install the same application on the same clusters",
 	Severity: finding.Error,
-	Why: `What an AppDeployment installs is written in the application's definition, and nearly all definitions give their
-HelmRelease a name of its own, whatever the AppDeployment is called. Two AppDeployments of an application in one namespace
-both write that HelmRelease on each cluster that both are for: their versions and values go to and fro, and where one of them
-goes, it takes the release of the other along.
+	Why: `The definition of an application names the HelmRelease that an AppDeployment installs. In nearly all definitions
+the name is fixed, whatever the AppDeployment is called. Two AppDeployments of the same application in one
+namespace therefore write the same HelmRelease on every cluster that both select: versions and values alternate,
+and when one of them is removed, it removes the release of the other.
 
-A definition whose HelmRelease is named by the variable releaseName can be installed twice. Where the definition isn't in Git,
-or the clusters are selected in a way that doesn't tell whether they meet, it is unresolved.`,
-	Fix: `Leave one of them, and change the application on some clusters with clusterConfigOverrides; or let each select other
+A definition that names its HelmRelease with the variable releaseName can be installed twice. If the definition
+is not in Git, or if it cannot be decided whether the two select a common cluster, the finding is unresolved.`,
+	Fix: `Keep one of them and use clusterConfigOverrides for the clusters that differ, or let each select different
 clusters.`,
 	Run: func(p *rule.Pass) {
 		var fixed map[string]bool
@@ -55,15 +55,16 @@ clusters.`,
 	},
 }
 
-// deployments are those of an application in a namespace so far: the first, the first for
-// all clusters, for each of some, and for what can't be told.
+// deployments are the AppDeployments of one application in a namespace that were added so far: the first one,
+// the first one for all clusters, the first one for each named cluster, and the first one with an unclear
+// selector.
 type deployments struct {
 	first, all, unclear *reconcile.Object
 	on                  map[any]*reconcile.Object
 }
 
-// add adds an AppDeployment and returns the one before it that is for the same clusters,
-// nil where there is none, and whether that is sure.
+// add adds an AppDeployment. It returns an earlier one for the same clusters, nil if there is none. sure
+// reports whether both certainly select a common cluster.
 func (d *deployments) add(o *reconcile.Object) (other *reconcile.Object, sure bool) {
 	selector := o.Field("spec", "clusterSelector")
 	names, some := clusterNames(selector)
@@ -91,7 +92,7 @@ func (d *deployments) add(o *reconcile.Object) (other *reconcile.Object, sure bo
 	return other, sure
 }
 
-// judgeShared reports an AppDeployment of an application that another one installs.
+// judgeShared reports an AppDeployment of an application that another one installs already.
 func judgeShared(p *rule.Pass, o, other *reconcile.Object, application string, sure bool, fixed map[string]bool) {
 	at := []any{"spec", "appRef", "name"}
 	named, known := fixed[application]
@@ -115,8 +116,8 @@ func judgeShared(p *rule.Pass, o, other *reconcile.Object, application string, s
 	}, at...)
 }
 
-// fixedNames says of the applications whose definitions are in Git whether any HelmRelease of
-// theirs has a name without variables.
+// fixedNames reports, for each application with a definition in Git, whether one of its HelmReleases has a name
+// without variables.
 func fixedNames(p *rule.Pass) map[string]bool {
 	fixed := map[string]bool{}
 	for _, folder := range platform.DefinitionFolders() {

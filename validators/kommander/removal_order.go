@@ -9,20 +9,20 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// RemovalOrder is kommander-removal-order. That a workspace can be deleted only without clusters is said
-// by the documentation of DKP 2.2 (Workspaces, Delete a Workspace).
+// RemovalOrder is kommander-removal-order. Source for the fact that a workspace with clusters cannot be
+// deleted: the documentation of DKP 2.2 (Workspaces, Delete a Workspace).
 var RemovalOrder = rule.Rule{
 	ID:       "kommander-removal-order",
 	Title:    "a workspace that is removed together with its clusters",
 	Severity: finding.Warning,
-	Why: `A workspace can only be deleted when all of its clusters have been deleted or detached. One that goes in the same change
-as its KommanderClusters is refused until Kommander is done with those; and where the Kustomization that prunes the clusters
-waits for the one with the workspace, as it has to when they are made, they never go. Which attached clusters people have
-added in Kommander's interface Git doesn't tell.
+	Why: `A workspace can only be deleted after all of its clusters were deleted or detached. If it is removed in the same
+change as its KommanderClusters, its deletion is refused until Kommander has detached them. If the Kustomization
+that prunes the clusters waits for the one with the workspace, as it must to create them, they are never
+removed. Git does not show which clusters were attached in Kommander's user interface.
 
-Judged is a change since a revision: validate --changed-since REV. What Flux doesn't prune
-(kustomize.toolkit.fluxcd.io/prune: disabled, deletionPolicy: Orphan) is left out.`,
-	Fix: `Take out the clusters of the workspace alone, and the workspace in another change when they are detached:
+The rule checks a change since a revision: validate --changed-since REV. It skips objects that Flux does not
+prune (kustomize.toolkit.fluxcd.io/prune: disabled, deletionPolicy: Orphan).`,
+	Fix: `Remove only the clusters of the workspace first. Remove the workspace in a later change, when they are detached:
 
   kubectl get kommanderclusters --namespace NAMESPACE`,
 	Run: func(p *rule.Pass) {
@@ -36,7 +36,7 @@ Judged is a change since a revision: validate --changed-since REV. What Flux doe
 	},
 }
 
-// clustersIn reports a workspace that is taken out and the clusters that stand in its namespace until then.
+// clustersIn reports a workspace that is removed while clusters are in its namespace.
 func clustersIn(p *rule.Pass, r platform.Removal, o *reconcile.Object) {
 	namespace := o.Text("spec", "namespaceName")
 	var clusters []string

@@ -1,5 +1,4 @@
-// Package limit holds the rule about what a run could not check, because it takes more time or
-// memory than Fleetwright spends on it.
+// Package limit holds the rule about what a run could not check because it exceeds a limit on time or memory.
 package limit
 
 import (
@@ -15,26 +14,28 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// Exceeded is limit-exceeded. What was measured, rule.Run itself reports when all rules have run.
+// Exceeded is limit-exceeded. It reports counted limits; rule.Run itself reports the measured ones after all
+// rules have run.
 var Exceeded = rule.Rule{
 	ID:       rule.LimitExceeded,
 	Title:    "a part of the repository exceeds a limit and was not checked",
 	Severity: finding.Error,
-	Why: `A validated repository may be a stranger's. So each unit of work (the build of a Kustomization, the rendering of a
-chart, the rules of a CustomResourceDefinition) may take a limited CPU time and memory, which grow with the size
-of the repository, and some counters have fixed limits: bytes, documents, aliases, digits of a number, the size of a
-regular expression, the cost of a rule and others (docs/security.md). No public repository that was tried reaches them.
+	Why: `A validated repository may come from a stranger. Each unit of work (the build of a Kustomization, the rendering
+of a chart, the rules of a CustomResourceDefinition) therefore has a limit for CPU time and memory, which grows
+with the size of the repository. Some counts have fixed limits: bytes, documents, aliases, digits of a number,
+the size of a regular expression, the cost of a rule and others (docs/security.md). No public repository that
+was tested reaches these limits.
 
-A unit that exceeds its bound is ended and was not checked: the other findings say nothing about it. That is an error,
-so that a change which is too large to be checked never passes as one without findings.`,
-	Fix: `Look at the file: an alias, a variable, a patch or a template in it may multiply itself. If the repository really
-needs more, pass --timeout and --memory: a unit may take a quarter of the timeout. A fixed limit stays: split what
-the message names.`,
+A unit that exceeds its limit is stopped and was not checked: the other findings say nothing about it. That is
+an error, so that a change that is too large to check never passes as a change without findings.`,
+	Fix: `Look at the file: an alias, a variable, a patch or a template in it may multiply itself. If the repository
+really needs more, pass --timeout and --memory: a unit may use a quarter of the timeout. A fixed limit cannot be
+raised: split the file or object that the message names.`,
 	Run: exceeded,
 }
 
-// exceeded reports the Kustomizations and HelmReleases that go beyond a fixed limit. The files that
-// do are reported whatever rules run, and what else does by the rule that is about it.
+// exceeded reports the Kustomizations and HelmReleases that exceed a fixed limit. Files that do are always
+// reported, whatever rules run. Other objects are reported by the rule that checks them.
 func exceeded(p *rule.Pass) {
 	for _, c := range p.Clusters() {
 		for _, k := range c.Kustomizations {
@@ -55,7 +56,7 @@ func exceeded(p *rule.Pass) {
 	}
 }
 
-// isFixed says whether an error is a limit that was counted.
+// isFixed reports whether an error is about a counted limit.
 func isFixed(err error) bool {
 	var limit *charts.LimitError
 	return errors.As(err, &limit)
@@ -74,8 +75,8 @@ func report(p *rule.Pass, k *reconcile.Kustomization, g builds.Gap) {
 	p.ReportIn(k.Cluster.Name, f)
 }
 
-// Note notes what goes beyond a fixed limit of the files and clusters that a command other than validate
-// looks at, so that it ends with an error as where a bound is measured.
+// Note records which files and cluster objects exceed a fixed limit, for commands other than validate. Such a
+// command then ends with an error, as it does after a measured limit.
 func Note(repo *repository.Repository, fleet *reconcile.Fleet) {
 	refuse := func(kind, file string, line int, name, why string) {
 		bounds.Refuse(bounds.Unit{Kind: kind, File: file, Line: line, Name: name}, why)

@@ -77,6 +77,40 @@ var bootstrapMutants = []mutant{
 		},
 	},
 	{
+		name: "a-hook-that-applies-nothing", example: "homelab", rule: "bootstrap-order",
+		edits: []edit{
+			replace("bootstrap/helmfile.yaml", "  - flux-system/flux-operator\n  hooks:\n", "  - flux-system/flux-operator\n  hooks:\n  - events: [postsync]\n    command: kubectl\n    args:\n    - apply\n    - --«»filename=../kubernetes/flux/clusters/ks.yaml\n"),
+		},
+	},
+	{
+		name: "a-hook-that-waits-for-its-own-release", example: "homelab", rule: "bootstrap-order",
+		edits: []edit{
+			replace("bootstrap/helmfile.yaml", "  hooks:\n  - events:\n    - postsync\n    command: kubectl\n    args:\n    - wait\n    - --for=create\n    - --timeout=5m\n    - crd/ciliumloadbalancerippools.cilium.io\n",
+				"  hooks:\n  - events:\n    - presync\n    command: kubectl\n    args:\n    - wait\n    - --for=create\n    - --timeout=5m\n    - crd/ciliumloadbalancerippools.«»cilium.io\n"),
+		},
+	},
+	{
+		name: "dns-before-the-network", example: "homelab", rule: "bootstrap-order",
+		edits: []edit{
+			replace("bootstrap/helmfile.yaml", "  needs:\n  - kube-system/cilium\n- name: cert-manager\n", "- name: cert-manager\n"),
+			mark("bootstrap/helmfile.yaml", "- name: «»coredns\n"),
+		},
+	},
+	{
+		name: "an-operator-that-is-not-installed", example: "homelab", rule: "bootstrap-operator-missing",
+		edits: []edit{
+			replace("bootstrap/helmfile.yaml", "- name: flux-operator\n  namespace: flux-system\n", "- name: flux-operator\n  namespace: flux-system\n  installed: false\n"),
+			mark("bootstrap/helmfile.yaml", "- name: «»flux-instance\n"),
+		},
+	},
+	{
+		name: "a-hook-that-applies-what-Flux-does-not", example: "homelab", tenants: true, rule: "bootstrap-object-missing",
+		edits: []edit{
+			replace("bootstrap/helmfile.yaml", "  - flux-system/flux-operator\n  hooks:\n", "  - flux-system/flux-operator\n  hooks:\n  - events: [postsync]\n    command: kubectl\n    args:\n    - apply\n    - --«»filename=policy.yaml\n"),
+			add("bootstrap/policy.yaml", "apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata:\n  name: boot\n  namespace: flux-system\nspec:\n  podSelector: {}\n  policyTypes: [Ingress]\n"),
+		},
+	},
+	{
 		name: "values-of-a-folder-that-is-gone", example: "homelab", rule: "bootstrap-template-path",
 		edits: []edit{
 			replace("bootstrap/helmfile.yaml", "helmrelease: kubernetes/apps/kube-system/coredns/app/helmrelease.yaml", "helmrelease: kubernetes/apps/kube-system/dns/app/helmrelease.yaml"),

@@ -41,7 +41,7 @@ var buildMutants = []mutant{
 	{
 		name: "patch-of-a-parent-for-a-field-that-is-not-there", example: "homelab", rule: "flux-build-failed",
 		edits: []edit{replace("kubernetes/flux/cluster/ks.yaml", "  timeout: 5m0s\n", "  timeout: 5m0s\n  patches:\n  - target: {kind: Kustomization}\n    patch: |\n"+
-			"      - op: add\n        path: /spec/patches\n        value:\n        - target: {kind: HelmRelease}\n          patch: |\n            - op: remove\n              path: «»/spec/upgrade/none\n")},
+			"      - op: add\n        path: /spec/patches\n        value:\n        - target: {kind: HelmRelease}\n          patch: |\n            - op: remove\n              path: «»/spec/upgrade/none\n"), homelabLow},
 	},
 	{
 		name: "listed-twice", example: "homelab", rule: "flux-build-failed",

@@ -4,6 +4,41 @@ import "strings"
 
 // fluxMutants break what Flux follows: sources, paths, dependencies, variables, builds.
 var fluxMutants = []mutant{
+	{
+		name: "of-a-budget", example: "homelab", rule: "schema-api-removed",
+		edits: []edit{add("kubernetes/flux/cluster/budget.yaml", "apiVersion: «»policy/v1beta1\nkind: PodDisruptionBudget\nmetadata: {name: a, namespace: flux-system}\nspec: {minAvailable: 1, selector: {matchLabels: {a: b}}}\n")},
+	},
+	// References of Flux's objects.
+	{
+		name: "typo-of-what-an-external-secret-creates", example: "homelab", rule: "flux-secret-missing",
+		edits: []edit{add("kubernetes/flux/cluster/provider.yaml", `apiVersion: external-secrets.io/v1
+kind: ExternalSecret
+metadata: {name: slack-token, namespace: flux-system}
+spec: {refreshInterval: 1h, secretStoreRef: {kind: ClusterSecretStore, name: vault}, dataFrom: [{extract: {key: slack}}]}
+---
+apiVersion: notification.toolkit.fluxcd.io/v1beta3
+kind: Provider
+metadata: {name: slack, namespace: flux-system}
+spec: {type: slack, channel: general, secretRef: {name: «»slack-tokne}}
+`)},
+	},
+	{
+		name: "of-a-kustomization", example: "homelab", rule: "flux-service-account-missing",
+		edits: []edit{replace("kubernetes/apps/media/jellyfin/ks.yaml", "serviceAccountName: kustomize-controller", "serviceAccountName: «»deployer")},
+	},
+	{
+		name: "of-an-alert-and-a-policy", example: "homelab", rule: "flux-reference-missing",
+		edits: []edit{add("kubernetes/flux/cluster/alert.yaml", `apiVersion: notification.toolkit.fluxcd.io/v1beta3
+kind: Alert
+metadata: {name: all, namespace: flux-system}
+spec: {providerRef: {name: «»slack}, eventSources: [{kind: Kustomization, name: "*"}]}
+---
+apiVersion: image.toolkit.fluxcd.io/v1
+kind: ImagePolicy
+metadata: {name: podinfo, namespace: flux-system}
+spec: {imageRepositoryRef: {name: «»podinfo}, policy: {semver: {range: 6.x}}}
+`)},
+	},
 	// Sources.
 	{
 		name: "renamed", example: "homelab", rule: "flux-source-missing",
@@ -63,7 +98,7 @@ var fluxMutants = []mutant{
 	},
 	{
 		name: "of-all-apps", example: "homelab", rule: "flux-path-missing",
-		edits: []edit{replace("kubernetes/flux/cluster/ks.yaml", "path: ./kubernetes/apps", "path: «»./kubernetes/app")},
+		edits: []edit{replace("kubernetes/flux/cluster/ks.yaml", "path: ./kubernetes/apps", "path: «»./kubernetes/app"), homelabLow},
 	},
 	{
 		name: "of-one-app", example: "homelab", rule: "flux-path-missing",

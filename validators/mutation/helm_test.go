@@ -13,6 +13,10 @@ var helmMutants = []mutant{
 		edits: motd(motdRelease("  values:", "  values:\n    texts: «»Hello")),
 	},
 	{
+		name: "unused-by-the-chart", example: "homelab", rule: "helm-value-unused",
+		edits: motd(replace("charts/motd/values.schema.json", `"additionalProperties": false,`, ""), motdRelease("    port: 80\n", "    port: 80\n    «»prot: 81\n")),
+	},
+	{
 		name: "missing", example: "homelab", rule: "flux-helm-values",
 		edits: motd(motdRelease("  values:\n    text: Hello\n    port: 80\n", "  «»values: {}\n")),
 	},

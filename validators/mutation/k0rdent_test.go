@@ -78,6 +78,22 @@ var k0rdentMutants = []mutant{
 		},
 	},
 
+	{
+		name: "cluster-without-a-resource-template", example: "k0rdent", rule: "k0rdent-resource-template-missing",
+		edits: []edit{
+			replace("k0rdent/credentials/azure.yaml", "name: azure-resource-template", "name: azure-cluster-resource-template"),
+			mark("k0rdent/clusters/kcm-system/platform-tools.yaml", "  credential: «»azure\n"),
+		},
+	},
+	{
+		name: "resource-template-in-the-namespace-of-the-identity", example: "k0rdent", rule: "k0rdent-resource-template-missing",
+		edits: []edit{
+			replace("k0rdent/clusters/team-blue/resource-templates/openstack.yaml", "name: openstack-resource-template", "name: openstack"),
+			replace("k0rdent/clusters/team-blue/blue-staging.yaml", "  dryRun: true\n", ""),
+			mark("k0rdent/clusters/team-blue/blue-staging.yaml", "  credential: «»openstack\n"),
+		},
+	},
+
 	// What fits together.
 	{
 		name: "credential-of-another-cloud", example: "k0rdent", rule: "k0rdent-cluster-unfit",
@@ -307,6 +323,12 @@ var k0rdentMutants = []mutant{
 			replace("k0rdent/management/management.yaml", "  - name: cluster-api-provider-openstack\n", ""),
 			mark("clusters/management/k0rdent.yaml", "path: «»./k0rdent/clusters\n"),
 		},
+	},
+
+	// Versions of the API.
+	{
+		name: "services-of-an-old-version", example: "k0rdent", rule: "k0rdent-api-version",
+		edits: []edit{replace("k0rdent/services/baseline.yaml", "apiVersion: k0rdent.mirantis.com/v1beta1\n", "apiVersion: «»k0rdent.mirantis.com/v1alpha1\n")},
 	},
 
 	// The bootstrap.

@@ -39,6 +39,33 @@ var kommanderMutants = []mutant{
 		edits: []edit{replace("workspaces/retail/content/applications/traefik-internal.yaml", "    name: traefik-10.30.1\n", "    name: «»reloader-0.0.121\n")},
 	},
 	{
+		name: "application-that-a-step-keeps-applying", example: "kommander", rule: "kommander-handover",
+		edits: []edit{
+			replace("kommander/app-management/kustomization.yaml", "  kustomize.toolkit.fluxcd.io/ssa: IfNotPresent\n", ""),
+			mark("kommander/core-applications/kommander-appmanagement.yaml", "    name: «»kommander-appmanagement-0.4.0\n"),
+		},
+	},
+	{
+		name: "version-that-a-step-does-not-install", example: "kommander", rule: "kommander-handover",
+		edits: []edit{
+			add("services/kommander-appmanagement/0.5.0/kustomization.yaml", "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n- release.yaml\n"),
+			add("services/kommander-appmanagement/0.5.0/release.yaml", "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata:\n  name: kommander-appmanagement\n  namespace: ${releaseNamespace}\n"+
+				"spec:\n  interval: 10m0s\n  chart:\n    spec:\n      chart: kommander-appmanagement\n      version: v2.5.0\n      sourceRef:\n        kind: HelmRepository\n        name: mesosphere.github.io-kommander-charts\n        namespace: kommander-flux\n"),
+			replace("kommander/core-applications/kommander-appmanagement.yaml", "    name: kommander-appmanagement-0.4.0\n", "    name: «»kommander-appmanagement-0.5.0\n"),
+		},
+	},
+	{
+		name: "version-of-a-chartRef-that-an-application-does-not-have", example: "kommander", rule: "kommander-handover",
+		edits: []edit{
+			replace("kommander/app-management/kustomization.yaml", "- ../../services/kommander-appmanagement/0.4.0\n", "- release.yaml\n"),
+			add("kommander/app-management/release.yaml", "apiVersion: source.toolkit.fluxcd.io/v1\nkind: OCIRepository\nmetadata:\n  name: kommander-appmanagement\n  namespace: kommander\n"+
+				"spec:\n  interval: 10m0s\n  layerSelector:\n    mediaType: application/vnd.cncf.helm.chart.content.v1.tar+gzip\n    operation: copy\n  ref:\n    tag: v2.3.0\n  url: oci://registry.example.com/charts/kommander-appmanagement\n"+
+				"---\napiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata:\n  name: kommander-appmanagement\n  namespace: kommander\n"+
+				"spec:\n  interval: 10m0s\n  chartRef:\n    kind: OCIRepository\n    name: kommander-appmanagement\n"),
+			mark("kommander/core-applications/kommander-appmanagement.yaml", "    name: «»kommander-appmanagement-0.4.0\n"),
+		},
+	},
+	{
 		name: "typo-in-a-catalog's-label", example: "kommander", rule: "kommander-catalog-label",
 		edits: []edit{replace("workspaces/retail/content/catalogs/retail-applications.yaml", "    kommander.d2iq.io/gitrepository-type: catalog\n", "    kommander.d2iq.io/gitrepositry-type: «»catalog\n")},
 	},

@@ -27,6 +27,10 @@ var objectMutants = []mutant{
 		edits: []edit{replace("kubernetes/flux/cluster/ks.yaml", "  timeout: 5m0s\n", parentPatch("HelmRelease", "install:\n  crds: «»Replace"))},
 	},
 	{
+		name: "quota-that-the-API-server-refuses", example: "acme", rule: "schema-invalid",
+		edits: []edit{replace("tenants/base/team-c/limits.yaml", `pods: "50"`, `pods: «»"-50"`)},
+	},
+	{
 		name: "required-field-removed", example: "homelab", rule: "schema-invalid",
 		edits: []edit{
 			replace("kubernetes/apps/media/jellyfin/ks.yaml", "  sourceRef:\n    kind: GitRepository\n    name: flux-system\n", ""),

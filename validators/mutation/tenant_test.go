@@ -77,6 +77,50 @@ var tenantMutants = []mutant{
 		},
 	},
 
+	// What the platform allows, as the tenant's repository knows it.
+	{
+		name: "PriorityClass", example: "homelab", rule: "tenant-boundary",
+		edits: []edit{
+			add("team/tenant.yaml", "apiVersion: fleetwright.dev/v1alpha1\nkind: TenantBoundary\nmetadata:\n  name: team\nspec:\n  paths: [team/production]\n  namespaces: [team]\n  syncNamespace: team-flux\n  serviceAccountName: team-helm\n"),
+			add("team/production/priority.yaml", "apiVersion: scheduling.k8s.io/v1\nkind: «»PriorityClass\nmetadata:\n  name: team\nvalue: 1000\n"),
+		},
+	},
+
+	{
+		name: "host-of-another-team", example: "classic", rule: "tenant-boundary",
+		target: "tenant-shop",
+		edits: []edit{
+			replace("tenant-shop:production/kustomization.yaml", "- ../base", "- ../base\n- ingress.yaml"),
+			add("tenant-shop:production/ingress.yaml", "apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata:\n  name: shop\nspec:\n  rules:\n  - host: «»bank.example.com\n"),
+		},
+	},
+	{
+		name: "cluster-admin", example: "classic", rule: "tenant-boundary",
+		target: "tenant-shop",
+		edits: []edit{
+			replace("tenant-shop:production/kustomization.yaml", "- ../base", "- ../base\n- admin.yaml"),
+			add("tenant-shop:production/admin.yaml", "apiVersion: rbac.authorization.k8s.io/v1\nkind: RoleBinding\nmetadata:\n  name: ada\nsubjects:\n- apiGroup: rbac.authorization.k8s.io\n  kind: User\n  name: ada\nroleRef:\n  apiGroup: rbac.authorization.k8s.io\n  kind: ClusterRole\n  name: «»cluster-admin\n"),
+		},
+	},
+
+	// What the cluster refuses.
+	{
+		name: "host-of-another-team", example: "classic", rule: "tenant-object-refused",
+		tenants: true,
+		edits: []edit{
+			replace("tenant-shop:production/kustomization.yaml", "- ../base", "- ../base\n- ingress.yaml"),
+			add("tenant-shop:production/ingress.yaml", "apiVersion: networking.k8s.io/v1\nkind: «»Ingress\nmetadata:\n  name: shop\nspec:\n  rules:\n  - host: bank.example.com\n"),
+		},
+	},
+	{
+		name: "kind-that-the-role-lacks", example: "acme", rule: "tenant-object-refused",
+		tenants: true,
+		edits: []edit{
+			replace("tenant-team-b:staging/kustomization.yaml", "- ../base", "- ../base\n- quota.yaml"),
+			add("tenant-team-b:staging/quota.yaml", "apiVersion: v1\nkind: «»ResourceQuota\nmetadata:\n  name: more\nspec:\n  hard:\n    pods: \"1000\"\n"),
+		},
+	},
+
 	// Roles.
 	{
 		name: "in-its-own-namespace", example: "homelab", rule: "tenant-cluster-admin",
@@ -108,7 +152,7 @@ var tenantMutants = []mutant{
 		name: "in-another-tenants-namespace", example: "acme", rule: "tenant-rbac-excess",
 		edits: []edit{
 			replace("tenants/base/team-a/kustomization.yaml", "- rbac.yaml", "- rbac.yaml\n- more.yaml"),
-			add("tenants/base/team-a/more.yaml", "apiVersion: rbac.authorization.k8s.io/v1\nkind: RoleBinding\nmetadata: {name: team-a-helper, namespace: team-c}\nsubjects: [{kind: ServiceAccount, name: team-a, namespace: team-a-flux}]\nroleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: «»admin}\n"),
+			add("tenants/base/team-a/more.yaml", "apiVersion: rbac.authorization.k8s.io/v1\nkind: RoleBinding\nmetadata: {name: team-a-helper, namespace: «flux-namespace-missing»team-c}\nsubjects: [{kind: ServiceAccount, name: team-a, namespace: team-a-flux}]\nroleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: «»admin}\n"),
 		},
 	},
 	{

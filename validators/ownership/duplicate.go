@@ -17,21 +17,22 @@ var Duplicate = rule.Rule{
 	ID:       "ownership-duplicate",
 	Title:    "an object that two Kustomizations, or a Kustomization and a Helm release, apply",
 	Severity: finding.Error,
-	Why: `All Kustomizations apply as the same field manager, so that the API server sees no conflict: each silently
-writes over what the other wrote, on every reconciliation, its owner's labels included. When one of them no longer has
-the object, it is deleted if that one happened to apply it last, although the other still has it: a namespace with all
-that is in it (fluxcd/kustomize-controller#1724).
+	Why: `All Kustomizations apply with the same field manager, so the API server reports no conflict: each silently
+overwrites the other at every reconciliation, including the owner labels. When one of them no longer has the
+object, it deletes the object if it was the last to apply it, although the other one still has it. If the object
+is a namespace, everything in it is deleted (fluxcd/kustomize-controller#1724).
 
-Where both write the same, only labels and annotations go to and fro, and the deletion is still to be feared: a
-warning, and none where both say kustomize.toolkit.fluxcd.io/prune: disabled.
+If both apply the same content, only labels and annotations alternate, but the object may still be deleted: that
+is a warning. Nothing is reported if both set kustomize.toolkit.fluxcd.io/prune: disabled.
 
-Helm releases are owners, too, where their charts are at hand: helm-controller takes over an object that is there
-already, and each then undoes the other's work. CustomResourceDefinitions in a chart's crds folder are no release's.
+Helm releases count as owners if their charts are available locally: helm-controller takes over an existing
+object, and then each reverts the other's changes. CustomResourceDefinitions in a chart's crds folder belong to
+no release.
 
-Objects with the annotation kustomize.toolkit.fluxcd.io/ssa (Merge, IfNotPresent, Ignore) may have several owners. A
-Kustomization whose path is within another's is flux-path-overlap.`,
-	Fix: `Leave the object to one of them, and have the other depend on that one. A namespace that several need: a
-Kustomization of its own that brings it.`,
+Objects with the annotation kustomize.toolkit.fluxcd.io/ssa (Merge, IfNotPresent, Ignore) may have several
+owners. A Kustomization whose path is within another's is reported by flux-path-overlap.`,
+	Fix: `Apply the object with only one of them, and let the other depend on that one. If several need the same
+namespace, create it in a separate Kustomization.`,
 	Run: func(p *rule.Pass) {
 		owners := OfClusters.Of(p)
 		for _, c := range p.Clusters() {
@@ -40,8 +41,8 @@ Kustomization of its own that brings it.`,
 	},
 }
 
-// report reports the objects with several owners: once those of the same owners that come from
-// the same files, or from bases that they share.
+// report reports the objects with several owners. Objects that have the same owners and come from the same
+// files, or from shared bases, are one finding.
 func report(p *rule.Pass, duplicates [][]*reconcile.Object) {
 	groups := map[string][][]*reconcile.Object{}
 	var order []string
@@ -99,7 +100,7 @@ func reportGroup(p *rule.Pass, group [][]*reconcile.Object) {
 	p.ReportBuilt(second, f, "kind")
 }
 
-// owner names what applies an object.
+// owner names the Kustomization or HelmRelease that applies an object.
 func owner(o *reconcile.Object) string {
 	if o.HelmRelease != nil {
 		return o.HelmRelease.String()
@@ -107,7 +108,7 @@ func owner(o *reconcile.Object) string {
 	return "Kustomization " + o.Kustomization.String()
 }
 
-// ownersOf names what applies the objects, the kind once if it is the same.
+// ownersOf names the owners of the objects. If all have the same kind, it names the kind once.
 func ownersOf(all []*reconcile.Object) []string {
 	names := make([]string, 0, len(all))
 	for _, o := range all {
@@ -123,7 +124,7 @@ func ownersOf(all []*reconcile.Object) []string {
 	return names
 }
 
-// allSame says whether all owners write the same, labels and annotations left out.
+// allSame reports whether all owners write the same object, apart from labels and annotations.
 func allSame(all []*reconcile.Object) bool {
 	first := withoutMetadata(all[0])
 	return !slices.ContainsFunc(all[1:], func(o *reconcile.Object) bool { return !reflect.DeepEqual(first, withoutMetadata(o)) })
@@ -135,7 +136,7 @@ func withoutMetadata(o *reconcile.Object) map[string]any {
 	return value
 }
 
-// keeps says whether an object is never deleted by Flux.
+// keeps reports whether Flux never deletes an object.
 func keeps(o *reconcile.Object) bool {
 	metadata, _ := o.Value["metadata"].(map[string]any)
 	annotations, _ := metadata["annotations"].(map[string]any)

@@ -21,14 +21,14 @@ var OrphanFile = rule.Rule{
 	ID:       "graph-orphan-file",
 	Title:    "a manifest that its folder's kustomization doesn't list",
 	Severity: finding.Info,
-	Why: `A folder with a kustomization.yaml is applied as that lists it, file by file. A manifest beside it that is not
-listed is never applied, however right it looks: most often somebody added the file and forgot the line.
+	Why: `A folder with a kustomization.yaml is applied exactly as that file lists it. A manifest in the folder that is
+not listed is never applied. Usually somebody added the file and forgot the line.
 
-Only files with objects count, in folders that a cluster builds. One that the kustomization speaks of in a comment,
-that another file names, or that is no manifest for the cluster (encrypted values, a template, a Component, an object
-with config.kubernetes.io/local-config) is left alone, and so are whole folders that nothing refers to: those are often
-applications that are switched off.`,
-	Fix: `List the file in the kustomization.yaml, or remove it. To keep it unlisted, leave its line as a comment.`,
+Only files with objects count, in folders that a cluster builds. The rule skips a file that the kustomization
+mentions in a comment or that another file names, and files that are not manifests for the cluster (encrypted
+values, a template, a Component, an object with config.kubernetes.io/local-config). It also skips folders that
+nothing references, which are often applications that are switched off.`,
+	Fix: `List the file in the kustomization.yaml, or remove it. To keep it unlisted, keep its line as a comment.`,
 	Run: func(p *rule.Pass) {
 		if len(p.Fleet().Clusters) == 0 {
 			return
@@ -55,9 +55,9 @@ applications that are switched off.`,
 	},
 }
 
-// buildFolders are the folders whose kustomization some Kustomization that doesn't fail
-// builds: a failure may be the reason why a file was not read. Where nothing in Git says to sync
-// the folder of the cluster, examples may look like one, and are left out.
+// buildFolders returns the folders with a kustomization that a Kustomization builds successfully; a failed
+// build may be the reason why a file was not read. If the cluster's root is a guess, folders of examples are
+// left out, because they may look like a cluster.
 func buildFolders(fleet *reconcile.Fleet) map[string]bool {
 	built := map[string]bool{}
 	for _, c := range fleet.Clusters {
@@ -74,7 +74,7 @@ func buildFolders(fleet *reconcile.Fleet) map[string]bool {
 	return built
 }
 
-// isManifest says whether a file holds objects that are meant for a cluster.
+// isManifest reports whether a file holds objects that are meant for a cluster.
 func isManifest(repo *repository.Repository, f *repository.File) bool {
 	if f.Excluded || f.Err != nil || repository.IsKustomization(f.Path) || repo.Use(f.Path) != repository.Unlisted || !holdsObjects(f) {
 		return false
@@ -87,8 +87,8 @@ func isManifest(repo *repository.Repository, f *repository.File) bool {
 	})
 }
 
-// forCluster says whether an object is for a cluster: not for kustomize, nor for a tool that
-// works on files.
+// forCluster reports whether an object is meant for a cluster, and not for kustomize or another tool that works
+// on files.
 func forCluster(o *repository.Object) bool {
 	if o.Name == "" || strings.ContainsAny(o.Name, "{<") || !strings.Contains(o.APIVersion, "v") {
 		return false
@@ -103,25 +103,25 @@ func forCluster(o *repository.Object) bool {
 	return true
 }
 
-// speaksOf says whether a kustomization names a file, in a comment or otherwise. Texts are those of the
-// kustomizations that were read: each is read once.
+// speaksOf reports whether a kustomization contains the name of a file, in a comment or elsewhere. texts caches
+// the content of the kustomizations.
 func speaksOf(repo *repository.Repository, texts map[string][]byte, kustomization, file string) bool {
 	text, known := texts[kustomization]
 	if !known {
-		text, _ = repo.ReadFile(kustomization) // nil where it cannot be read
+		text, _ = repo.ReadFile(kustomization) // nil if it cannot be read
 		texts[kustomization] = text
 	}
 	return text == nil || bytes.Contains(text, []byte(path.Base(file)))
 }
 
-// fileName matches what may be the path of a manifest in a text.
+// fileName matches a possible path of a manifest in a text.
 var fileName = regexp.MustCompile(`[A-Za-z0-9._/@-]+\.ya?ml`)
 
-// mostNaming bounds the files that are searched for names, in bytes each.
+// mostNaming is the size in bytes up to which files are searched for names of other files.
 const mostNaming = 1 << 20
 
-// namedFiles are those of some files that any other file names: by their path from its own
-// folder, or by a path that ends in their folder and name.
+// namedFiles returns those of the files that another file mentions: by a path relative to its own folder, or by
+// a path that ends in the folder and name of the file.
 func namedFiles(repo *repository.Repository, files []*repository.File) map[string]bool {
 	ends := map[string][]string{}
 	named := map[string]bool{}
@@ -132,7 +132,7 @@ func namedFiles(repo *repository.Repository, files []*repository.File) map[strin
 	}
 	for _, other := range repo.Paths() {
 		data, err := repo.ReadFile(other)
-		if err != nil || len(data) > mostNaming {
+		if err != nil || len(data) > mostNaming || finding.IsOwn(data) {
 			continue
 		}
 		for _, match := range fileName.FindAll(data, -1) {
@@ -149,13 +149,13 @@ func namedFiles(repo *repository.Repository, files []*repository.File) map[strin
 	return named
 }
 
-// lastTwo are the folder and the name at the end of a path.
+// lastTwo returns the last folder and the file name of a path.
 func lastTwo(name string) string {
 	name = path.Clean(name)
 	return path.Join(path.Base(path.Dir(name)), path.Base(name))
 }
 
-// missingFrom lists the names that a kustomization lists and that are not there.
+// missingFrom returns the names that a kustomization lists and that do not exist.
 func missingFrom(repo *repository.Repository, k *repository.Kustomize) []string {
 	var missing []string
 	if k.Spec == nil {
@@ -169,8 +169,8 @@ func missingFrom(repo *repository.Repository, k *repository.Kustomize) []string 
 	return missing
 }
 
-// reportOrphan reports a file. Missing are the names that kustomizations list and that are not there, by
-// their folders.
+// reportOrphan reports a file that is never applied. missing are the names that kustomizations list and that do
+// not exist, by folder.
 func reportOrphan(p *rule.Pass, f *repository.File, missing map[string][]string) {
 	o := f.Documents[0].Objects[0]
 	k, _ := p.Repo.KustomizeAt(path.Dir(f.Path))

@@ -1,37 +1,39 @@
-// Package ownership holds the rules about who applies what: objects with several owners, and
-// files with none.
+// Package ownership holds the rules about the owners of objects: objects that several owners apply, and files
+// that no owner applies.
 package ownership
 
 import (
+	"path"
 	"slices"
 
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// Shared is what two Kustomizations of a cluster both apply.
+// Shared holds the objects that two Kustomizations of a cluster both apply.
 type Shared struct {
-	// First and Second, in the order in which they are found.
+	// First and Second are the Kustomizations, in the order in which they were found.
 	First, Second *reconcile.Kustomization
-	// Pairs of objects of the same identity, the first's and the second's.
+	// Pairs are objects with the same identity, one of each Kustomization.
 	Pairs [][2]*reconcile.Object
-	// Overlap says that one's path is in the other's, or the same, and both read the same
-	// files in it.
+	// Overlap reports whether the path of one Kustomization is the same as, or below, that of the other one,
+	// and both read the same files in it.
 	Overlap bool
 }
 
-// Owners tells which objects of a cluster several Kustomizations, or Helm releases, apply.
+// Owners holds the objects of a cluster that several Kustomizations or Helm releases apply.
 type Owners struct {
-	// Shared by two Kustomizations. Of an object that many apply it tells each but the
-	// first together with the first.
+	// Shared has an entry for each pair of Kustomizations with common objects. An object with more than two
+	// owners is in the pairs of its first owner with each other one.
 	Shared []*Shared
-	// Duplicates are the objects of one identity, each of another Kustomization or Helm
-	// release, without those that overlap with the first.
+	// Duplicates has a list for each object with several owners: the object as each owner applies it. Owners
+	// whose path overlaps with that of the first one are left out.
 	Duplicates [][]*reconcile.Object
 }
 
-// OfClusters are the owners of the objects of each cluster.
+// OfClusters computes the owners of the objects of each cluster.
 var OfClusters = &rule.Analysis[map[*reconcile.Cluster]*Owners]{Name: "ownership", RunPass: func(p *rule.Pass) map[*reconcile.Cluster]*Owners {
 	all := map[*reconcile.Cluster]*Owners{}
 	for _, c := range p.Fleet().Clusters {
@@ -51,7 +53,7 @@ func ownersIn(c *reconcile.Cluster) *Owners {
 		}
 	}
 	for _, k := range c.Kustomizations {
-		if k.Spec.KubeConfig != nil || k.Spec.Suspend {
+		if k.Spec.KubeConfig != nil || k.Spec.Suspend || isByHand(c, k) {
 			continue
 		}
 		for _, o := range k.Objects {
@@ -94,9 +96,25 @@ func ownersIn(c *reconcile.Cluster) *Owners {
 	return owners
 }
 
-// releasedIn are the objects of the Helm releases of a cluster, each once for a release.
-// CustomResourceDefinitions of crds folders are none: helm-controller makes them where there
-// are none, and never deletes them.
+// isByHand reports whether somebody probably applies the files of a Kustomization by hand, and not its whole
+// folder. This is so if it is the guessed root of a folder that has no kustomization and that defines the
+// root's own source.
+func isByHand(c *reconcile.Cluster, k *reconcile.Kustomization) bool {
+	if !c.Root.Guessed() || k.Parent != nil || k.Repo == nil {
+		return false
+	}
+	if _, has := k.Repo.KustomizeAt(k.Dir); has {
+		return false
+	}
+	source := c.Root.Source
+	return slices.ContainsFunc(k.Repo.Find(fluxapi.SourceGroup, source.Kind, source.Namespace, source.Name), func(o *repository.Object) bool {
+		return path.Dir(o.File()) == k.Dir
+	})
+}
+
+// releasedIn returns the objects of the Helm releases of a cluster, each once per release. It omits
+// CustomResourceDefinitions in crds folders: helm-controller only creates them if they do not exist, and never
+// deletes them.
 func releasedIn(c *reconcile.Cluster) []*reconcile.Object {
 	var all []*reconcile.Object
 	for _, r := range c.Releases {
@@ -114,8 +132,8 @@ func releasedIn(c *reconcile.Cluster) []*reconcile.Object {
 	return all
 }
 
-// owned says whether Flux applies an object as its own: not one that it merges into, or makes
-// only where there is none, and not one whose name isn't known.
+// owned reports whether Flux applies an object as its owner. It does not own an object that it merges into an
+// existing one or creates only if it does not exist. An object with an unknown name does not count either.
 func owned(o *reconcile.Object) bool {
 	metadata, _ := o.Value["metadata"].(map[string]any)
 	for _, part := range []string{"annotations", "labels"} {
@@ -137,7 +155,8 @@ func hasVariable(name string) bool {
 	return false
 }
 
-// overlaps says whether the objects are the same since the paths are within one another.
+// overlaps reports whether two Kustomizations share objects because the path of one is within the path of the
+// other.
 func overlaps(s *Shared) bool {
 	if s.First.Repo == nil || s.First.Repo != s.Second.Repo || !within(s.First.Dir, s.Second.Dir) && !within(s.Second.Dir, s.First.Dir) {
 		return false
@@ -150,12 +169,12 @@ func overlaps(s *Shared) bool {
 	return false
 }
 
-// within says whether a folder is another one, or in it.
+// within reports whether a folder is the same as another one, or below it.
 func within(dir, parent string) bool {
 	return parent == "." || dir == parent || len(dir) > len(parent) && dir[:len(parent)] == parent && dir[len(parent)] == '/'
 }
 
-// isRead are the files that any Kustomization of any cluster reads.
+// isRead returns the files that a Kustomization of any cluster reads.
 func isRead(fleet *reconcile.Fleet) map[string]bool {
 	read := map[string]bool{}
 	for _, c := range fleet.Clusters {
@@ -168,7 +187,7 @@ func isRead(fleet *reconcile.Fleet) map[string]bool {
 	return read
 }
 
-// holdsObjects says whether a file holds objects for a cluster.
+// holdsObjects reports whether a file holds objects for a cluster.
 func holdsObjects(f *repository.File) bool {
 	return slices.ContainsFunc(f.Documents, func(d *repository.Document) bool { return len(d.Objects) > 0 })
 }

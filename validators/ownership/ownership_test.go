@@ -126,3 +126,18 @@ func TestDuplicatesOfReleases(t *testing.T) {
 		}
 	}
 }
+
+// A folder with a file that a person applies, which defines the source of its Kustomizations, is not applied as a whole.
+// Reproduces: the bootstraps of workload clusters in deepak-muley/dm-nkp-gitops-infra.
+func TestAppliedByHand(t *testing.T) {
+	t.Parallel()
+	const bootstrap = "-- edge/bootstrap.yaml --\napiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: fleet, namespace: edge}\nspec: {url: https://example.com/fleet}\n---\n" +
+		"apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: apps, namespace: edge}\nspec: {interval: 1h, prune: true, path: ./base, sourceRef: {kind: GitRepository, name: fleet}}\n"
+	files := bootstrap + object("base/a.yaml", "", "x") + "-- base/kustomization.yaml --\nresources: [a.yaml]\n-- edge/apps/kustomization.yaml --\nresources: [../../base]\n"
+	if found := ruletest.Find(t, Duplicate, files); len(found) > 0 {
+		t.Errorf("%+v", found)
+	}
+	if found := ruletest.Find(t, Duplicate, files+"-- edge/kustomization.yaml --\nresources: [bootstrap.yaml, apps]\n"); len(found) != 1 {
+		t.Errorf("a folder with a kustomization: %+v", found)
+	}
+}

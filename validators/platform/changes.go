@@ -8,12 +8,11 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// Change is an object as it was applied to a cluster at the revision that a run compares
-// with, and as it is.
+// Change is an object that is applied to a cluster both at the base revision of a run and now.
 type Change struct{ Was, Is *reconcile.Object }
 
-// Changes are the objects of some groups that were there and still are, whether they
-// differ or not; there are none where a run compares with no revision.
+// Changes returns the objects of some API groups that exist both at the base revision and now, whether or not
+// they differ. Without a base revision there are none.
 func Changes(p *rule.Pass, groups ...string) iter.Seq[Change] {
 	return func(yield func(Change) bool) {
 		if p.Before() == nil {
@@ -33,7 +32,7 @@ func Changes(p *rule.Pass, groups ...string) iter.Seq[Change] {
 	}
 }
 
-// place is where an object is applied.
+// place identifies an object in a cluster.
 type place struct {
 	cluster string
 	reconcile.Identity

@@ -3,20 +3,22 @@ package platform
 import (
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/fleetwright/fleetwright/schemas"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// DefinitionFolders are where Kommander's repository has the definitions of applications,
-// <folder>/<application>/<version>: up to 2.15, and since then.
+// DefinitionFolders returns the folders in which Kommander's repository has the definitions of applications,
+// <folder>/<application>/<version>. The first one was used up to version 2.15, the second one since then.
 func DefinitionFolders() []string { return []string{"services", "applications"} }
 
-// version is the end of an application's name: its first digit follows a dash.
+// version matches an application's name that ends in a version. The version begins with the first digit that
+// follows a dash.
 var version = regexp.MustCompile(`^(.+?)-(v?\d+(\..*)?)$`)
 
-// SplitApp splits the name of an App or ClusterApp from its version, "" where there is none.
+// SplitApp splits the name of an App or ClusterApp into the application and its version, "" if it has none.
 func SplitApp(name string) (app, of string) {
 	if m := version.FindStringSubmatch(name); m != nil {
 		return m[1], m[2]
@@ -24,12 +26,12 @@ func SplitApp(name string) (app, of string) {
 	return name, ""
 }
 
-// Definitions are the folders of applications' definitions.
+// Definitions is a set of folders with the definitions of applications.
 type Definitions map[string]bool
 
-// Deployed are the definitions which AppDeployments name that a cluster gets, whether their folders
-// are there or not. Kommander makes a Kustomization of each, with variables of its own: no
-// Kustomization in Git builds them.
+// Deployed returns the definitions that AppDeployments reference and that a cluster gets, whether or not their
+// folders exist. Kommander creates a Kustomization for each, with variables of its own; no Kustomization in Git
+// builds them.
 var Deployed = &rule.Analysis[Definitions]{Name: "definitions of deployed applications", RunPass: func(p *rule.Pass) Definitions {
 	folders := Definitions{}
 	add := func(name, version string) {
@@ -52,8 +54,15 @@ var Deployed = &rule.Analysis[Definitions]{Name: "definitions of deployed applic
 	return folders
 }}
 
-// Hold says whether a file stands in one of the folders, or below.
+// Hold reports whether a file is in one of the folders, or below.
 func (d Definitions) Hold(file string) bool {
 	parts := strings.SplitN(file, "/", 4)
 	return len(parts) == 4 && d[path.Join(parts[:3]...)]
+}
+
+// Beside reports whether a file is in any folder of definitions, if AppDeployments reference at least one
+// definition. Like a catalog, such a repository holds more definitions than a cluster gets.
+func (d Definitions) Beside(file string) bool {
+	parts := strings.SplitN(file, "/", 4)
+	return len(d) > 0 && len(parts) == 4 && slices.Contains(DefinitionFolders(), parts[0])
 }

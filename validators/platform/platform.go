@@ -1,6 +1,5 @@
-// Package platform holds what the rules about the platform products
-// share: what is applied to a management cluster, and the references
-// between its objects.
+// Package platform holds the code that the rules about platform products share: the objects that are applied to
+// a management cluster, and the references between them.
 package platform
 
 import (
@@ -15,35 +14,34 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// World is what is applied to one management cluster.
+// World holds the objects that are applied to one management cluster.
 type World struct {
-	// Cluster is nil in a repository without one.
+	// Cluster is nil if the repository has no cluster.
 	Cluster *reconcile.Cluster
-	// Objects are all of them, and Own those of the product's kinds, in their order.
+	// Objects are all objects in the order in which they were found. Own are those of the product's API groups.
 	Objects, Own []*reconcile.Object
-	// All objects by identity.
+	// All are the objects by identity.
 	All map[reconcile.Identity]*reconcile.Object
-	// Partial says why not all that is applied is known, "" where it is.
+	// Partial is the reason why not all applied objects are known, "" if they are.
 	Partial string
 
-	// held are the kinds with any object, by group and kind.
+	// held is the set of kinds that have an object, by group and kind.
 	held  map[[2]string]bool
 	kinds map[string][]*reconcile.Object
-	// names are those of all objects by group, kind and namespace, sorted; nil until they are asked
-	// for.
+	// names are the sorted names of the objects by group, kind and namespace, computed at the first use.
 	names map[[3]string][]string
-	// Hints bounds those about this cluster.
+	// Hints counts the hints about this cluster, up to a limit.
 	Hints Hints
-	// compared counts the names that slips were sought among.
+	// compared counts the names that were compared to find typos.
 	compared int
-	// pass is the one that looks at the world, nil in a test without one; exceeded says that it has
-	// reported that there is more than is followed.
+	// pass is the current pass; nil in a test without one. exceeded reports whether the world has already
+	// reported that it exceeds a limit.
 	pass     *rule.Pass
 	exceeded bool
 }
 
-// Exceeded reports, once for each world, that something about an object was not checked, nor what comes
-// after it, since the world goes beyond a limit.
+// Exceeded reports, once for each world, that something about an object, and everything after it, was not
+// checked because the world exceeds a limit.
 func (w *World) Exceeded(o *reconcile.Object, what, why string, path ...any) {
 	if w.pass == nil || w.exceeded {
 		return
@@ -52,9 +50,8 @@ func (w *World) Exceeded(o *reconcile.Object, what, why string, path ...any) {
 	w.pass.ReportBuilt(o, rule.Exceeded(finding.Finding{}, what, why), path...)
 }
 
-// Worlds are the management clusters of a repository: those that get any object of
-// the product's groups. Without a cluster the objects are those of the files as they
-// stand.
+// Worlds returns the management clusters of a repository: those that get an object of the product's API groups.
+// In a repository without a cluster, the objects are those in its files.
 func Worlds(p *rule.Pass, groups ...string) []*World {
 	var out []*World
 	if len(p.Fleet().Clusters) == 0 {
@@ -73,12 +70,12 @@ func Worlds(p *rule.Pass, groups ...string) []*World {
 	return out
 }
 
-// holds says whether any object is of one of the groups.
+// holds reports whether an object belongs to one of the API groups.
 func holds(objects []*reconcile.Object, groups []string) bool {
 	return slices.ContainsFunc(objects, func(o *reconcile.Object) bool { return slices.Contains(groups, o.Group) })
 }
 
-// applied are the Kustomizations that apply to a cluster itself.
+// applied returns the Kustomizations that apply objects to the cluster itself, and not to a remote one.
 func applied(c *reconcile.Cluster) []*reconcile.Kustomization {
 	var all []*reconcile.Kustomization
 	for _, k := range c.Kustomizations {
@@ -89,7 +86,7 @@ func applied(c *reconcile.Cluster) []*reconcile.Kustomization {
 	return all
 }
 
-// ofCluster is what is applied to a cluster itself.
+// ofCluster returns the world of the objects that are applied to a cluster itself.
 func ofCluster(c *reconcile.Cluster, groups []string) *World {
 	var objects []*reconcile.Object
 	partial := ""
@@ -118,13 +115,13 @@ func newWorld(c *reconcile.Cluster, objects []*reconcile.Object, partial string,
 	return w
 }
 
-// Of are the objects of one of the product's kinds.
+// Of returns the objects of one of the product's kinds.
 func (w *World) Of(kind string) []*reconcile.Object { return w.kinds[kind] }
 
-// Holds says whether Git holds any object of a kind, of whatever group.
+// Holds reports whether Git has an object of a kind.
 func (w *World) Holds(group, kind string) bool { return w.held[[2]string{group, kind}] }
 
-// Names are those of a kind's objects in a namespace, sorted.
+// Names returns the sorted names of the objects of a kind in a namespace.
 func (w *World) Names(group, kind, namespace string) []string {
 	if w.names == nil {
 		w.names = map[[3]string][]string{}
@@ -139,8 +136,8 @@ func (w *World) Names(group, kind, namespace string) []string {
 	return w.names[[3]string{group, kind, namespace}]
 }
 
-// Reference is what an object names at a path of it. The namespace is "" where the
-// kind has none.
+// Reference is a reference to an object, at a path of the object From. Namespace is "" for a cluster-scoped
+// kind.
 type Reference struct {
 	From            *reconcile.Object
 	Group, Kind     string
@@ -148,7 +145,7 @@ type Reference struct {
 	Path            []any
 }
 
-// Of names the object of a kind and namespace that stands at a path of another one.
+// Of returns the reference at a path of an object, to an object with a kind and namespace.
 func Of(from *reconcile.Object, group, kind, namespace string, path ...any) Reference {
 	return Reference{From: from, Group: group, Kind: kind, Namespace: namespace, Name: from.Text(path...), Path: path}
 }
@@ -160,13 +157,12 @@ func (r Reference) String() string {
 	return r.Kind + " " + r.Namespace + "/" + r.Name
 }
 
-// Has says whether Git holds what a reference names.
+// Has reports whether Git has the referenced object.
 func (w *World) Has(r Reference) bool {
 	return w.All[reconcile.Identity{Group: r.Group, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name}] != nil
 }
 
-// Doubt is why what Git doesn't hold may be there for reasons that hold of anything,
-// "" where there are none.
+// Doubt returns a reason, valid for all kinds, why an object that is not in Git may exist; "" if there is none.
 func (w *World) Doubt(r Reference) string {
 	if Unknown(r.Name + r.Namespace) {
 		return "its name contains a variable with an unknown value"
@@ -174,20 +170,19 @@ func (w *World) Doubt(r Reference) string {
 	return w.Partial
 }
 
-// Dangling says how references that name nothing are reported.
+// Dangling defines how references to missing objects are reported.
 type Dangling struct {
-	// There says of what Git doesn't hold at its place whether it is there all the
-	// same, and why that can't be told, "" where it can.
+	// There reports, for an object that is not in Git, whether it exists nevertheless. doubt is the reason if
+	// that cannot be decided, "" if it can.
 	There func(r Reference) (is bool, doubt string)
-	// Consequence of its absence, for the message.
+	// Consequence of the missing object, for the message.
 	Consequence string
-	// Hint is what to do where no name comes near, "" where nothing is known; it may
-	// be nil.
+	// Hint returns a hint for an object without a similar name, "" if there is none. Hint may be nil.
 	Hint func(r Reference) string
 }
 
-// Report reports the references that name nothing, and those of which that can't be
-// told.
+// Report reports the references to objects that do not exist as findings, and those that cannot be decided as
+// unresolved.
 func (d Dangling) Report(p *rule.Pass, w *World, references []Reference) {
 	for _, r := range references {
 		if r.Name == "" || w.Has(r) {
@@ -212,14 +207,14 @@ func (d Dangling) Report(p *rule.Pass, w *World, references []Reference) {
 	}
 }
 
-// Hints counts the names for which one was sought that comes near.
+// Hints counts the searches for similar names.
 type Hints int
 
-// mostHints bounds how many there are.
+// mostHints is the maximum number of searches for similar names.
 const mostHints = 100
 
-// Nearest is one of some names that comes near to another, "" where none does, or too
-// many were sought already.
+// Nearest returns the name that is similar to another one. It returns "" if there is none, or if the limit of
+// searches is exceeded.
 func (h *Hints) Nearest(name string, names []string) string {
 	if *h++; *h > mostHints {
 		return ""
@@ -230,11 +225,11 @@ func (h *Hints) Nearest(name string, names []string) string {
 	return ""
 }
 
-// mostCompared bounds the names of a cluster that slips are sought among.
+// mostCompared is the maximum number of names of a cluster that are compared to find typos.
 const mostCompared = 1_000_000
 
-// Slip is the one of some names that another one is a slip of the pen for, "" where
-// there is none, or too many were compared already.
+// Slip returns the name that another one is a typo of. It returns "" if there is none, or if the limit of
+// comparisons is exceeded.
 func (w *World) Slip(name string, names []string) string {
 	if w.compared += len(names); w.compared > mostCompared {
 		if len(w.Own) > 0 {
@@ -246,5 +241,5 @@ func (w *World) Slip(name string, names []string) string {
 	return near
 }
 
-// Unknown says that a variable whose value isn't known is in a text.
+// Unknown reports whether a string contains a variable with an unknown value.
 func Unknown(text string) bool { return strings.Contains(text, "${") }

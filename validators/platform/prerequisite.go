@@ -3,29 +3,30 @@ package platform
 import (
 	"slices"
 
+	"github.com/fleetwright/fleetwright/internal/beside"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
-	"github.com/fleetwright/fleetwright/validators/beside"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// Prerequisite is what a product needs on its cluster, and how a repository shows that it comes there.
+// Prerequisite is a component that a product needs on its cluster, and how a repository shows that it is
+// installed.
 type Prerequisite struct {
-	// Groups of the kinds that it defines.
+	// Groups are the API groups of the kinds that it defines.
 	Groups []string
-	// Chart is the name of the one that installs it.
+	// Chart is the name of the chart that installs it.
 	Chart string
-	// Words by which scripts, bootstraps and texts speak of it, or of what installs it.
+	// Words are the words by which scripts, bootstraps and other texts mention it, or mention its installer.
 	Words []string
-	// Brings says of an object that it installs it in another way; it may be nil.
+	// Brings reports whether an object installs it in another way; it may be nil.
 	Brings func(*reconcile.Object) bool
 }
 
-// CertManager is cert-manager, which the installers of DKP and NKP bring to the clusters that they make.
+// CertManager is cert-manager, which the installers of DKP and NKP install on the clusters that they create.
 var CertManager = Prerequisite{Groups: []string{"cert-manager.io"}, Chart: "cert-manager", Words: []string{"cert-manager", "konvoy", "dkp", "nkp"}}
 
-// Lacks says whether nothing in the repository shows that a prerequisite comes to the cluster.
+// Lacks reports whether nothing in the repository shows that a prerequisite is installed on the cluster.
 func (w *World) Lacks(p *rule.Pass, of Prerequisite) bool {
 	if w.Cluster == nil {
 		return false // nothing says what is installed together
@@ -50,7 +51,8 @@ func (w *World) Lacks(p *rule.Pass, of Prerequisite) bool {
 	return len(beside.Speaking(p.Repo, words, true)) == 0
 }
 
-// Chart is the name of the chart that a HelmRelease installs, "" where that isn't known, or it is none.
+// Chart returns the name of the chart that a HelmRelease installs. It returns "" if that is unknown, or if the
+// object is not a HelmRelease.
 func (w *World) Chart(o *reconcile.Object) string {
 	if o.Group != fluxapi.HelmGroup || o.Kind != "HelmRelease" {
 		return ""
@@ -58,8 +60,8 @@ func (w *World) Chart(o *reconcile.Object) string {
 	return o.ChartName(func(id reconcile.Identity) *reconcile.Object { return w.All[id] })
 }
 
-// ReportLacking reports at a path of an object that something is lacking, or leaves the question open
-// where not all that the cluster gets is known.
+// ReportLacking reports, at a path of an object, that something is missing. If not all objects of the cluster
+// are known, it reports the question as unresolved instead.
 func (w *World) ReportLacking(p *rule.Pass, o *reconcile.Object, f finding.Finding, question string, path ...any) {
 	if w.Partial == "" {
 		p.ReportBuilt(o, f, path...)

@@ -10,15 +10,15 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// Removal is a management cluster of the revision that a run compares with, as it was, and as it is.
+// Removal is a management cluster from which objects are removed: Was at the base revision of the run, Is now.
 type Removal struct {
 	Was, Is *World
 	gone    map[reconcile.Identity]bool
 }
 
-// Removals are the management clusters from which Flux deletes any object since the revision that a run
-// compares with; there are none where it compares with no revision. A cluster that isn't there any more
-// is left out: nothing says what becomes of it.
+// Removals returns the management clusters from which Flux deletes an object since the base revision of the
+// run. Without a base revision there are none. A cluster that no longer exists is left out, because its future
+// is unknown.
 func Removals(p *rule.Pass, groups ...string) []Removal {
 	if p.Before() == nil {
 		return nil
@@ -52,12 +52,12 @@ func Removals(p *rule.Pass, groups ...string) []Removal {
 	return out
 }
 
-// Gone says whether Flux deletes an object.
+// Gone reports whether Flux deletes an object.
 func (r Removal) Gone(id reconcile.Identity) bool { return r.gone[id] }
 
-// Report reports a finding about an object that is taken out: at what is left of the Kustomizations
-// that brought it, since it has no place any more. Where not all that is applied now is known, the
-// question is unresolved.
+// Report reports a finding about a removed object. The object has no place any more, so the place is that of
+// the nearest remaining parent Kustomization. If not all objects that are applied now are known, the question
+// is unresolved.
 func (r Removal) Report(p *rule.Pass, o *reconcile.Object, f finding.Finding, question string) {
 	k := o.Kustomization
 	for k.Parent != nil && k.Parent != k {
@@ -85,7 +85,7 @@ func (r Removal) Report(p *rule.Pass, o *reconcile.Object, f finding.Finding, qu
 	p.ReportIn(r.Is.Cluster.Name, f)
 }
 
-// List names things one after the other: "a, b and c".
+// List joins words with commas and a final "and": "a, b and c".
 func List(things []string) string {
 	if len(things) < 2 {
 		return strings.Join(things, "")

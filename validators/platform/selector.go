@@ -6,8 +6,7 @@ import (
 	"slices"
 )
 
-// Selects says whether a label selector, as plain values, selects labels. An empty one
-// selects all.
+// Selects reports whether a label selector, as a decoded YAML value, selects labels. An empty one selects all.
 func Selects(selector any, labels map[string]any) bool {
 	s, _ := selector.(map[string]any)
 	match, _ := s["matchLabels"].(map[string]any)
@@ -46,14 +45,14 @@ func expressionsOf(selector map[string]any) []expression {
 	return out
 }
 
-// IsEmpty says whether a label selector has no requirement.
+// IsEmpty reports whether a label selector has no requirement.
 func IsEmpty(selector any) bool {
 	s, _ := selector.(map[string]any)
 	match, _ := s["matchLabels"].(map[string]any)
 	return len(match) == 0 && len(expressionsOf(s)) == 0
 }
 
-// Keys are the labels that a selector asks for, sorted.
+// Keys returns the sorted names of the labels that a selector uses.
 func Keys(selector any) []string {
 	s, _ := selector.(map[string]any)
 	match, _ := s["matchLabels"].(map[string]any)
@@ -65,9 +64,8 @@ func Keys(selector any) []string {
 	return slices.Compact(keys)
 }
 
-// Nothing is why no labels at all can fulfil a selector, or controllers can't read it
-// (apimachinery, labels.NewRequirement); "" where they can. Values that hold variables
-// tell nothing.
+// Nothing returns the reason why a selector can match no labels, or why controllers reject it (apimachinery,
+// labels.NewRequirement); "" if it can match. Values with variables are not judged.
 func Nothing(selector any) string {
 	s, _ := selector.(map[string]any)
 	wanted := map[string]*requirement{}
@@ -105,13 +103,13 @@ func Nothing(selector any) string {
 	return ""
 }
 
-// requirement gathers what is asked of one label.
+// requirement collects the conditions of a selector for one label.
 type requirement struct {
-	// is are the values that it may have, nil for any.
+	// is are the values that the label may have, nil for any.
 	is             map[string]bool
 	not            map[string]bool
 	exists, absent bool
-	// open says that a value of it isn't known.
+	// open reports whether one of the values is unknown.
 	open bool
 }
 
@@ -146,7 +144,7 @@ func (r *requirement) add(e expression) {
 	}
 }
 
-// impossible says that no value of the label, nor its absence, will do.
+// impossible reports whether neither a value nor the absence of the label fulfils the conditions.
 func (r *requirement) impossible() bool {
 	if r.exists && r.absent {
 		return true

@@ -8,19 +8,18 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// appliedBefore are the objects of the revision that a run compares with, computed
-// once for all rules.
+// appliedBefore holds the objects at the base revision, computed once for all rules.
 type appliedBefore struct {
 	once    sync.Once
 	objects []*reconcile.Object
 }
 
-// Before is the repository at the revision that the run compares with, nil where it
-// compares with none: rules about changes then have nothing to say.
+// Before returns the repository at the base revision of the run, nil if there is none. Without it, rules about
+// changes report nothing.
 func (p *Pass) Before() *repository.Repository { return p.shared.Before }
 
-// AppliedBefore is Applied at the revision that the run compares with, for all
-// clusters. It is empty where that revision cannot be computed.
+// AppliedBefore is like Applied for the base revision, for all clusters. It returns nothing if that revision
+// cannot be evaluated.
 func (p *Pass) AppliedBefore() []*reconcile.Object {
 	b := &p.shared.before
 	b.once.Do(func() {
@@ -28,7 +27,7 @@ func (p *Pass) AppliedBefore() []*reconcile.Object {
 		if old == nil {
 			return
 		}
-		// A root that the change adds isn't there before.
+		// A root that the change adds does not exist before.
 		options.Roots = slices.DeleteFunc(slices.Clone(options.Roots), func(root string) bool {
 			_, ok := old.ReadDir(root)
 			return !ok

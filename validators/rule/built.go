@@ -9,12 +9,13 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/internal/sorting"
 )
 
-// Applied are the objects that Kustomizations would apply to the clusters that are validated,
-// an object of a shared base once for each cluster. Where the repository has no cluster, they
-// are those of its files as they stand. What charts render is left out: how that is written is
-// not the repository's to change. They must not be changed.
+// Applied returns the objects that Kustomizations would apply to the validated clusters, an object of
+// a shared base once for each cluster. If the repository has no cluster, they are the objects in its
+// files. Objects that charts render are omitted, because the repository cannot change how charts are
+// written. The objects must not be changed.
 func (p *Pass) Applied() []*reconcile.Object {
 	if len(p.Fleet().Clusters) == 0 {
 		plain := &p.shared.plain
@@ -32,10 +33,9 @@ func (p *Pass) Applied() []*reconcile.Object {
 	return objects
 }
 
-// ReportBuilt reports a finding about an object that Flux would apply. File, line and column
-// are those of what is at the path (field names and list indexes) of the object, unless the
-// finding has a file. What several clusters have from one place is one finding; it names the
-// cluster where only one has it.
+// ReportBuilt reports a finding about an object that Flux would apply. File, line and column are those of the
+// field at a path (field names and list indexes) of the object, unless the finding has a file. If several
+// clusters get the object from one place, it is one finding. The finding names the cluster if only one has it.
 func (p *Pass) ReportBuilt(o *reconcile.Object, f finding.Finding, path ...any) {
 	if f.File == "" {
 		f.File, f.Line, f.Column = o.Position(path...)
@@ -60,8 +60,8 @@ func (p *Pass) ReportBuilt(o *reconcile.Object, f finding.Finding, path ...any) 
 	p.reportIn(one)
 }
 
-// ReportIn reports a finding that holds for one cluster, "" where there is none. The same one
-// of several clusters is reported once.
+// ReportIn reports a finding that holds for one cluster, "" for none. The same finding for several clusters is
+// reported once.
 func (p *Pass) ReportIn(cluster string, f finding.Finding) {
 	p.reportIn(builtFinding{Finding: f, cluster: cluster})
 }
@@ -82,8 +82,8 @@ func (p *Pass) reportIn(f builtFinding) {
 	p.built[key] = f
 }
 
-// shape is a message without the name of the object that it is about: what a patch does to many
-// objects is one mistake.
+// shape returns a message with the object's name replaced by "*", so that the same mistake of a patch in many
+// objects is recognized as one.
 func shape(o *reconcile.Object, message string) string {
 	message = strings.ReplaceAll(message, strings.TrimPrefix(o.Namespace+"/"+o.Name, "/"), "*")
 	if o.Namespace != "" {
@@ -92,32 +92,32 @@ func shape(o *reconcile.Object, message string) string {
 	return message
 }
 
-// builtKey tells findings apart that several clusters may share.
+// builtKey identifies findings that are the same for several clusters.
 type builtKey struct {
 	file         string
 	line, column int
 	message      string
 	severity     finding.Severity
-	// object is set where there is no line, as in a ResourceList.
+	// object is set if there is no line, as in a ResourceList.
 	object finding.Object
 }
 
-// builtFinding is a finding with the first cluster that has it and the others, and whether it is
-// about what a chart renders.
+// builtFinding is a finding with the clusters that have it. rendered reports whether it is about an object that
+// a chart renders.
 type builtFinding struct {
 	finding.Finding
 	cluster string
-	// others are the other clusters that have it.
+	// others are the other clusters that have the finding.
 	others map[string]bool
 
 	rendered bool
-	// patched are where the objects are declared that it is about, if it stands in a patch of
-	// theirs, and shape is its message without their names.
+	// patched are the places of the objects, if the finding is in a patch that applies to several objects.
+	// shape is the message without their names.
 	patched map[finding.Place]bool
 	shape   string
 }
 
-// with is the finding as it holds where another one does, too.
+// with returns the finding merged with the same finding of another cluster or object.
 func (b builtFinding) with(other builtFinding) builtFinding {
 	for cluster := range other.others {
 		b = b.on(cluster)
@@ -131,7 +131,7 @@ func (b builtFinding) with(other builtFinding) builtFinding {
 	return b
 }
 
-// on is the finding as it holds on another cluster, too.
+// on returns the finding with one more cluster.
 func (b builtFinding) on(cluster string) builtFinding {
 	if cluster == b.cluster {
 		return b
@@ -143,7 +143,7 @@ func (b builtFinding) on(cluster string) builtFinding {
 	return b
 }
 
-// ofClusters are the findings of ReportIn, sorted by place; p.mu is held.
+// ofClusters returns the findings of ReportIn, sorted by place. The caller holds p.mu.
 func (p *Pass) ofClusters() []finding.Finding {
 	findings := make([]builtFinding, 0, len(p.built))
 	for _, b := range p.built {
@@ -152,7 +152,7 @@ func (p *Pass) ofClusters() []finding.Finding {
 		b.Cluster = b.cluster
 		findings = append(findings, b)
 	}
-	slices.SortFunc(findings, func(a, b builtFinding) int {
+	sorting.Func(findings, func(a, b builtFinding) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column),
 			cmp.Compare(a.Message, b.Message), cmp.Compare(a.Severity, b.Severity),
 			cmp.Compare(a.Object.Kind, b.Object.Kind), cmp.Compare(a.Object.Namespace, b.Object.Namespace), cmp.Compare(a.Object.Name, b.Object.Name))
@@ -171,7 +171,8 @@ func (p *Pass) ofClusters() []finding.Finding {
 	return fewOfReleases(findings)
 }
 
-// onceOfPatches tells what a patch does wrong to many objects once, with how many there are.
+// onceOfPatches merges findings about the same mistake of a patch in several objects, and adds the number of
+// objects to the message.
 func onceOfPatches(all []builtFinding) []builtFinding {
 	var few []builtFinding
 	known := map[builtKey]int{}
@@ -198,11 +199,12 @@ func onceOfPatches(all []builtFinding) []builtFinding {
 	return few
 }
 
-// mostOfRelease is how many findings of a rule are told about what one HelmRelease renders.
+// mostOfRelease is the number of findings of a rule that are reported about the objects that one HelmRelease
+// renders.
 const mostOfRelease = 3
 
-// fewOfReleases leaves out findings about what a HelmRelease renders where there are many: they
-// have a cause in common. The last one that is left counts the others.
+// fewOfReleases drops all but the first few findings of a rule about the objects that one HelmRelease renders,
+// because they have a common cause. The last finding that remains mentions the number of the others.
 func fewOfReleases(all []builtFinding) []finding.Finding {
 	type place struct {
 		file         string

@@ -1,33 +1,38 @@
 package rule
 
 import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
 	_ "embed" // FluxSync
+	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"path"
 	"slices"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// Example is a small repository.
+// Example is an example of a rule: a small repository.
 type Example struct {
-	// Files in txtar form (-- path -- lines). In a bad example a line that is to
-	// be found ends in the comment "# <-- here".
+	// Files in txtar form (-- path -- lines). In a bad example, a line with a finding ends in the comment "#
+	// <-- here".
 	Files string
-	// Before are the files at the revision that a rule about changes compares
-	// with; "" where it is none.
+	// Before are the files at the base revision, for a rule about changes; "" otherwise.
 	Before string
 }
 
-// Marker ends a line of a bad example that a finding must point at.
+// Marker ends a line of a bad example for which the rule must report a finding.
 const Marker = "# <-- here"
 
-// Examples are those of a rule. They run as tests: in a bad one the rule's findings are at the
-// marked lines, in a good one no rule finds anything. Unresolved ones replace bad ones for a rule
-// that has no findings: what it cannot decide is at the marked lines.
+// Examples are the examples of a rule. They run as tests. In a bad example, the rule's findings are at the
+// marked lines; in a good one, no rule finds anything. A rule without findings has unresolved examples instead
+// of bad ones: its unresolved questions are at the marked lines.
 type Examples struct {
-	// File is their path in the file system that they were read from.
+	// File is the path of the file from which they were read.
 	File                  string
 	Bad, Unresolved, Good []Example
 }
@@ -37,26 +42,67 @@ type Examples struct {
 //go:embed examples/flux-sync.txtar
 var FluxSync string
 
+// Library maps the paths of the files with examples, FOLDER/examples/NAME.txtar, to their content.
+type Library map[string][]byte
+
+// ReadLibrary reads the files with examples below a folder.
+func ReadLibrary(fsys fs.FS) (Library, error) {
+	names, err := fs.Glob(fsys, "*/examples/*.txtar")
+	all := Library{}
+	for _, name := range names {
+		if all[name], err = fs.ReadFile(fsys, name); err != nil {
+			return nil, err
+		}
+	}
+	return all, err
+}
+
+// Unpack reads a compressed tar archive of the files.
+func Unpack(packed []byte) (Library, error) {
+	unzipped, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, err
+	}
+	all := Library{}
+	for files := tar.NewReader(unzipped); ; {
+		header, err := files.Next()
+		if errors.Is(err, io.EOF) {
+			return all, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if all[header.Name], err = io.ReadAll(files); err != nil {
+			return nil, err
+		}
+	}
+}
+
 // ReadExamples reads the examples of a rule from FOLDER/examples/ID.txtar.
 //
-// The lines before the first file name the examples: bad, good or unresolved, numbered where there
-// are several. The files of an example have its name as their first folder. What follows the colon
-// are the examples that it extends: preceding ones of the same file, or whole files of the same
-// folder or of rule/examples. A file of its own replaces one of the same path. NAME.before is the
-// revision that a rule about changes compares with, declared ahead of NAME.
+// The lines before the first file define the examples: bad, good or unresolved, with a number if
+// there are several. The name of an example is the first folder of its files. After the colon are the
+// examples that it extends: earlier ones of the same file, or whole files in the same folder or in
+// rule/examples. A file of the example itself replaces an extended one with the same path. NAME.before
+// is the base revision for a rule about changes, and is defined before NAME.
 //
 //	bad: flux-sync
 //	good: bad
 //	-- bad/clusters/prod/apps.yaml --
 //	-- good/clusters/prod/apps.yaml --
-func ReadExamples(fsys fs.FS, id string) (Examples, error) {
+func ReadExamples(library Library, id string) (Examples, error) {
 	var all Examples
-	found, err := fs.Glob(fsys, "*/examples/"+id+".txtar")
-	if err != nil || len(found) != 1 {
-		return all, fmt.Errorf("the files with examples of %s are %q, want one", id, found)
+	var found []string
+	for name := range library {
+		if path.Base(name) == id+".txtar" {
+			found = append(found, name)
+		}
+	}
+	if len(found) != 1 {
+		return all, fmt.Errorf("the files with examples of %s are %q, want one", id, slices.Sorted(slices.Values(found)))
 	}
 	all.File = found[0]
-	archive, err := readArchive(fsys, all.File)
+	archive, err := library.archive(all.File)
 	if err != nil {
 		return all, err
 	}
@@ -67,7 +113,7 @@ func ReadExamples(fsys fs.FS, id string) (Examples, error) {
 		for base := range strings.FieldsSeq(extended) {
 			more, there := known[base]
 			if !there {
-				if more, err = sharedFiles(fsys, all.File, base); err != nil {
+				if more, err = library.shared(all.File, base); err != nil {
 					return all, fmt.Errorf("%s: %s: %w", all.File, name, err)
 				}
 			}
@@ -88,7 +134,7 @@ func ReadExamples(fsys fs.FS, id string) (Examples, error) {
 	return all, all.stray(archive, known)
 }
 
-// add appends an example to those of its kind.
+// add adds an example to the list of its kind: bad, unresolved or good.
 func (e *Examples) add(name string, example Example) error {
 	kind, _, _ := strings.Cut(name, "-")
 	list := map[string]*[]Example{"bad": &e.Bad, "unresolved": &e.Unresolved, "good": &e.Good}[kind]
@@ -99,7 +145,7 @@ func (e *Examples) add(name string, example Example) error {
 	return nil
 }
 
-// stray returns an error about a file that belongs to no example.
+// stray returns an error if a file belongs to no example.
 func (e *Examples) stray(archive *txtar.Archive, known map[string][]txtar.File) error {
 	for _, f := range archive.Files {
 		if name, _, _ := strings.Cut(f.Name, "/"); known[name] == nil {
@@ -109,12 +155,12 @@ func (e *Examples) stray(archive *txtar.Archive, known map[string][]txtar.File) 
 	return nil
 }
 
-// sharedFiles are those of a file that several rules extend.
-func sharedFiles(fsys fs.FS, file, name string) ([]txtar.File, error) {
+// shared returns the files of an archive that several rules extend.
+func (l Library) shared(file, name string) ([]txtar.File, error) {
 	folder, _, _ := strings.Cut(file, "/")
-	archive, err := readArchive(fsys, folder+"/examples/"+name+".txtar")
+	archive, err := l.archive(folder + "/examples/" + name + ".txtar")
 	if err != nil {
-		archive, err = readArchive(fsys, "rule/examples/"+name+".txtar")
+		archive, err = l.archive("rule/examples/" + name + ".txtar")
 	}
 	if err != nil {
 		return nil, err
@@ -122,15 +168,15 @@ func sharedFiles(fsys fs.FS, file, name string) ([]txtar.File, error) {
 	return archive.Files, nil
 }
 
-func readArchive(fsys fs.FS, name string) (*txtar.Archive, error) {
-	data, err := fs.ReadFile(fsys, name)
-	if err != nil {
-		return nil, err
+func (l Library) archive(name string) (*txtar.Archive, error) {
+	data, there := l[name]
+	if !there {
+		return nil, fmt.Errorf("%s: %w", name, fs.ErrNotExist)
 	}
 	return txtar.Parse(data), nil
 }
 
-// filesOf are the files of an archive below a folder.
+// filesOf returns the files of an archive below a folder.
 func filesOf(archive *txtar.Archive, folder string) []txtar.File {
 	files := []txtar.File{}
 	for _, f := range archive.Files {
@@ -141,7 +187,7 @@ func filesOf(archive *txtar.Archive, folder string) []txtar.File {
 	return files
 }
 
-// overlay replaces files that have the same path, and appends the others.
+// overlay returns the files with more added. A file with the same path is replaced.
 func overlay(files, more []txtar.File) []txtar.File {
 	files = slices.Clone(files)
 	for _, m := range more {

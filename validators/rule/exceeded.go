@@ -9,18 +9,17 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// LimitExceeded is the id of the rule about what was not checked since it goes beyond a bound.
-// LimitHint is the way out of the findings about what was measured, FixedHint of those about what
-// was counted.
+// LimitExceeded is the ID of the rule about what was not checked because it exceeds a limit. LimitHint is the
+// hint for measured limits, such as time. FixedHint is the hint for counted limits, such as a number of files.
 const (
 	LimitExceeded = "limit-exceeded"
 	limitHint     = "look for a part that multiplies itself there; "
 	LimitHint     = limitHint + "if the repository needs more, pass --timeout and --memory"
-	FixedHint     = limitHint + "the limit is fixed: docs/security.md lists all"
+	FixedHint     = limitHint + "the limit is fixed: docs/security.md lists all limits"
 )
 
-// Measured returns the findings of the units that exceeded a bound in this run. Whatever rules
-// run, these are reported: what was not checked must not pass as checked.
+// Measured returns the findings about everything that exceeded a measured limit in this run. They are reported
+// whatever rules run, because something unchecked must not look as if it had passed.
 func Measured() []finding.Finding {
 	var all []finding.Finding
 	for _, e := range bounds.Exceeded() {
@@ -29,7 +28,7 @@ func Measured() []finding.Finding {
 	return all
 }
 
-// OfUnit is the finding of a unit that exceeded a bound.
+// OfUnit returns the finding about a unit that exceeded a limit.
 func OfUnit(e *bounds.Error) finding.Finding {
 	f := finding.Finding{Rule: LimitExceeded, Severity: finding.Error, File: e.Unit.File, Line: e.Unit.Line,
 		Message: "not checked: " + e.Error(), Hint: LimitHint}
@@ -42,15 +41,15 @@ func OfUnit(e *bounds.Error) finding.Finding {
 	return f
 }
 
-// Exceeded is a finding of limit-exceeded, whichever rule reports it: what goes beyond a fixed limit
-// was not checked. The finding that it is made of says where, and what it is about.
+// Exceeded returns a finding of limit-exceeded, whichever rule reports it: something exceeds a fixed limit and
+// was not checked. f has the place and the object.
 func Exceeded(f finding.Finding, what, why string) finding.Finding {
 	f.Rule, f.Severity = LimitExceeded, finding.Error
 	f.Message, f.Hint = what+" was not checked: "+why, FixedHint
 	return f
 }
 
-// ruleOf is the rule that a finding of the pass is of.
+// ruleOf returns the ID of the rule that a finding of the pass belongs to.
 func (p *Pass) ruleOf(f finding.Finding) string {
 	if f.Rule == LimitExceeded {
 		return f.Rule
@@ -58,8 +57,8 @@ func (p *Pass) ruleOf(f finding.Finding) string {
 	return p.rule.ID
 }
 
-// unread returns the findings about the files that go beyond a limit and were not read. As with
-// Measured, they are reported whatever rules run.
+// unread returns the findings about the files that exceed a limit and were not read. As with Measured, they are
+// reported whatever rules run.
 func unread(repo *repository.Repository) []finding.Finding {
 	var all []finding.Finding
 	for _, f := range repo.Files() {
@@ -74,7 +73,7 @@ func unread(repo *repository.Repository) []finding.Finding {
 	return all
 }
 
-// onceExceeded keeps one of the findings of limit-exceeded that several rules have reported alike.
+// onceExceeded removes duplicate findings of limit-exceeded that several rules have reported.
 func onceExceeded(all []finding.Finding) []finding.Finding {
 	type place struct {
 		file, message string

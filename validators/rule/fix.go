@@ -9,13 +9,25 @@ import (
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 )
 
-// ReplaceText is the fix that writes another text in place of the one at a path of the
-// object's document. It is nil where that text stands elsewhere too, or is not written out
-// there: behind an alias, in a block, or in another repository.
+// ReplaceText returns the fix that replaces the string at a path of the object's document. It returns nil if
+// the string cannot be replaced there: it is behind an alias, in a block scalar, in another repository, or
+// several objects are built from the document.
 func (p *Pass) ReplaceText(o *reconcile.Object, text string, path ...any) *finding.Fix {
-	n := p.own(o, path...)
-	if n == nil || n.Kind != yaml.ScalarNode || n.Anchor != "" || strings.ContainsAny(n.Value+text, "\"'\\\n: #") {
+	edit, ok := finding.Edit{}, false
+	if n := p.own(o, path...); n != nil {
+		edit, ok = ReplaceNode(o.File, n, text)
+	}
+	if !ok {
 		return nil
+	}
+	return &finding.Fix{Edits: []finding.Edit{edit}}
+}
+
+// ReplaceNode returns the edit that replaces a scalar in a file. It returns false if the scalar is not written
+// there as a plain or quoted string.
+func ReplaceNode(file string, n *yaml.Node, text string) (finding.Edit, bool) {
+	if n == nil || n.Kind != yaml.ScalarNode || n.Anchor != "" || strings.ContainsAny(n.Value+text, "\"'\\\n: #") {
+		return finding.Edit{}, false
 	}
 	quote := ""
 	switch n.Style &^ yaml.TaggedStyle {
@@ -25,16 +37,13 @@ func (p *Pass) ReplaceText(o *reconcile.Object, text string, path ...any) *findi
 	case yaml.DoubleQuotedStyle:
 		quote = `"`
 	default:
-		return nil
+		return finding.Edit{}, false
 	}
-	return &finding.Fix{Edits: []finding.Edit{{
-		File: o.File, Line: n.Line, Column: n.Column, Old: quote + n.Value + quote, New: quote + text + quote,
-	}}}
+	return finding.Edit{File: file, Line: n.Line, Column: n.Column, Old: quote + n.Value + quote, New: quote + text + quote}, true
 }
 
-// AddField is the fix that writes a field, as "name: value", in front of the first one of the
-// map at a path of the object's document. It is nil where there is no such map in the
-// repository, or an empty one.
+// AddField returns the fix that inserts a field, as "name: value", before the first field of the map at a path
+// of the object's document. It returns nil if the repository has no such map, or if the map is empty.
 func (p *Pass) AddField(o *reconcile.Object, field string, path ...any) *finding.Fix {
 	n := p.own(o, path...)
 	if n == nil || n.Kind != yaml.MappingNode || len(n.Content) == 0 {
@@ -43,7 +52,7 @@ func (p *Pass) AddField(o *reconcile.Object, field string, path ...any) *finding
 	first := n.Content[0]
 	name, _, _ := strings.Cut(field, ":")
 	if fieldOf(n, name) != nil {
-		return nil // it is there, without a value
+		return nil // it exists, without a value
 	}
 	if n.Style&yaml.FlowStyle == 0 && n.Column != first.Column {
 		return nil // "? name" in front of ": value"
@@ -60,8 +69,8 @@ func (p *Pass) AddField(o *reconcile.Object, field string, path ...any) *finding
 	}}}
 }
 
-// own is the node at a path of the document that an object was built from, nil where that is
-// none of the repository's own, or one that several objects are built from.
+// own returns the node at a path of the document that an object was built from. It returns nil if the document
+// is not in the repository, or if several objects are built from it.
 func (p *Pass) own(o *reconcile.Object, path ...any) *yaml.Node {
 	if o == nil || o.Source == nil || o.Source.Document.File.FromItems {
 		return nil
@@ -73,7 +82,7 @@ func (p *Pass) own(o *reconcile.Object, path ...any) *yaml.Node {
 	return written(o.Source.Node, path)
 }
 
-// written is the node at a path that stands there itself: nil behind an alias or a merge key.
+// written returns the node at a path. It returns nil if the node is behind an alias or a merge key.
 func written(n *yaml.Node, path []any) *yaml.Node {
 	for _, step := range path {
 		if n == nil || n.Anchor != "" {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"path"
-	"slices"
 	"sort"
 	"strings"
 
@@ -12,46 +11,47 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/internal/sorting"
 )
 
-// Ignoring is what the ignores of a repository and its configuration came to.
+// Ignoring holds the ignores of a repository and its configuration, and what they ignored.
 type Ignoring struct {
-	// Decisions in the order of their places.
+	// Decisions are the ignores in the order of their places.
 	Decisions []*Decision
-	// Gone are the entries of the baseline that were not found any more, of rules
-	// that ran.
+	// Gone are the entries of the baseline that were not found again, of the rules that ran.
 	Gone         []finding.Known
 	BaselineFile string
-	// Known are the ids of all rules, Judging those that judge the ignoring.
+	// Known are the IDs of all rules. Judging are the IDs of the rules that check the ignores.
 	Known, Judging []string
 
 	repo       *repository.Repository
 	comments   map[string][]*Decision             // by file
 	annotated  map[*repository.Object][]*Decision // by object
 	identities map[finding.Object][]*Decision     // by group, kind, name
-	selectors  []*Decision
+	// unlined are the objects in files without line numbers, by group, kind, namespace and name.
+	unlined   map[*repository.File]map[finding.Object]*repository.Object
+	selectors []*Decision
 }
 
-// Decision is one decision to ignore a rule, or some.
+// Decision is one ignore, of one or several rules.
 type Decision struct {
-	// Ignore is what an annotation or a comment says.
+	// Ignore is the parsed annotation or comment.
 	finding.Ignore
-	// Selector is an entry of a configuration; nil otherwise.
+	// Selector is the entry of the configuration; nil for annotations and comments.
 	Selector *finding.Selector
-	// Place where it stands.
+	// File, Line and Column are the place of the ignore.
 	File         string
 	Line, Column int
-	// Object that the annotation, or comment, is in; the zero value where there is
-	// none.
+	// Object has the annotation or comment; it is the zero value if there is none.
 	Object finding.Object
-	// Used says that it ignored something; Judged that all the rules it is about
-	// ran, so that one which is not used can go.
+	// Used reports whether the ignore had an effect. Judged reports whether all rules that it names ran. If it
+	// is judged and not used, it can be removed.
 	Used, Judged bool
 
 	covers func(line int) bool
 }
 
-// By names the place of a decision: FILE:LINE.
+// By returns the place of an ignore, as FILE:LINE.
 func (d *Decision) By() string {
 	if d.Line == 0 {
 		return cmp.Or(d.File, "the configuration")
@@ -59,7 +59,7 @@ func (d *Decision) By() string {
 	return fmt.Sprintf("%s:%d", d.File, d.Line)
 }
 
-// reason that was given.
+// reason returns the reason that the ignore has.
 func (d *Decision) reason() string {
 	if d.Selector != nil {
 		return d.Selector.Reason
@@ -67,14 +67,15 @@ func (d *Decision) reason() string {
 	return d.Reason
 }
 
-// mostComments bounds the comments of one file, and the entries of one annotation, that count: each is tried on each
-// finding of the file.
+// mostComments is the maximum number of ignore comments in a file, and of entries in an annotation, that have
+// an effect. Each is compared with each finding of the file.
 const mostComments = 1000
 
-// collect finds the decisions of a repository and of the configuration.
+// collect finds the ignores of a repository and of its configuration.
 func collect(repo *repository.Repository, o RunOptions) *Ignoring {
 	ig := &Ignoring{repo: repo, BaselineFile: o.BaselineFile, Known: o.Known, comments: map[string][]*Decision{},
-		annotated: map[*repository.Object][]*Decision{}, identities: map[finding.Object][]*Decision{}}
+		annotated: map[*repository.Object][]*Decision{}, identities: map[finding.Object][]*Decision{},
+		unlined: map[*repository.File]map[finding.Object]*repository.Object{}}
 	for _, f := range repo.Files() {
 		for _, d := range f.Documents {
 			for _, object := range d.Objects {
@@ -122,8 +123,7 @@ func (ig *Ignoring) annotations(o *repository.Object) {
 	}
 }
 
-// identity is what an object is called whatever its version and namespace: the
-// namespace may come from a kustomization.
+// identity returns an object without its version and namespace; a kustomization may set the namespace.
 func identity(o finding.Object) finding.Object {
 	group, _, grouped := strings.Cut(o.APIVersion, "/")
 	if !grouped {
@@ -142,14 +142,14 @@ func (ig *Ignoring) fileComments(file string) {
 	}
 	text, err := ig.repo.ReadFile(file)
 	if err != nil {
-		return // what cannot be read has no findings that a comment could be about
+		return // a file that cannot be read has no findings for a comment
 	}
 	for i, c := range finding.Comments(text) {
 		if i == mostComments {
 			c.Mistake = fmt.Sprintf("the file has more than %d", mostComments)
 		}
 		d := &Decision{Ignore: c.Ignore, File: file, Line: c.Line, Column: c.Column, covers: c.Covers}
-		if o := objectAt(ig.repo, finding.Place{File: file, Line: c.Last}, finding.Object{}); o != nil {
+		if o := ig.objectAt(finding.Place{File: file, Line: c.Last}, finding.Object{}); o != nil {
 			d.Object = ObjectOf(o)
 		}
 		ig.Decisions = append(ig.Decisions, d)
@@ -160,8 +160,8 @@ func (ig *Ignoring) fileComments(file string) {
 	}
 }
 
-// itemComments finds the comments of an item of a ResourceList. It has no lines,
-// so that a comment counts for the whole object.
+// itemComments finds the comments of an item of a ResourceList. An item has no line numbers, so a comment
+// counts for the whole object.
 func (ig *Ignoring) itemComments(file string, doc *repository.Document) {
 	if len(doc.Objects) == 0 {
 		return
@@ -185,10 +185,9 @@ func (ig *Ignoring) itemComments(file string, doc *repository.Document) {
 	walk(doc.Root())
 }
 
-// judge sorts the decisions and says of each whether all the rules that it is
-// about ran. It comes after apply, which may find more comments.
+// judge sorts the ignores and sets Judged for each. It runs after apply, which may find more comments.
 func (ig *Ignoring) judge(rules []Rule, o RunOptions) {
-	slices.SortStableFunc(ig.Decisions, func(a, b *Decision) int {
+	sorting.StableFunc(ig.Decisions, func(a, b *Decision) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	ran := map[string]bool{}
@@ -218,25 +217,25 @@ func (ig *Ignoring) judge(rules []Rule, o RunOptions) {
 	}
 }
 
-// apply tells the findings that nobody ignores from those that somebody does.
+// apply splits findings into those that no ignore covers and ignored ones.
 func (ig *Ignoring) apply(findings []finding.Finding) (kept []finding.Finding, ignored []finding.Ignored) {
 	return take(findings, func(f finding.Finding) *Decision {
-		return ig.first(f.Rule, ig.about(f), f.File, kindOf(f, ig.repo))
+		return ig.first(f.Rule, ig.about(f), f.File, ig.kindOf(f))
 	})
 }
 
-// applySelectors is apply with the configuration's ignores alone.
+// applySelectors is like apply, with the ignores of the configuration only.
 func (ig *Ignoring) applySelectors(findings []finding.Finding) (kept []finding.Finding, ignored []finding.Ignored) {
 	return take(findings, func(f finding.Finding) *Decision {
-		return ig.first(f.Rule, nil, f.File, kindOf(f, ig.repo))
+		return ig.first(f.Rule, nil, f.File, ig.kindOf(f))
 	})
 }
 
-// applyUnresolved is apply for what is unresolved.
+// applyUnresolved is like apply, for unresolved questions.
 func (ig *Ignoring) applyUnresolved(all []finding.Unresolved) (kept []finding.Unresolved, ignored []finding.Ignored) {
 	for _, u := range all {
 		f := finding.Finding{Rule: u.Rule, Severity: "unresolved", File: u.File, Line: u.Line, Message: u.Reason}
-		if d := ig.first(f.Rule, ig.about(f), f.File, kindOf(f, ig.repo)); d != nil {
+		if d := ig.first(f.Rule, ig.about(f), f.File, ig.kindOf(f)); d != nil {
 			ignored = append(ignored, finding.Ignored{Finding: f, Reason: d.reason(), By: d.By()})
 		} else {
 			kept = append(kept, u)
@@ -256,8 +255,8 @@ func take(findings []finding.Finding, by func(finding.Finding) *Decision) (kept 
 	return kept, ignored
 }
 
-// first marks all decisions that ignore a rule as used, and returns the first:
-// of those beside the thing, then of the configuration.
+// first marks all ignores of a rule as used and returns the first one. The ignores in beside come before those
+// of the configuration.
 func (ig *Ignoring) first(rule string, beside []*Decision, file, kind string) *Decision {
 	var first *Decision
 	use := func(d *Decision) {
@@ -279,8 +278,8 @@ func (ig *Ignoring) first(rule string, beside []*Decision, file, kind string) *D
 	return first
 }
 
-// about are the decisions that stand beside what a finding is about: comments at
-// its line, or where the thing is declared, and annotations of its object.
+// about returns the ignores next to a finding: comments at its line or at the declaration, and annotations of
+// its object.
 func (ig *Ignoring) about(f finding.Finding) []*Decision {
 	var all []*Decision
 	for _, at := range []finding.Place{{File: f.File, Line: f.Line}, f.Declared} {
@@ -296,7 +295,7 @@ func (ig *Ignoring) about(f finding.Finding) []*Decision {
 	}
 	certain := false
 	for _, at := range []finding.Place{{File: f.File, Line: f.Line}, f.ObjectAt} {
-		if o := objectAt(ig.repo, at, f.Object); o != nil {
+		if o := ig.objectAt(at, f.Object); o != nil {
 			all = append(all, ig.annotated[o]...)
 			a, b := identity(ObjectOf(o)), identity(f.Object)
 			certain = certain || a.Kind == b.Kind && a.APIVersion == b.APIVersion
@@ -312,15 +311,15 @@ func (ig *Ignoring) about(f finding.Finding) []*Decision {
 	return all
 }
 
-// objectAt is the object that a line of a file belongs to; without lines, the one
-// of that name, or the only one of the file.
-func objectAt(repo *repository.Repository, at finding.Place, named finding.Object) *repository.Object {
-	f, ok := repo.File(at.File)
+// objectAt returns the object at a line of a file. If the file has no line numbers, it returns the object with
+// the name, or the only object in the file.
+func (ig *Ignoring) objectAt(at finding.Place, named finding.Object) *repository.Object {
+	f, ok := ig.repo.File(at.File)
 	if !ok {
 		return nil
 	}
 	if at.Line == 0 {
-		return withoutLine(f, named)
+		return ig.withoutLine(f, named)
 	}
 	i := sort.Search(len(f.Documents), func(i int) bool { return f.Documents[i].Line > at.Line })
 	if i == 0 {
@@ -333,30 +332,44 @@ func objectAt(repo *repository.Repository, at finding.Place, named finding.Objec
 	return objects[i-1]
 }
 
-func withoutLine(f *repository.File, named finding.Object) *repository.Object {
-	var only *repository.Object
-	count := 0
-	for _, d := range f.Documents {
-		for _, o := range d.Objects {
-			if named != (finding.Object{}) && identity(ObjectOf(o)) == identity(named) && o.Namespace == named.Namespace {
-				return o
+// withoutLine returns the object with the name in a file without line numbers, or the only object in the file.
+func (ig *Ignoring) withoutLine(f *repository.File, named finding.Object) *repository.Object {
+	objects, known := ig.unlined[f]
+	if !known {
+		objects = map[finding.Object]*repository.Object{}
+		for _, d := range f.Documents {
+			for _, o := range d.Objects {
+				key := identity(ObjectOf(o))
+				if key.Namespace = o.Namespace; objects[key] == nil {
+					objects[key] = o
+				}
 			}
-			only = o
-			count++
 		}
+		ig.unlined[f] = objects
 	}
-	if count == 1 && named == (finding.Object{}) {
-		return only
+	if named == (finding.Object{}) {
+		var all []*repository.Object
+		for _, d := range f.Documents {
+			if all = append(all, d.Objects...); len(all) > 1 {
+				return nil
+			}
+		}
+		if len(all) == 0 {
+			return nil
+		}
+		return all[0]
 	}
-	return nil
+	key := identity(named)
+	key.Namespace = named.Namespace
+	return objects[key]
 }
 
-// kindOf is the kind that a finding is about, "" for none.
-func kindOf(f finding.Finding, repo *repository.Repository) string {
+// kindOf returns the kind of the object that a finding is about, "" if there is none.
+func (ig *Ignoring) kindOf(f finding.Finding) string {
 	if f.Object.Kind != "" {
 		return f.Object.Kind
 	}
-	if o := objectAt(repo, finding.Place{File: f.File, Line: f.Line}, f.Object); o != nil {
+	if o := ig.objectAt(finding.Place{File: f.File, Line: f.Line}, f.Object); o != nil {
 		return o.Kind
 	}
 	return ""

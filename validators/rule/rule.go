@@ -1,6 +1,6 @@
-// Package rule defines a validation rule: a value with its id, its explanation, and the function
-// that checks a repository. Its examples are in the folder examples beside it. The rules are in the
-// packages next to this one, and package validators lists all of them.
+// Package rule defines validation rules. A rule is a value with its ID, its explanation, and the function that
+// checks a repository. Its examples are in the folder examples next to it. The rules are in the packages next
+// to this one, and package validators lists them all.
 package rule
 
 import (
@@ -11,39 +11,39 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/fleetwright/fleetwright/internal/coverage"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/schemas"
 )
 
-// Rule is one thing that can be wrong with a repository.
+// Rule is one check of a repository.
 type Rule struct {
-	// ID is kebab-case with a domain first, and stable for ever: it is what a
-	// report, an ignore and the documentation call the rule.
+	// ID is in kebab case, begins with a domain and never changes. Reports, ignores and the documentation
+	// identify the rule by it.
 	ID string
 	// Title says in one line what is wrong, without a full stop.
 	Title    string
 	Severity finding.Severity
-	// Profile that the rule belongs to. A rule that has one is off unless the
-	// profile, or the rule itself, is asked for.
+	// Profile is the profile that the rule belongs to. A rule with a profile runs only if the profile or the
+	// rule itself is selected.
 	Profile string
-	// Why it matters: what Flux does when it is so. Fix: how to mend it. Both
-	// are plain text in paragraphs.
+	// Why explains the consequence: what Flux does. Fix explains how to fix it. Both are plain text in
+	// paragraphs.
 	Why string
 	Fix string
-	// Run looks at the repository and reports to the pass. It may run at the
-	// same time as other rules.
+	// Run checks the repository and reports to the pass. It may run in parallel with other rules.
 	Run func(*Pass)
-	// Ignoring, in place of Run, judges the ignores once all other rules have run.
+	// Ignoring, which replaces Run, checks the ignores after all other rules have run.
 	Ignoring func(*Pass, *Ignoring)
 }
 
-// Pass is one rule's look at one repository.
+// Pass is one run of one rule over one repository.
 type Pass struct {
 	Context context.Context
 	Repo    *repository.Repository
-	// Cluster that is validated, "" for all.
+	// Cluster is the validated cluster, "" for all.
 	Cluster string
 
 	rule   *Rule
@@ -55,14 +55,14 @@ type Pass struct {
 	built  map[builtKey]builtFinding
 }
 
-// NewPass prepares a rule's look at a repository. Passes of the same repository
-// share what Analysis computes through one Shared.
+// NewPass returns a pass of a rule over a repository. Passes with the same Shared share the results of each
+// Analysis.
 func NewPass(ctx context.Context, r *Rule, repo *repository.Repository, cluster string, shared *Shared) *Pass {
 	return &Pass{Context: ctx, Repo: repo, Cluster: cluster, rule: r, shared: shared}
 }
 
-// Report adds a finding. Its rule, and its severity where it has none, are the
-// rule's, but for one of Exceeded.
+// Report adds a finding. The finding gets the ID of the rule, except for one of Exceeded, and the rule's
+// severity if it has none.
 func (p *Pass) Report(f finding.Finding) {
 	f.Rule = p.ruleOf(f)
 	if f.Severity == "" {
@@ -82,7 +82,8 @@ func (p *Pass) Unresolved(file string, line int, reason string) {
 		finding.Unresolved{Rule: p.rule.ID, File: file, Line: line, Reason: reason})
 }
 
-// UnresolvedFor is Unresolved of a question whose cause others share. The reason is both.
+// UnresolvedFor is like Unresolved for a question whose cause other questions share. The reason consists of
+// both.
 func (p *Pass) UnresolvedFor(file string, line int, question, cause string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -91,32 +92,29 @@ func (p *Pass) UnresolvedFor(file string, line int, question, cause string) {
 	})
 }
 
-// Checked tells that the rule judged a file that holds neither objects nor a
-// kustomization, such as a helmfile: a repository in which nothing was judged is
-// an error to the user.
+// Checked records that the rule checked a file with neither objects nor a kustomization, such as a helmfile. If
+// no file at all was checked, validation fails.
 func (p *Pass) Checked(file string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.read = append(p.read, file)
 }
 
-// NotJudged tells that the rule leaves files alone which no cluster applies: the summary counts
-// them.
+// NotJudged records files that the rule skipped because no cluster applies them. The summary counts them.
 func (p *Pass) NotJudged(files ...string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.spared = append(p.spared, files...)
 }
 
-// Results are what was reported so far, and the files told to Checked, in no
-// order.
+// Results returns what was reported so far, and the files passed to Checked, in no particular order.
 func (p *Pass) Results() (findings []finding.Finding, unresolved []finding.Unresolved, checked []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.Concat(p.onceOfClusters(p.report.Findings), p.ofClusters()), p.report.Unresolved, p.read
 }
 
-// onceOfClusters tells once what several clusters have from one place; p.mu is held.
+// onceOfClusters merges findings that several clusters have at the same place. The caller holds p.mu.
 func (p *Pass) onceOfClusters(all []finding.Finding) []finding.Finding {
 	var few []finding.Finding
 	clusters := map[builtKey][]string{}
@@ -138,7 +136,8 @@ func (p *Pass) onceOfClusters(all []finding.Finding) []finding.Finding {
 	return few
 }
 
-// amongClusters names the clusters that have a finding, sorted; "" where all that are validated do.
+// amongClusters returns the sorted clusters that have a finding, in parentheses; "" if all validated clusters
+// have it.
 func (p *Pass) amongClusters(names []string) string {
 	if len(names) >= len(p.Clusters()) {
 		return ""
@@ -146,36 +145,35 @@ func (p *Pass) amongClusters(names []string) string {
 	return " (clusters " + strings.Join(names, ", ") + ")"
 }
 
-// Built names an object that Flux would apply in a finding.
+// Built returns the identity of an object that Flux would apply, for a finding.
 func Built(o *reconcile.Object) finding.Object {
 	return finding.Object{APIVersion: o.APIVersion, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}
 }
 
-// Runs says whether a rule runs in the same run.
+// Runs reports whether a rule is part of this run.
 func (p *Pass) Runs(id string) bool { return p.shared.running[id] }
 
-// SchemaFolders are the folders of schemas that the run was given.
+// SchemaFolders returns the folders of schemas that the user passed.
 func (p *Pass) SchemaFolders() []*schemas.Folder { return p.shared.Schemas }
 
-// ObjectOf names an object in a finding.
+// ObjectOf returns the identity of an object, for a finding.
 func ObjectOf(o *repository.Object) finding.Object {
 	return finding.Object{APIVersion: o.APIVersion, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}
 }
 
-// Analysis is a computation over a repository that several rules draw findings
-// from. It runs once for each repository, whichever rule asks first.
+// Analysis is a computation over a repository whose result several rules use. It runs once for each repository,
+// when the first rule asks for it.
 //
-// Declare it as a package variable and ask with Of; its result must not be
-// changed.
+// Declare it as a package variable and call Of. The result must not be modified.
 type Analysis[T any] struct {
 	Name string
 	Run  func(context.Context, *repository.Repository) T
-	// RunPass is in place of Run where the computation needs what another
-	// analysis gave, or the options of the run. It must not ask for the cluster.
+	// RunPass replaces Run if the computation needs the result of another analysis, or the options of the run.
+	// It must not use the pass's cluster.
 	RunPass func(*Pass) T
 }
 
-// Of returns the analysis of the pass's repository.
+// Of returns the result of the analysis for the pass's repository.
 func (a *Analysis[T]) Of(p *Pass) T {
 	once := p.shared.once(a)
 	once.do.Do(func() {
@@ -189,9 +187,8 @@ func (a *Analysis[T]) Of(p *Pass) T {
 	return value
 }
 
-// Whole is the repository that the pass's is a part of: itself, unless the run was
-// given only what has to be judged. It is asked for late, since a part is given in
-// order not to read the whole.
+// Whole returns the whole repository if the pass's repository is only a part of it, and else the pass's
+// repository. It reads the whole repository at the first call, because most runs over a part do not need it.
 func (p *Pass) Whole() *repository.Repository {
 	s := p.shared
 	if s.Whole == nil {
@@ -205,15 +202,15 @@ func (p *Pass) Whole() *repository.Repository {
 	return s.whole.repo
 }
 
-// fleets is the graph that Clusters draws from.
+// fleets holds the graph that Clusters uses.
 type fleets struct {
 	once  sync.Once
 	fleet *reconcile.Fleet
 	err   error
 }
 
-// Fleet is what Flux would apply from the repository, computed once for all
-// rules. It is empty where it cannot be computed; the run then tells why.
+// Fleet returns what Flux would apply from the repository, computed once for all rules. It is empty if it
+// cannot be computed; then the run returns the error.
 func (p *Pass) Fleet() *reconcile.Fleet {
 	f := &p.shared.fleets
 	f.once.Do(func() {
@@ -227,8 +224,8 @@ func (p *Pass) Fleet() *reconcile.Fleet {
 	return f.fleet
 }
 
-// applied counts the clusters of the repository, and for those that are validated the
-// Kustomizations that were built and the objects that they apply, once all rules have run.
+// applied counts the clusters of the repository. For the validated ones it also counts the Kustomizations that
+// were built and the objects that they apply. It is called after all rules have run.
 func (s *Shared) applied(cluster string) (clusters, builds, objects int) {
 	if s.fleets.fleet == nil {
 		return 0, 0, 0
@@ -244,11 +241,30 @@ func (s *Shared) applied(cluster string) (clusters, builds, objects int) {
 	return len(s.fleets.fleet.Clusters), builds, objects
 }
 
-// Clusters are those of the Fleet that are validated: all, or the one of the
-// pass.
+// Coverage returns the share of the repository that the validated clusters reach. It does not include the
+// objects that were checked against schemas, which are counted after all rules have run. The result must not be
+// modified.
+func (p *Pass) Coverage() *finding.Coverage {
+	c := &p.shared.coverage
+	c.once.Do(func() { c.is = coverage.Of(p.Whole(), p.Fleet(), p.Cluster) })
+	return c.is
+}
+
+// SchemaChecked records that an object was checked against a schema.
+func (p *Pass) SchemaChecked(o *reconcile.Object) {
+	s := p.shared
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.schemaChecked == nil {
+		s.schemaChecked = map[string]int{}
+	}
+	s.schemaChecked[o.Kustomization.Cluster.Name]++
+}
+
+// Clusters returns the validated clusters: all, or the one of the pass.
 func (p *Pass) Clusters() []*reconcile.Cluster { return chosen(p.Fleet(), p.Cluster) }
 
-// chosen is the cluster of a name, all where it is "".
+// chosen returns the cluster with a name, or all clusters if the name is "".
 func chosen(fleet *reconcile.Fleet, name string) []*reconcile.Cluster {
 	if name == "" {
 		return fleet.Clusters
@@ -259,15 +275,15 @@ func chosen(fleet *reconcile.Fleet, name string) []*reconcile.Cluster {
 	return nil
 }
 
-// InCluster says whether what a cluster of some name has is validated; what names none of the
-// repository's clusters counts for every one.
+// InCluster reports whether the cluster with a name is validated. It returns true for a name that no cluster of
+// the repository has.
 func (p *Pass) InCluster(name string) bool {
 	c, known := p.Fleet().Named(name)
 	return !known || slices.Contains(p.Clusters(), c)
 }
 
-// clusterName is what the report calls a cluster, however the finding does: a name that --cluster
-// takes. It is "" for none of the repository's, unless the repository has no cluster.
+// clusterName returns the name of a cluster that the report and --cluster use, for any name of the cluster. It
+// returns "" for an unknown cluster, unless the repository has no clusters.
 func (p *Pass) clusterName(name string) string {
 	if name == "" || len(p.Fleet().Clusters) == 0 {
 		return name
@@ -278,23 +294,23 @@ func (p *Pass) clusterName(name string) string {
 	return ""
 }
 
-// Err is why the Fleet could not be computed or the whole repository not be read,
-// nil where they could, or no rule asked for them.
+// Err returns the error of reading the whole repository or of computing the Fleet; nil if there was none or no
+// rule needed them.
 func (s *Shared) Err() error { return errors.Join(s.whole.err, s.fleets.err) }
 
-// Shared keeps the analyses of one repository. The zero value is ready to use.
+// Shared holds the results of the analyses of one repository. The zero value is ready to use.
 type Shared struct {
-	// Reconcile says what the graph of clusters starts from.
+	// Reconcile are the options for the evaluation of the clusters.
 	Reconcile reconcile.Options
-	// Before is the repository at the revision that the run compares with; nil for
-	// none.
+	// Before is the repository at the base revision; nil if there is none.
 	Before *repository.Repository
 	before appliedBefore
-	// Schemas are folders of schemas beside those that are known and those of
-	// the repository.
+	// Schemas are folders with additional schemas.
 	Schemas []*schemas.Folder
-	// Whole reads the repository that the one to validate is a part of; nil where
-	// it is none. It is called once, if at all.
+	// Kubernetes is the version of Kubernetes that the clusters run; "" if it is unknown.
+	Kubernetes string
+	// Whole reads the whole repository if only a part of it is validated; nil otherwise. It is called at most
+	// once.
 	Whole func() (*repository.Repository, error)
 
 	whole struct {
@@ -306,7 +322,13 @@ type Shared struct {
 	mu      sync.Mutex
 	results map[any]*result
 	fleets  fleets
-	plain   struct {
+	// schemaChecked is the number of objects that were checked against schemas, by cluster.
+	schemaChecked map[string]int
+	coverage      struct {
+		once sync.Once
+		is   *finding.Coverage
+	}
+	plain struct {
 		once    sync.Once
 		objects []*reconcile.Object
 	}

@@ -7,77 +7,84 @@ import (
 	"maps"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
 	"github.com/fleetwright/fleetwright/internal/bounds"
+	"github.com/fleetwright/fleetwright/internal/coverage"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/schemas"
 )
 
-// RunOptions say how rules are run over a repository, and what is not reported.
+// RunOptions are the options of a run, and say which findings are not reported.
 type RunOptions struct {
-	// Cluster that is validated, "" for all.
+	// Cluster is the cluster to validate, "" for all.
 	Cluster string
-	// Before is the repository at the revision that the run compares with; nil for
-	// none.
+	// Before is the repository at the base revision; nil if there is none.
 	Before *repository.Repository
-	// Reconcile says what the graph of clusters starts from.
+	// Reconcile are the options for the evaluation of the clusters.
 	Reconcile reconcile.Options
-	// Schemas are folders of schemas beside those that are known.
+	// Kubernetes is the version of Kubernetes that the clusters run; "" if it is unknown.
+	Kubernetes string
+	// Schemas are folders with additional schemas.
 	Schemas []*schemas.Folder
-	// Whole reads the repository that the one to validate is a part of; nil where
-	// it is none.
+	// Whole reads the whole repository if only a part of it is validated; nil otherwise.
 	Whole func() (*repository.Repository, error)
-	// Known are the ids of all rules that there are, whether they run or not.
+	// Known are the IDs of all rules, whether or not they run.
 	Known []string
-	// Severities that findings of some rules, by id, have in place of their own.
+	// Severities override the severity of rules, by rule ID.
 	Severities map[string]finding.Severity
-	// Selectors are the ignores of a configuration.
+	// Selectors are the ignores of the configuration.
 	Selectors []finding.Selector
-	// Baseline holds findings that are not reported; it may be nil. BaselineFile
-	// is its path.
+	// Baseline holds known findings, which are not reported; it may be nil. BaselineFile is its path.
 	Baseline     *finding.Baseline
 	BaselineFile string
-	// ReportIgnored reports what is ignored too, whoever ignores it.
+	// ReportIgnored includes ignored findings in the report, whatever ignores them.
 	ReportIgnored bool
-	// Reconciled, if not nil, is given the clusters once the rules have run, unless none of
-	// them has looked at them. Its error is that of the run.
+	// Coverage asks for the coverage in the report even if no rule evaluates the clusters.
+	Coverage bool
+	// Reconciled, if not nil, is called with the clusters after the rules have run, if any rule has evaluated
+	// them. Its error becomes the error of the run.
 	Reconciled func(*reconcile.Fleet) error
-	// Progress, if not nil, is told how many rules will run, and each time that one has. It
-	// may be called at the same time from several goroutines.
+	// Progress, if not nil, is called with the total number of rules at the start and after each rule. It may
+	// be called concurrently.
 	Progress func(done, total int)
 }
 
-// Outcome is what rules said, in no order.
+// Outcome is what the rules reported, in no particular order.
 type Outcome struct {
 	Findings   []finding.Finding
 	Unresolved []finding.Unresolved
 	Ignored    []finding.Ignored
-	// Checked are the files told to Pass.Checked.
+	// Checked are the files that rules passed to Pass.Checked.
 	Checked []string
-	// NotJudged are the files told to Pass.NotJudged, sorted.
+	// NotJudged are the files that rules passed to Pass.NotJudged, sorted.
 	NotJudged []string
-	// Clusters counts those of the repository, 0 where no rule has looked at them.
+	// Clusters is the number of clusters in the repository; 0 if no rule has evaluated them.
 	Clusters int
-	// Builds counts the Kustomizations that were built for the clusters that are validated, and
-	// Objects what they apply, without what charts render.
+	// Builds is the number of Kustomizations that were built for the validated clusters. Objects is the number
+	// of objects that they apply, without those that charts render.
 	Builds, Objects int
+	// Coverage is the coverage of the repository; nil if no rule has evaluated the clusters.
+	Coverage *finding.Coverage
 }
 
-// Run runs rules over a repository, side by side, takes out what is ignored, and
-// then runs the rules that judge the ignoring. An error means that the repository
-// could not be validated, because the context ended or a rule failed.
+// Run runs rules over a repository in parallel, removes the ignored findings, and then runs the rules that
+// check the ignores. It returns an error if the context ended or a rule failed.
 func Run(ctx context.Context, repo *repository.Repository, rules []Rule, o RunOptions) (Outcome, error) {
-	shared := Shared{Before: o.Before, Reconcile: o.Reconcile, Schemas: o.Schemas, Whole: o.Whole}
+	shared := Shared{Before: o.Before, Reconcile: o.Reconcile, Schemas: o.Schemas, Kubernetes: o.Kubernetes, Whole: o.Whole}
 	shared.running = map[string]bool{}
 	for _, r := range rules {
 		shared.running[r.ID] = true
 	}
 	passes := make([]*Pass, len(rules))
 	failed := make([]error, len(rules), len(rules)+2)
+	if o.Coverage && len(rules) > 0 {
+		NewPass(ctx, &rules[0], repo, o.Cluster, &shared).Fleet()
+	}
 	var done atomic.Int64
 	var wg sync.WaitGroup
 	total := len(rules)
@@ -112,25 +119,43 @@ func Run(ctx context.Context, repo *repository.Repository, rules []Rule, o RunOp
 	}
 	var out Outcome
 	out.Clusters, out.Builds, out.Objects = shared.applied(o.Cluster)
+	if shared.fleets.fleet != nil && len(passes) > 0 {
+		out.cover(passes[0], &shared)
+	}
 	for _, p := range passes {
 		out.gather(p, o.Severities)
 	}
-	if len(passes) > 0 && len(out.Findings)+len(out.Unresolved) > 0 {
+	if len(passes) > 0 && (len(out.Findings)+len(out.Unresolved) > 0 || out.Coverage != nil) {
 		passes[0].Fleet().Know(repo.Lines()) // whichever rules run, the same is hidden
 	}
 	out.Findings = onceExceeded(slices.Concat(out.Findings, Measured(), unread(repo)))
-	out.scrub(repo.Lines())
+	if o.Baseline != nil {
+		out.scrub(repo.Lines()) // it knows findings by their messages
+	}
 	if err := out.ignore(repo, rules, passes, o); err != nil {
 		return Outcome{}, err
 	}
-	out.shorten()
+	out.shorten(repo.Lines())
 	return out, nil
 }
 
-// shorten leaves out what no report can hold, and reports that.
-func (out *Outcome) shorten() {
+// cover adds the coverage.
+func (out *Outcome) cover(p *Pass, s *Shared) {
+	out.Coverage = p.Coverage()
+	judging := false
+	for id := range s.running {
+		judging = judging || strings.HasPrefix(id, "schema-")
+	}
+	coverage.CountChecked(out.Coverage, s.schemaChecked, judging)
+}
+
+// shorten removes the findings that exceed the size of a report, and adds a finding about that. It scrubs the
+// other findings before their messages are cut, because half of a secret value would not be recognized.
+func (out *Outcome) shorten(lines *repository.Lines) {
 	var left map[string]int
 	out.Findings, left = finding.First(out.Findings)
+	out.scrub(lines)
+	out.Findings = finding.Shown(out.Findings)
 	for _, id := range slices.Sorted(maps.Keys(left)) {
 		out.Findings = append(out.Findings, finding.Finding{
 			Rule: LimitExceeded, Severity: finding.Error,
@@ -158,8 +183,8 @@ func (out *Outcome) gather(p *Pass, severities map[string]finding.Severity) {
 	out.NotJudged = slices.Compact(out.NotJudged)
 }
 
-// ignore takes out what is ignored and adds what the rules say about the
-// ignoring itself, which only a configuration or a baseline can ignore.
+// ignore removes ignored findings and adds the findings about the ignores themselves. Only a configuration or a
+// baseline can ignore the latter.
 func (out *Outcome) ignore(repo *repository.Repository, rules []Rule, passes []*Pass, o RunOptions) error {
 	judging := map[string]bool{}
 	for _, r := range rules {
@@ -200,8 +225,8 @@ func (out *Outcome) ignore(repo *repository.Repository, rules []Rule, passes []*
 	return nil
 }
 
-// known takes out the findings that the baseline knows, looking at its entries of
-// some rules, and returns those of them that were not found any more.
+// known removes the findings that the baseline has, using only its entries for the selected rules. It returns
+// those of the entries that were not found again.
 func (out *Outcome) known(repo *repository.Repository, o RunOptions, of func(id string) bool) []finding.Known {
 	if o.Baseline == nil {
 		return nil
@@ -216,8 +241,8 @@ func (out *Outcome) known(repo *repository.Repository, o RunOptions, of func(id 
 	return gone
 }
 
-// guarded turns a rule's panic into an error: a repository that breaks a rule
-// must not pass as one that the rule found nothing in.
+// guarded turns a panic of a rule into an error, so that a repository that breaks a rule does not look as if
+// the rule found nothing.
 func guarded(r *Rule, run func()) (err error) {
 	defer func() {
 		if v := recover(); v != nil {

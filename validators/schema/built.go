@@ -3,8 +3,10 @@ package schema
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"iter"
 	"path"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -51,7 +53,8 @@ func reached(fleet *reconcile.Fleet) reach {
 		for _, k := range c.Kustomizations {
 			files := r.built
 			lacks := len(k.Lacking()) > 0
-			if k.Failure != nil || lacks {
+			recovered := k.Failure != nil && len(k.Objects) > 0
+			if k.Failure != nil || lacks || len(k.Gaps) > 0 && len(k.Objects) == 0 {
 				files = r.failed
 			}
 			if k.Unbuilt && k.Repo != nil || k.Failure != nil && k.Failure.Reason != builds.PathMissing && k.Repo != nil {
@@ -66,7 +69,7 @@ func reached(fleet *reconcile.Fleet) reach {
 			}
 			for _, o := range k.Objects {
 				files[o.File] = true
-				if lacks {
+				if lacks || recovered {
 					r.known[o.Source] = true
 				}
 			}
@@ -112,25 +115,36 @@ func (r reach) mayFail(file string) bool {
 	return false
 }
 
-// built validates an object as Flux would apply it.
-func (w work) built(o *reconcile.Object) checked {
+// built validates an object as Flux would apply it to a cluster.
+func (w work) built(cluster string, o *reconcile.Object) checked {
 	c := checked{file: o.File, line: o.Line, object: rule.Built(o), built: o}
-	found, err := w.kinds.Lookup(apischema.FromAPIVersionAndKind(o.APIVersion, o.Kind))
+	found, doubtful, err := w.kinds.LookupIn(cluster, apischema.FromAPIVersionAndKind(o.APIVersion, o.Kind))
 	if err != nil {
-		c.lacks(err)
+		if c.lacks(err); c.noSchema != "" {
+			for _, p := range schemas.Metadata(o.Value, schemas.Options{Hints: w.hints}) {
+				if p.Kind == schemas.Invalid {
+					c.found = append(c.found, located{Problem: p})
+				}
+			}
+		}
 		for i := range c.found {
 			f := &c.found[i]
 			f.file, f.line, f.column = o.Position(f.Path...)
 		}
 		return c
 	}
-	problems := w.judge(found, o.Value, c, len(o.Unknown) == 0)
+	problems, judged := w.judge(found, o.Value, c, len(o.Unknown) == 0)
+	c.judged = judged
 	if len(problems) == 0 {
 		return c
 	}
 	own := w.ownProblems(found, o, c)
 	for _, p := range problems {
-		l := located{Problem: p}
+		if o.Looks && p.Kind == schemas.Invalid {
+			p.Kind, p.Required, p.Misspelt, p.Rule = schemas.Unresolved, false, false, false
+			p.Message = fmt.Sprintf("%s of %s: HelmRelease %s asks the cluster for objects that are not known here", p.Message, o, o.HelmRelease.Name)
+		}
+		l := located{Problem: p, doubtful: doubtful}
 		if p.Kind == schemas.UnknownField {
 			l.file, l.line, l.column = o.KeyPosition(p.Path...)
 		} else {
@@ -175,7 +189,8 @@ func (w work) ownProblems(found []*schemas.Schema, o *reconcile.Object, c checke
 		if err != nil || !isMap {
 			return nil
 		}
-		return w.judge(found, fields, c, false)
+		all, _ := w.judge(found, fields, c, false)
+		return all
 	})
 	return func(p schemas.Problem) bool {
 		return slices.ContainsFunc(problems(), func(q schemas.Problem) bool {
@@ -233,43 +248,132 @@ func (c checked) part(at []any) string {
 	return schemas.Field(at) + " of " + c.object.String()
 }
 
-// eachDefinition adds the CustomResourceDefinitions that Flux would apply, each once,
-// and those in files that no build reads: charts hold them, and other
-// repositories' parts.
-func eachDefinition(p *rule.Pass, add func(schemas.Definition)) {
-	fleet := p.Fleet()
-	r := reached(fleet)
-	// Those that a chart renders all stand at the HelmRelease.
-	type origin struct {
-		place
-		template, name string
-	}
-	seen := map[origin]bool{}
-	for _, c := range fleet.Clusters {
-		for _, o := range c.Objects() {
-			from := origin{place: place{o.File, o.Line}}
-			if o.HelmRelease != nil {
-				from.template, from.name = o.Template, o.Name
-			}
-			if o.Kind != definitionKind || seen[from] {
+// standing are the objects in files that are validated as they stand.
+func (r reach) standing(repo *repository.Repository) iter.Seq2[*repository.Object, repository.Use] {
+	return func(yield func(*repository.Object, repository.Use) bool) {
+		for _, f := range repo.Files() {
+			use := repo.Use(f.Path)
+			if f.Excluded || use != repository.Plain && use != repository.Resource || repository.IsKustomization(f.Path) || !r.asItStands(f.Path) {
 				continue
 			}
-			if d, ok := schemas.DefinitionOf(o.Value, o.File, o.Line); ok {
-				seen[from] = true
-				add(d)
+			for _, d := range f.Documents {
+				for _, o := range d.Objects {
+					if !r.known[o] && !yield(o, use) {
+						return
+					}
+				}
 			}
 		}
 	}
-	mayChange := patched.Of(p).kinds[definitionKind]
-	for _, f := range p.Repo.Files() {
-		if f.Excluded || !holdsDefinitions(p.Repo.Use(f.Path)) {
-			continue
+}
+
+// eachDefinition adds the CustomResourceDefinitions that Flux would apply, each once, and those in files that no build
+// reads: charts hold them, and other repositories' parts.
+func eachDefinition(p *rule.Pass, add func(schemas.Definition)) {
+	known := appliedDefinitions{at: map[definedAt][]*appliedDefinition{}}
+	for _, c := range p.Fleet().Clusters {
+		for _, o := range c.Objects() {
+			known.add(c, o, o.Value)
 		}
-		for _, d := range f.Documents {
-			for _, o := range d.Objects {
-				line, _ := o.Position()
-				if definition, ok := definitions.In(o); ok && !seen[origin{place: place{f.Path, line}}] {
-					add(unlessPatched(definition, mayChange && r.all))
+		for _, r := range c.Releases {
+			for _, value := range r.Unrendered() {
+				known.add(c, r.Object, value)
+			}
+		}
+	}
+	for _, d := range known.all {
+		add(d.Definition)
+	}
+	r := reached(p.Fleet())
+	mayChange := patched.Of(p).kinds[definitionKind]
+	for d := range definitionsInFiles(p.Repo) {
+		if known.at[definedAt{place: place{d.File, d.Line}}] == nil {
+			add(unlessPatched(d, mayChange && r.all))
+		}
+	}
+}
+
+// definedAt is where a definition comes from: those that a chart brings are all at the HelmRelease.
+type definedAt struct {
+	place
+	template, name string
+}
+
+// appliedDefinition is a definition, and what it is made of.
+type appliedDefinition struct {
+	schemas.Definition
+	spec map[string]any
+}
+
+// appliedDefinitions are those that clusters apply, in their order.
+type appliedDefinitions struct {
+	all []*appliedDefinition
+	at  map[definedAt][]*appliedDefinition
+}
+
+// add adds a value that an object is, or that the chart of a HelmRelease brings. Clusters may have different ones from one
+// place: with another version of a chart, patched or substituted.
+func (a *appliedDefinitions) add(c *reconcile.Cluster, o *reconcile.Object, value map[string]any) {
+	if value["kind"] != definitionKind {
+		return
+	}
+	from, release := definedAt{place: place{o.File, o.Line}}, o.HelmRelease
+	if o.Kind != definitionKind {
+		release = o
+	}
+	if release != nil {
+		metadata, _ := value["metadata"].(map[string]any)
+		name, _ := metadata["name"].(string)
+		from.template, from.name = o.Template, name
+	}
+	spec, _ := value["spec"].(map[string]any)
+	for _, d := range a.at[from] {
+		if sameMap(d.spec, spec) {
+			if last := len(d.Clusters) - 1; d.Clusters[last] != c.Name {
+				d.Clusters = append(d.Clusters, c.Name)
+			}
+			return
+		}
+	}
+	read, ok := schemas.DefinitionOf(value, o.File, o.Line)
+	if !ok {
+		return
+	}
+	d := &appliedDefinition{read, spec}
+	d.Clusters = []string{c.Name}
+	if release != nil {
+		d.HelmRelease, d.Chart = release.Namespace+"/"+release.Name, chartOf(c, release)
+	}
+	a.all, a.at[from] = append(a.all, d), append(a.at[from], d)
+}
+
+// chartOf is the name and version of the chart of a HelmRelease.
+func chartOf(c *reconcile.Cluster, release *reconcile.Object) string {
+	for _, r := range c.Releases {
+		if r.Object == release {
+			return r.Chart
+		}
+	}
+	return ""
+}
+
+// sameMap says whether two maps are one, or equal.
+func sameMap(a, b map[string]any) bool {
+	return reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer() || reflect.DeepEqual(a, b)
+}
+
+// definitionsInFiles are the CustomResourceDefinitions in the files of a repository.
+func definitionsInFiles(repo *repository.Repository) iter.Seq[schemas.Definition] {
+	return func(yield func(schemas.Definition) bool) {
+		for _, f := range repo.Files() {
+			if f.Excluded || !holdsDefinitions(repo.Use(f.Path)) {
+				continue
+			}
+			for _, d := range f.Documents {
+				for _, o := range d.Objects {
+					if definition, ok := definitions.In(o); ok && !yield(definition) {
+						return
+					}
 				}
 			}
 		}

@@ -130,3 +130,57 @@ func TestDefinitionsOfApplications(t *testing.T) {
 		}
 	}
 }
+
+// TestDefinitionsOfClusters: a cluster's objects are judged by the definitions that it applies. Those that only another
+// cluster applies may be of another release, so that what they refuse is a warning.
+func TestDefinitionsOfClusters(t *testing.T) {
+	t.Parallel()
+	object := func(dir string) string {
+		return "-- " + dir + "/foo.yaml --\n" + strings.Replace(foo, "size: big", "colour: red", 1) + "metadata: {name: a}\n"
+	}
+	coloured := strings.Replace(fooDefinition, "properties: {size", "properties: {colour: {type: string}, size", 1)
+	if coloured == fooDefinition {
+		t.Fatal("the definition has no size")
+	}
+	old, recent := "-- old/definition.yaml --\n"+fooDefinition, "-- recent/definition.yaml --\n"+coloured
+	for name, c := range map[string]struct{ files, want string }{
+		"its own is the old one": {cluster("a", "./old", "") + cluster("b", "./recent", "") + old + recent + object("old"), "error"},
+		"its own is the new one": {cluster("a", "./old", "") + cluster("b", "./recent", "") + old + recent + object("recent"), ""},
+		"only another has one":   {cluster("a", "./old", "") + cluster("b", "./other", "") + old + object("other"), "warning"},
+		"a file that none reads": {cluster("b", "./other", "") + old + object("other"), "error"},
+		"the embedded one":       {cluster("a", "./certs", "") + cluster("b", "./issuers", "") + certificates, ""},
+	} {
+		got := ""
+		for _, f := range ruletest.Find(t, UnknownField, c.files) {
+			got += string(f.Severity)
+		}
+		if got != c.want {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// certificates are the definition of an old cert-manager, which one cluster applies, and an issuer of a new one.
+const certificates = `-- certs/definition.yaml --
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: clusterissuers.cert-manager.io}
+spec:
+  group: cert-manager.io
+  scope: Cluster
+  names: {kind: ClusterIssuer, plural: clusterissuers, singular: clusterissuer, listKind: ClusterIssuerList}
+  versions:
+    - name: v1
+      served: true
+      storage: true
+      schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {selfSigned: {type: object}}}}}}
+-- issuers/issuer.yaml --
+apiVersion: cert-manager.io/v1
+kind: ClusterIssuer
+metadata: {name: letsencrypt}
+spec:
+  acme:
+    server: https://acme-v02.api.letsencrypt.org/directory
+    privateKeySecretRef: {name: letsencrypt}
+    solvers: [{http01: {ingress: {ingressClassName: nginx}}}]
+`

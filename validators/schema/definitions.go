@@ -35,8 +35,10 @@ func unlessPatched(d schemas.Definition, mayChange bool) schemas.Definition {
 }
 
 // validate checks an object, as webhooks of its kind admit it, against the schemas of its kind, and
-// returns the fewest problems that one of them gives, and those that no schema says.
-func validate(found []*schemas.Schema, object map[string]any, opts schemas.Options) []schemas.Problem {
+// returns the fewest problems that one of them gives, and those that no schema says: of an object that is
+// created as it is, those of the API server's code, too: created is not nil then.
+func validate(found []*schemas.Schema, whole map[string]any, opts schemas.Options, created *admitted) []schemas.Problem {
+	object := whole
 	opts.Misspelt = true
 	object = schemas.Admitted(object)
 	all := make([][]schemas.Problem, 0, len(found))
@@ -44,7 +46,15 @@ func validate(found []*schemas.Schema, object map[string]any, opts schemas.Optio
 		all = append(all, s.ValidateWith(object, opts))
 	}
 	fewest := slices.MinFunc(all, func(a, b []schemas.Problem) int { return cmp.Compare(len(a), len(b)) })
-	return slices.Concat(fewest, rangeProblems(object), workloadProblems(object), bindingProblems(object), expressionProblems(object))
+	fewest = slices.Concat(fewest, rangeProblems(object), workloadProblems(object), bindingProblems(object), expressionProblems(object))
+	if created == nil || created.knows(whole) {
+		return fewest
+	}
+	refused := createdProblems(object, opts)
+	if len(refused) == 0 {
+		created.add(whole)
+	}
+	return append(fewest, unexplained(refused, fewest)...)
 }
 
 // isLocal recognises an object that kustomize leaves out of what it builds, and

@@ -11,18 +11,32 @@ var Invalid = rule.Rule{
 	ID:       "schema-invalid",
 	Title:    "a value that the schema of the kind does not allow",
 	Severity: finding.Error,
-	Why: `The API server refuses the object: a required field is missing, a value is of another type, outside of its bounds, or not one of those allowed. The Kustomization that applies it turns not ready, and none of its other objects are applied either.
+	Why: `The API server refuses the object: a required field is missing, or a value has the wrong type, is out of bounds,
+or is not one of those allowed. The Kustomization that applies it becomes not ready, and none of its other
+objects are applied.
 
-The same goes for a file that Flux reads and that is no YAML, or has a key twice; and for a version, a group or a kind of Kubernetes' or Flux's that no release has: such an object nothing serves. It is a warning where a newer release than the known ones may have it: the version that comes right after the newest (v2 after v1; v1beta3 and v1 after v1beta2), or a kind of Flux's that is like none of its group.
+The rule also reports a file that Flux reads and that is not YAML or has a duplicate key, and a version, group
+or kind of Kubernetes or Flux that no release has, because no API server serves such an object. This is a
+warning if a newer release than the known ones may have it: the version directly after the newest (v2 after v1;
+v1beta3 and v1 after v1beta2), or a kind of Flux that resembles none of its group.
 
-A Deployment, StatefulSet, DaemonSet or ReplicaSet must select its own pods: each label of spec.selector stands in the template's labels, too. Jobs and CronJobs need a restartPolicy of OnFailure or Never, and leave the selector to the API server.
+Objects of Kubernetes' own kinds that a cluster applies are also validated by the API server's code of Kubernetes
+1.37: ports, schedules, mounts, probes, quantities, names, labels, the rules of roles and more that schemas do not
+say. A workload must select its own pods, and Jobs leave the selector to the API server. Beside unknown values,
+only what is wrong with a known one is reported.
 
-In a repository without clusters, the files of examples and tests are left alone (docs, examples, testdata and the like): the summary counts them, and --root FOLDER judges a folder.
+In a repository without clusters, files of examples, tests and templates are skipped (docs, .templates and the like):
+the summary counts them, and --root FOLDER checks a folder. What a script fills in ($NAME, words that sed replaces) is
+not judged there, and a field that a base leaves empty as the overlays build it.
 
-A range of versions that is none (spec.ref.semver of GitRepositories and OCIRepositories, a chart's version) the API server takes; source-controller refuses it, and fetches nothing new. Nor does a schema say which roles and subjects a binding can have, and that an expression in spec.healthCheckExprs is one: Flux stalls at one that it cannot parse.`,
-	Fix: `Change the value to what the message allows. Text that looks like a number or like true needs quotes: annotations, labels, a ConfigMap's data and environment variables are text.
+The API server accepts an invalid version range (spec.ref.semver of GitRepositories and OCIRepositories, a
+chart's version), but source-controller refuses it and fetches nothing new; Flux stalls at an expression in
+spec.healthCheckExprs that it cannot parse.`,
+	Fix: `Change the value to one that the message allows. Strings that look like a number or a boolean need quotes:
+annotations, labels, a ConfigMap's data and environment variables are strings.
 
-An entry of a list that is told apart by its key (a container by its name, an environment variable by its name, a port by its number and protocol) may be there once: a server-side apply, which is how Flux applies, refuses the second.
+List entries that are identified by a key (a container by its name, an environment variable by its name, a port
+by its number and protocol) must be unique: Flux applies with server-side apply, which refuses a duplicate.
 
 A value with ${VAR} is substituted by Flux before it is applied; it is reported as unresolved, not as invalid.`,
 	Run: func(p *rule.Pass) {

@@ -1,6 +1,8 @@
 package schema
 
 import (
+	kubeschema "k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
@@ -11,15 +13,24 @@ var Missing = rule.Rule{
 	ID:       "schema-missing",
 	Title:    "a kind without a known schema",
 	Severity: finding.Info,
-	Why: `What has no schema is not checked: a misspelt field of it shows only when the cluster refuses it. Each kind is reported once, as unresolved, with how many objects of it went unchecked.
+	Why: `Of an object without a schema, only the metadata is checked: a misspelt field is noticed only when the cluster refuses it. Each
+kind is reported once, as unresolved, with the number of its unchecked objects.
 
-Known are the kinds of Kubernetes, Flux and the Flux Operator, those whose CustomResourceDefinition the repository holds, and those in the folders given with --schemas. A version of a kind of Flux's that no release has, or a misspelt group of its, is no gap but wrong: schema-invalid tells.`,
-	Fix: `Where the message names other versions of the kind, move to one of them. Else add the kind's CustomResourceDefinition to the repository, or give a folder that holds it with --schemas: plain CustomResourceDefinitions in YAML, or JSON Schemas as catalogs of them have (GROUP/KIND_VERSION.json).
+Known are the kinds of Kubernetes, Flux and the Flux Operator, kinds whose CustomResourceDefinition is in the
+repository, and kinds in the folders passed with --schemas. A version of a Flux kind that no release has, or a
+misspelt group of Flux, is an error that schema-invalid reports.`,
+	Fix: `If the message names other versions of the kind, use one of them. Otherwise add the kind's
+CustomResourceDefinition to the repository, or pass a folder that contains it with --schemas:
+CustomResourceDefinitions in YAML, or JSON Schemas as in public catalogs (GROUP/KIND_VERSION.json).
 
-An object that kustomize leaves out of what it builds (annotation config.kubernetes.io/local-config) is not asked for.`,
+No schema is needed for an object that kustomize omits from its builds (annotation
+config.kubernetes.io/local-config).`,
 	Run: func(p *rule.Pass) {
 		var gaps []*gap
 		for c := range chosen(p) {
+			if _, removed := removedIn(p, kubeschema.FromAPIVersionAndKind(c.object.APIVersion, c.object.Kind)); removed && c.built != nil && p.Runs(APIRemoved.ID) {
+				continue
+			}
 			if c.noSchema != "" {
 				gaps = addGap(gaps, c)
 			}

@@ -2,7 +2,6 @@ package schema
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -20,23 +19,20 @@ type versionRange struct {
 	path        []any
 	// over are the fields that it isn't read beside.
 	over [][]any
-	// orTag says that the version may be a tag of a registry, whatever it is called.
-	orTag bool
+	// ofRepository says that it is only read of a chart that is from a HelmRepository.
+	ofRepository bool
 }
 
 // versionRanges are read with Masterminds' semver.
 // Source: github.com/fluxcd/source-controller v1.9, internal/controller and
-// internal/helm/repository; github.com/fluxcd/pkg/git, gogit.
+// internal/helm/repository; github.com/fluxcd/pkg/git, gogit. Of a registry's tags, Helm's client returns those that are
+// semantic versions, and of an index, charts with another version are left out.
 var versionRanges = []versionRange{
 	{group: fluxapi.SourceGroup, kind: "GitRepository", path: []any{"spec", "ref", "semver"}, over: [][]any{{"spec", "ref", "commit"}, {"spec", "ref", "name"}, {"spec", "ref", "tag"}}},
 	{group: fluxapi.SourceGroup, kind: "OCIRepository", path: []any{"spec", "ref", "semver"}, over: [][]any{{"spec", "ref", "digest"}}},
-	{group: fluxapi.SourceGroup, kind: "HelmChart", path: []any{"spec", "version"}, orTag: true},
-	{group: fluxapi.HelmGroup, kind: "HelmRelease", path: []any{"spec", "chart", "spec", "version"}, orTag: true},
+	{group: fluxapi.SourceGroup, kind: "HelmChart", path: []any{"spec", "version"}, ofRepository: true},
+	{group: fluxapi.HelmGroup, kind: "HelmRelease", path: []any{"spec", "chart", "spec", "version"}, ofRepository: true},
 }
-
-// registryTag is what a registry takes for a tag.
-// Source: https://github.com/opencontainers/distribution-spec/blob/v1.1.1/spec.md#pulling-manifests
-var registryTag = regexp.MustCompile(`^[a-zA-Z0-9_][a-zA-Z0-9._-]{0,127}$`)
 
 // rangeProblems are the ranges of versions of an object that are none. A text that is substituted
 // or encrypted may be one, a suspended object is not read, and a chart that isn't from a
@@ -44,11 +40,11 @@ var registryTag = regexp.MustCompile(`^[a-zA-Z0-9_][a-zA-Z0-9._-]{0,127}$`)
 func rangeProblems(object map[string]any) []schemas.Problem {
 	o := reconcile.Object{Value: object}
 	group, _, _ := strings.Cut(o.Text("apiVersion"), "/")
-	var problems []schemas.Problem
+	problems := slices.Concat(policyProblems(&o, group), typeProblems(&o, group))
 	for _, r := range versionRanges {
 		text := o.Text(r.path...)
 		if group != r.group || o.Text("kind") != r.kind || text == "" || strings.Contains(text, "${") || strings.HasPrefix(text, "ENC[") ||
-			o.Field("spec", "suspend") == true || r.isOverruled(&o) || r.orTag && registryTag.MatchString(text) {
+			o.Field("spec", "suspend") == true || r.isOverruled(&o) {
 			continue
 		}
 		if _, err := semver.NewConstraint(text); err != nil {
@@ -62,6 +58,28 @@ func rangeProblems(object map[string]any) []schemas.Problem {
 	return problems
 }
 
+// policyProblems are what image-reflector-controller refuses of an ImagePolicy: a range of versions that is none.
+// Source: github.com/fluxcd/image-reflector-controller v1.2, internal/policy.
+func policyProblems(o *reconcile.Object, group string) []schemas.Problem {
+	at := []any{"spec", "policy", "semver", "range"}
+	text := o.Text(at...)
+	if _, err := semver.NewConstraint(text); group != fluxapi.ImageGroup || o.Text("kind") != "ImagePolicy" || text == "" || strings.Contains(text, "${") || err == nil {
+		return nil
+	}
+	return []schemas.Problem{{Kind: schemas.Invalid, Path: at, Hint: `write a range such as "1.x" or ">=1.2.0 <2.0.0"`,
+		Message: fmt.Sprintf("spec.policy.semver.range: %.200q is not a version range: image-reflector-controller refuses it", text)}}
+}
+
+// typeProblems are what source-controller refuses of a HelmRepository: the address of a registry without its type.
+func typeProblems(o *reconcile.Object, group string) []schemas.Problem {
+	if group != fluxapi.SourceGroup || o.Text("kind") != "HelmRepository" || !strings.HasPrefix(o.Text("spec", "url"), "oci://") ||
+		o.Text("spec", "type") == "oci" || strings.Contains(o.Text("spec", "type"), "${") || o.Field("spec", "suspend") == true {
+		return nil
+	}
+	return []schemas.Problem{{Kind: schemas.Invalid, Path: []any{"spec", "url"}, Required: true, Hint: "set type: oci, or create an OCIRepository for the chart",
+		Message: "spec.url is the address of a registry, but spec.type is not oci: source-controller refuses the scheme"}}
+}
+
 // isOverruled says whether the object has what makes the range count for nothing.
 func (r versionRange) isOverruled(o *reconcile.Object) bool {
 	for _, path := range r.over {
@@ -69,7 +87,7 @@ func (r versionRange) isOverruled(o *reconcile.Object) bool {
 			return true
 		}
 	}
-	if !r.orTag {
+	if !r.ofRepository {
 		return false
 	}
 	kind := slices.Concat(r.path[:len(r.path)-1], []any{"sourceRef", "kind"})

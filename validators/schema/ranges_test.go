@@ -13,22 +13,33 @@ func TestVersionRanges(t *testing.T) {
 	const git, oci = `source.toolkit.fluxcd.io/v1 GitRepository {interval: 1h, url: "https://example.com/a", `, `source.toolkit.fluxcd.io/v1 OCIRepository {interval: 1h, url: "oci://example.com/a", `
 	const chart = `source.toolkit.fluxcd.io/v1 HelmChart {interval: 1h, chart: a, sourceRef: {kind: HelmRepository, name: a}, `
 	const release = "helm.toolkit.fluxcd.io/v2 HelmRelease {interval: 1h, chart: {spec: {chart: a, sourceRef: {kind: HelmRepository, name: a}, "
+	const policy, helm = `image.toolkit.fluxcd.io/v1 ImagePolicy {imageRepositoryRef: {name: a}, policy: `, `source.toolkit.fluxcd.io/v1 HelmRepository {interval: 1h, url: "oci://example.com/a"`
 	for spec, want := range map[string]string{
-		git + `ref: {semver: "1.x.y.z!"}}`:                                                     `4:66 spec.ref.semver: "1.x.y.z!" is not a version range: source-controller refuses it`,
-		git + `ref: {semver: latest}}`:                                                         `4:66 spec.ref.semver: "latest" is not a version range: source-controller refuses it`,
-		git + `ref: {semver: ">=1.0.0 <2.0.0 || 3.x"}}`:                                        "",
-		git + `ref: {semver: latest, commit: abc}}`:                                            "",
-		git + `ref: {semver: latest, tag: v1}}`:                                                "",
-		git + `suspend: true, ref: {semver: latest}}`:                                          "",
-		oci + `ref: {semver: ">=1.0.0 <<"}}`:                                                   `4:64 spec.ref.semver: ">=1.0.0 <<" is not a version range: source-controller refuses it`,
-		oci + `ref: {semver: "^1.2 - 3"}}`:                                                     `4:64 spec.ref.semver: "^1.2 - 3" is not a version range: source-controller refuses it`,
-		oci + `ref: {semver: ">= 1.0.0-0"}}`:                                                   "",
-		oci + `ref: {semver: "<${MAJOR}"}}`:                                                    "",
-		oci + `ref: {semver: ">=1 <<", digest: "sha256:0"}}`:                                   "",
-		chart + `version: ">=1.0.0 <<"}`:                                                       `4:85 spec.version: ">=1.0.0 <<" is not a version range: source-controller refuses it`,
-		chart + `version: "~1.2"}`:                                                             "",
-		release + `version: "=>> 1"}}}`:                                                        `4:100 spec.chart.spec.version: "=>> 1" is not a version range: source-controller refuses it`,
-		release + `version: 2024.01.01.1}}}`:                                                   "", // a registry may have a tag of that name
+		policy + `{semver: {range: 1.x}}}`:                   "",
+		policy + `{semver: {range: one}}}`:                   `4:64 spec.policy.semver.range: "one" is not a version range: image-reflector-controller refuses it`,
+		policy + `{numerical: {}}}`:                          "",
+		helm + `, type: oci}`:                                "",
+		helm + `, suspend: true}`:                            "",
+		helm + `}`:                                           `4:27 spec.url is the address of a registry, but spec.type is not oci: source-controller refuses the scheme`,
+		git + `ref: {semver: "1.x.y.z!"}}`:                   `4:66 spec.ref.semver: "1.x.y.z!" is not a version range: source-controller refuses it`,
+		git + `ref: {semver: latest}}`:                       `4:66 spec.ref.semver: "latest" is not a version range: source-controller refuses it`,
+		git + `ref: {semver: ">=1.0.0 <2.0.0 || 3.x"}}`:      "",
+		git + `ref: {semver: latest, commit: abc}}`:          "",
+		git + `ref: {semver: latest, tag: v1}}`:              "",
+		git + `suspend: true, ref: {semver: latest}}`:        "",
+		oci + `ref: {semver: ">=1.0.0 <<"}}`:                 `4:64 spec.ref.semver: ">=1.0.0 <<" is not a version range: source-controller refuses it`,
+		oci + `ref: {semver: "^1.2 - 3"}}`:                   `4:64 spec.ref.semver: "^1.2 - 3" is not a version range: source-controller refuses it`,
+		oci + `ref: {semver: ">= 1.0.0-0"}}`:                 "",
+		oci + `ref: {semver: "<${MAJOR}"}}`:                  "",
+		oci + `ref: {semver: ">=1 <<", digest: "sha256:0"}}`: "",
+		chart + `version: ">=1.0.0 <<"}`:                     `4:85 spec.version: ">=1.0.0 <<" is not a version range: source-controller refuses it`,
+		chart + `version: "~1.2"}`:                           "",
+		release + `version: "=>> 1"}}}`:                      `4:100 spec.chart.spec.version: "=>> 1" is not a version range: source-controller refuses it`,
+		release + `version: 2024.01.01.1}}}`:                 `4:100 spec.chart.spec.version: "2024.01.01.1" is not a version range: source-controller refuses it`, // Helm leaves such tags out
+		release + `version: latest-and-greatest}}}`:          `4:100 spec.chart.spec.version: "latest-and-greatest" is not a version range: source-controller refuses it`,
+		release + `version: "1.2.3+build_1"}}}`:              `4:100 spec.chart.spec.version: "1.2.3+build_1" is not a version range: source-controller refuses it`,
+		release + `version: "1.2"}}}`:                        "",
+		release + `version: "*"}}}`:                          "",
 		strings.ReplaceAll(release, "HelmRepository", "GitRepository") + `version: "=>> 1"}}}`: "",
 	} {
 		parts := strings.SplitN(spec, " ", 3)

@@ -88,3 +88,89 @@ spec: {size: large}
 		t.Errorf("the definitions are not known: %+v", found)
 	}
 }
+
+// Clusters whose charts come from one HelmRelease in different versions are judged by what each of them installs. A
+// definition of a crds folder serves also where the chart is not rendered.
+func TestDefinitionsOfEachCluster(t *testing.T) {
+	t.Parallel()
+	definition := func(size string) string {
+		return `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: ones.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {kind: One, plural: ones, singular: one, listKind: OneList}
+  versions:
+    - name: v1
+      served: true
+      storage: true
+      schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {size: {type: ` + size + `}}}}}}
+`
+	}
+	files := ""
+	for _, cluster := range []string{"a", "b"} {
+		files += `-- clusters/` + cluster + `/flux-system/gotk-sync.yaml --
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: {name: flux-system, namespace: flux-system}
+spec: {interval: 1m, url: https://git.example.com/fleet.git, ref: {branch: main}}
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: flux-system, namespace: flux-system}
+spec: {interval: 10m, path: ./clusters/` + cluster + `, prune: true, sourceRef: {kind: GitRepository, name: flux-system}}
+-- clusters/` + cluster + `/apps.yaml --
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: apps, namespace: flux-system}
+spec:
+  interval: 10m
+  path: ./apps
+  prune: true
+  sourceRef: {kind: GitRepository, name: flux-system}
+  postBuild: {substitute: {chart: ` + cluster + `}}
+-- charts/` + cluster + `/Chart.yaml --
+apiVersion: v2
+name: web
+version: 1.0.0
+`
+	}
+	release := `-- apps/release.yaml --
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: web, namespace: flux-system}
+spec:
+  interval: 1h
+  chart: {spec: {chart: "charts/${chart}", sourceRef: {kind: GitRepository, name: flux-system}}}
+`
+	one := `-- apps/one.yaml --
+apiVersion: example.com/v1
+kind: One
+metadata: {name: one, namespace: flux-system}
+spec: {size: large}
+`
+	crds := "-- charts/a/crds/one.yaml --\n" + definition("string") + "-- charts/b/crds/one.yaml --\n" + definition("integer")
+	found := ruletest.Find(t, Invalid, files+release+one+crds)
+	if len(found) != 1 || found[0].File != "apps/one.yaml" || found[0].Cluster != "b" {
+		t.Errorf("each cluster has a definition of its own: %+v", found)
+	}
+	unknown := release + "  valuesFrom: [{kind: Secret, name: elsewhere}]\n"
+	found = ruletest.Find(t, Invalid, files+unknown+one+crds)
+	if len(found) != 1 || found[0].File != "apps/one.yaml" || found[0].Cluster != "b" {
+		t.Errorf("a definition doesn't depend on values: %+v", found)
+	}
+}
+
+// What a template makes of objects that it asks the cluster for is not known, also through a named template.
+func TestRenderedFromTheCluster(t *testing.T) {
+	t.Parallel()
+	const policy = "apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata: {name: dns}\nspec:\n  podSelector: {}\n  egress: [{to: [{ipBlock: {cidr: {{ADDRESS}} }}]}]\n"
+	const helper = "-- charts/web/templates/_dns.tpl --\n{{- define \"dns\" -}}\n{{- with (lookup \"v1\" \"Service\" \"kube-system\" \"kube-dns\") }}{{ .spec.clusterIP }}/32{{ end }}\n{{- end }}\n{{- define \"other\" }}{{ end }}\n"
+	for address, want := range map[string]int{`{{ include "dns" . }}`: 0, `{{ (lookup "v1" "Service" "a" "b").ip }}`: 0, `{{ include "other" . }}`: 1} {
+		found, unresolved := ruletest.Run(t, Invalid, released(strings.Replace(policy, "{{ADDRESS}}", address, 1)+helper))
+		if len(found) != want || want == 0 && (len(unresolved) != 1 || !strings.Contains(unresolved[0].Reason, "HelmRelease web asks the cluster")) {
+			t.Errorf("%s: findings are %+v, unresolved %+v", address, found, unresolved)
+		}
+	}
+}

@@ -19,6 +19,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/internal/sorting"
 	"github.com/fleetwright/fleetwright/schemas"
 	"github.com/fleetwright/fleetwright/validators/platform"
 	"github.com/fleetwright/fleetwright/validators/rule"
@@ -40,8 +41,9 @@ type checked struct {
 	noSchema string
 	line     int
 	// built is the object as Flux would apply it, nil where it was validated as
-	// it stands in its file.
-	built *reconcile.Object
+	// it stands in its file; judged says that a schema was there to validate it by.
+	built  *reconcile.Object
+	judged bool
 }
 
 // located is a problem with its position.
@@ -50,7 +52,7 @@ type located struct {
 	// file is empty where it is that of what was checked.
 	file         string
 	line, column int
-	// doubtful says that a newer release may allow it.
+	// doubtful says that another release may allow it.
 	doubtful bool
 }
 
@@ -155,48 +157,55 @@ func check(p *rule.Pass) []checked {
 	r.spare(repo)
 	r.deployed = platform.Deployed.Of(p)
 	p.NotJudged(slices.Collect(maps.Keys(r.spared))...)
-	all := slices.DeleteFunc(unreadable(repo, r.malformed), func(c checked) bool { return r.spared[c.file] })
-	w := work{kinds: Kinds.Of(p), patches: patched.Of(p), hints: &schemas.Hints{}}
+	all := slices.DeleteFunc(unreadable(repo, r.malformed, r.reads), func(c checked) bool { return r.spared[c.file] })
+	w := work{kinds: Kinds.Of(p), patches: patched.Of(p), hints: &schemas.Hints{}, admitted: &admitted{}}
+	if r.all {
+		w.unapplied = newUnapplied(p)
+	}
 	w.patches.any = w.patches.any || r.lacking
-	var jobs []func() checked
+	var jobs []job
 	for _, c := range p.Fleet().Clusters {
 		for _, o := range c.Objects() {
-			jobs = append(jobs, func() checked { return w.built(o) })
+			jobs = append(jobs, job{o.APIVersion + " " + o.Kind, func() checked { return w.built(c.Name, o) }})
 		}
 	}
-	for _, f := range repo.Files() {
-		use := repo.Use(f.Path)
-		if f.Excluded || use != repository.Plain && use != repository.Resource || repository.IsKustomization(f.Path) || !r.asItStands(f.Path) {
-			continue
-		}
-		for _, d := range f.Documents {
-			for _, o := range d.Objects {
-				if r.known[o] {
-					continue
-				}
-				jobs = append(jobs, func() checked {
-					c := w.object(o, use)
-					if !r.all {
-						c.keepCertain()
-					}
-					return c
-				})
+	for o, use := range r.standing(repo) {
+		jobs = append(jobs, job{o.APIVersion + " " + o.Kind, func() checked {
+			c := w.object(o, use)
+			if !r.all {
+				c.keepCertain()
 			}
-		}
+			return c
+		}})
 	}
 	for _, k := range repo.Kustomizes() {
 		if k.Document != nil && r.reads(k.File.Path) {
-			jobs = append(jobs, func() checked { return checkKustomization(k) })
+			jobs = append(jobs, job{run: func() checked { return checkKustomization(k) }})
 		}
 	}
+	// Objects of a kind come one after another: the rules of few kinds are kept compiled.
+	order := make([]int, len(jobs))
+	for i := range order {
+		order[i] = i
+	}
+	sorting.StableFunc(order, func(a, b int) int { return strings.Compare(jobs[a].kind, jobs[b].kind) })
 	results := make([]checked, len(jobs))
-	bounds.Parallel(p.Context, len(jobs), func(i int) { results[i] = jobs[i]() })
+	bounds.Parallel(p.Context, len(jobs), func(i int) { results[order[i]] = jobs[order[i]].run() })
 	for _, c := range results {
+		if c.judged {
+			p.SchemaChecked(c.built)
+		}
 		if len(c.found) > 0 || c.noSchema != "" {
 			all = append(all, c)
 		}
 	}
 	return all
+}
+
+// job checks an object of a kind.
+type job struct {
+	kind string
+	run  func() checked
 }
 
 // keepCertain leaves out what the build that failed might have mended: names and namespaces that
@@ -212,27 +221,31 @@ type work struct {
 	kinds   *schemas.Set
 	patches patches
 	hints   *schemas.Hints
+	// admitted are the values that the API server's code refuses nothing of: clusters share what they build alike.
+	admitted *admitted
+	// unapplied is what else may change an object before it is applied, nil in a repository with clusters.
+	unapplied *unapplied
 }
 
 // judge validates an object by the schemas of its kind. By a definition that anybody may have
-// written, that is a unit of work.
-func (w work) judge(found []*schemas.Schema, object map[string]any, of checked, literal bool) (problems []schemas.Problem) {
+// written, or if the object is large, that is a unit of work, which may take too long: then it is not judged.
+func (w work) judge(found []*schemas.Schema, object map[string]any, of checked, literal bool) (problems []schemas.Problem, judged bool) {
 	judge := func() error {
-		problems = validate(found, object, schemas.Options{Hints: w.hints, Literal: literal})
+		problems = validate(found, object, schemas.Options{Hints: w.hints, Literal: literal}, w.created(of, object))
 		return nil
 	}
-	if !slices.ContainsFunc(found, (*schemas.Schema).Foreign) {
+	if !slices.ContainsFunc(found, (*schemas.Schema).Foreign) && !isLarge(object) {
 		_ = judge() // it has no error
-		return problems
+		return problems, true
 	}
 	for _, s := range found {
 		s.Prepare()
 	}
 	unit := bounds.Unit{Kind: "document", File: of.file, Line: of.line, Name: of.object.String()}
 	if bounds.Do(unit, judge) != nil {
-		return nil // limit-exceeded names it
+		return nil, false // limit-exceeded names it
 	}
-	return problems
+	return problems, true
 }
 
 func (w work) object(o *repository.Object, use repository.Use) checked {
@@ -244,7 +257,9 @@ func (w work) object(o *repository.Object, use repository.Use) checked {
 	value, err := o.Value()
 	object, isMap := value.(map[string]any)
 	if err != nil || !isMap {
-		c.found = append(c.found, malformed(err))
+		if use != repository.Plain || w.unapplied == nil || !isTemplate(o.Node) {
+			c.found = append(c.found, malformed(err))
+		}
 		return c
 	}
 	found, err := w.kinds.Lookup(apischema.FromAPIVersionAndKind(o.APIVersion, o.Kind))
@@ -258,13 +273,17 @@ func (w work) object(o *repository.Object, use repository.Use) checked {
 		}
 		return c
 	}
-	for _, p := range w.judge(found, object, c, false) {
+	problems, _ := w.judge(found, object, c, false)
+	for _, p := range problems {
 		l := locate(o, p)
 		if (p.Required || p.Rule) && w.patches.mayChange(o) {
 			l.Kind = schemas.Unresolved
 			if p.Rule {
 				l.Message += ", unless a patch fixes it"
 			}
+		}
+		if w.unapplied != nil && p.Kind == schemas.Invalid && !w.unapplied.judge(w, o, object, &l) {
+			continue
 		}
 		c.found = append(c.found, l)
 	}
@@ -331,7 +350,7 @@ func checkKustomization(k *repository.Kustomize) checked {
 // is no YAML is invalid where something refers to it, or a build fails for it, and
 // unresolved where nothing does, but no matter where it is a template that nothing
 // refers to. Those above one of our limits are limit-exceeded's to report.
-func unreadable(repo *repository.Repository, failing map[string]bool) []checked {
+func unreadable(repo *repository.Repository, failing map[string]bool, reads func(file string) bool) []checked {
 	var all []checked
 	for _, f := range repo.Files() {
 		if f.Err == nil || f.Excluded {
@@ -341,12 +360,16 @@ func unreadable(repo *repository.Repository, failing map[string]bool) []checked 
 		if use == repository.Unlisted || use == repository.Chart || use == repository.Input {
 			continue
 		}
-		read := use != repository.Plain || failing[f.Path] || underFluxPath(repo, f.Path)
+		isApplied := failing[f.Path] || underFluxPath(repo, f.Path)
+		read := isApplied || use != repository.Plain && (!f.Err.Template || reads(f.Path) && !repository.IsSetAside(f.Path))
+		if repository.Attic(f.Path) != "" && !isApplied {
+			continue // another file that is no longer in use lists it
+		}
 		p := schemas.Problem{Kind: schemas.Unresolved, Message: f.Err.Message, Hint: f.Err.Hint}
 		switch {
 		case f.Err.Reason == repository.Exceeded, f.Err.Reason.IsLimit():
 			continue // limit-exceeded reports it
-		case f.Err.Reason == repository.NotYAML && !read && f.Err.Template:
+		case f.Err.Reason == repository.NotYAML && !read && f.Err.Template && (use == repository.Plain || repository.IsSetAside(f.Path)):
 			continue
 		case f.Err.Reason != repository.Unreadable && read: // what was not checked must not pass
 			p.Kind = schemas.Invalid
@@ -360,13 +383,25 @@ func unreadable(repo *repository.Repository, failing map[string]bool) []checked 
 	return all
 }
 
+// ofArtifact says whether a Flux Kustomization that applies all of its source takes its files from an artifact that a file
+// defines, and not from the repository.
+func ofArtifact(repo *repository.Repository, o *repository.Object) bool {
+	text := func(field string) string {
+		value, _ := o.Text("spec", "sourceRef", field)
+		return value
+	}
+	at, _ := o.Text("spec", "path")
+	return repository.Clean(at) == "." && text("kind") != "GitRepository" &&
+		len(repo.Find(fluxapi.SourceGroup, text("kind"), cmp.Or(text("namespace"), o.Namespace), text("name"))) > 0
+}
+
 // underFluxPath says whether a Flux Kustomization applies a file of a folder
 // without a kustomization: its path is that folder, or a parent from which no
 // kustomization stands between.
 func underFluxPath(repo *repository.Repository, file string) bool {
 	roots := map[string]bool{}
 	for _, o := range repo.ByKind(fluxapi.KustomizeGroup, "Kustomization") {
-		if p, ok := o.Text("spec", "path"); ok {
+		if p, ok := o.Text("spec", "path"); ok && !ofArtifact(repo, o) {
 			roots[path.Clean(strings.TrimLeft(p, "/"))] = true
 		}
 	}

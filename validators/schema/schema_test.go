@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -191,6 +192,92 @@ func TestUnreadableFilesAreSaidInSentences(t *testing.T) {
 		if len(unresolved) > 0 || len(found) != 1 || found[0].Rule != rule.LimitExceeded || !strings.HasPrefix(found[0].Message, want) {
 			t.Errorf("findings are %v, unresolved %v, want %q", found, unresolved, want)
 		}
+	}
+}
+
+// A file that is not YAML and no longer in use is reported only where something applies it.
+func TestUnreadableFilesOutOfUse(t *testing.T) {
+	t.Parallel()
+	ks := func(at string) string {
+		return "-- clusters/a/ks.yaml --\napiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: a, namespace: flux-system}\nspec: {interval: 1h, prune: true, path: " + at + ", sourceRef: {kind: GitRepository, name: flux-system}}\n"
+	}
+	const broken = "-- .archive/app/kustomization.yaml --\nresources: [b.yaml]\n-- .archive/app/b.yaml --\nb: [\n-- app/a.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: a}\n"
+	for at, want := range map[string]int{"./app": 0, "./.archive/app": 1} {
+		found, unresolved := ruletest.Run(t, Invalid, ks(at)+broken)
+		if len(found) != want || len(unresolved) > 0 {
+			t.Errorf("%s: findings are %v, unresolved %v", at, found, unresolved)
+		}
+	}
+}
+
+// A kustomization of a folder for templates that is not YAML, as a template of Backstage or of a program, is no error where
+// nothing builds it. Reproduces: a skeleton of Diixtra/diixtra-forge, and the boilerplate of ricsanfre/pi-cluster.
+func TestUnreadableTemplatesOfKustomizations(t *testing.T) {
+	t.Parallel()
+	const ks = "-- clusters/a/ks.yaml --\napiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: a, namespace: flux-system}\nspec: {interval: 1h, prune: true, path: ./PATH, sourceRef: {kind: GitRepository, name: flux-system}}\n" +
+		"-- app/a.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: a}\n"
+	for _, c := range []struct {
+		at, file, text string
+		want           int
+	}{
+		{"app", "backstage/skeleton/kustomization.yaml", "resources:\n  - a.yaml\n{%- if values.b %}\n  - b.yaml\n{%- endif %}\n", 0},
+		{"app", "boilerplate/app/kustomization.yaml", "namePrefix: {{ .prefix }}-x\nresources:\n  - a.yaml\n", 0},
+		{"app", ".templates/app/kustomization.yaml", "namePrefix: {{ .prefix }}-x\nresources:\n  - a.yaml\n", 0},
+		{"some/other", "some/other/kustomization.yaml", "namePrefix: {{ .prefix }}-x\nresources:\n  - a.yaml\n", 1},
+		{"backstage/skeleton", "backstage/skeleton/kustomization.yaml", "{%- if values.b %}\nresources: []\n", 1},
+	} {
+		listed := "-- " + path.Dir(path.Dir(c.file)) + "/overlay/kustomization.yaml --\nresources: [../" + path.Base(path.Dir(c.file)) + "]\n"
+		found := ruletest.Find(t, Invalid, strings.Replace(ks, "PATH", c.at, 1)+"-- "+c.file+" --\n"+c.text+listed)
+		if len(found) != c.want {
+			t.Errorf("%s for %s: findings are %v", c.file, c.at, found)
+		}
+	}
+}
+
+// Names that a program fills in are not judged where no cluster applies the file. Reproduces: Trevato/open-platform.
+func TestNamesThatAreFilledIn(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]int{"APP_NAME": 0, "My_App": 1, "APP": 1} {
+		if found := ruletest.Find(t, Invalid, "-- k8s/service.yaml --\napiVersion: v1\nkind: Service\nmetadata: {name: "+name+", namespace: a}\nspec: {ports: [{port: 80}]}\n"); len(found) != want {
+			t.Errorf("%s: %v", name, found)
+		}
+	}
+	flux := "-- clusters/a/ks.yaml --\napiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: a, namespace: flux-system}\nspec: {interval: 1h, prune: true, path: ./k8s, sourceRef: {kind: GitRepository, name: flux-system}}\n"
+	if found := ruletest.Find(t, Invalid, flux+"-- k8s/service.yaml --\napiVersion: v1\nkind: Service\nmetadata: {name: APP_NAME, namespace: a}\nspec: {ports: [{port: 80}]}\n"); len(found) != 1 {
+		t.Errorf("one that a cluster applies: %v", found)
+	}
+}
+
+// What a ResourceSet creates is validated as it is created, at the lines of its template.
+func TestObjectsOfResourceSets(t *testing.T) {
+	t.Parallel()
+	set := rule.FluxSync + `-- clusters/prod/set.yaml --
+apiVersion: fluxcd.controlplane.io/v1
+kind: ResourceSet
+metadata: {name: apps, namespace: flux-system}
+spec:
+  inputs: [{app: a, port: 80}, {app: b, port: "x"}]
+  resourcesTemplate: |
+    apiVersion: v1
+    kind: Service
+    metadata: {name: << inputs.app >>, namespace: flux-system}
+    spec:
+      ports:
+      - port: << inputs.port >>
+    ---
+    apiVersion: v1
+    kind: ConfigMap
+    metadata: {name: << inputs.app >>, namespace: flux-system}
+    data:
+      port: << inputs.port >>
+`
+	found, _ := ruletest.Run(t, Invalid, set)
+	var got []string
+	for _, f := range found {
+		got = append(got, fmt.Sprintf("%s:%d %s", f.File, f.Line, f.Object.Name))
+	}
+	if want := []string{"clusters/prod/set.yaml:12 b", "clusters/prod/set.yaml:18 a"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 

@@ -11,12 +11,18 @@ var Violation = rule.Rule{
 	ID:       "schema-cel-violation",
 	Title:    "a value that violates a validation rule of the kind",
 	Severity: finding.Error,
-	Why: `A kind's definition may hold rules over several fields (x-kubernetes-validations, in CEL): that exactly one of chart and chartRef is set, that a provider fits a URL. The API server evaluates them on every apply, after the defaults are filled in, and refuses the object that breaks one. The Kustomization that applies it turns not ready, and none of its other objects are applied either.
+	Why: `The definition of a kind may contain rules across several fields (x-kubernetes-validations, in CEL), for example
+that exactly one of chart and chartRef is set, or that a provider matches a URL. The API server evaluates the
+rules at every apply, after it sets defaults, and refuses an object that violates one. The Kustomization that
+applies it becomes not ready, and none of its other objects are applied.
 
-The rules are evaluated with the API server's own code and limits. As there, they are left out where the object is invalid in a way that the rules can't be held against (schema-invalid).`,
-	Fix: `The message is the one of the kind's authors, and the hint is the rule itself: self is the value that the message names.
+The rules are evaluated with the API server's own code and limits. As in the API server, a rule is skipped if
+the object is invalid in a way that prevents its evaluation (schema-invalid).`,
+	Fix: `The message comes from the authors of the kind, and the hint is the rule itself; self is the value that the
+message names.
 
-Whether a rule holds that reads a value with ${VAR}, or one that SOPS encrypted, is unresolved. So is a rule that a newer Kubernetes has functions for.`,
+A rule that reads a value with ${VAR}, or a value that SOPS encrypted, is unresolved. So is a rule that uses
+functions of a newer Kubernetes.`,
 	Run: func(p *rule.Pass) {
 		report(p, schemas.Violation)
 		told := map[question]bool{}

@@ -7,52 +7,56 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/secrets"
+	"github.com/fleetwright/fleetwright/internal/sorting"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// Access is the matrix of the encrypted files and those who have keys.
+// Access is the matrix of encrypted files and the holders of keys.
 type Access struct {
-	// Holders are those that the specification's Encryption names, then those with other keys.
+	// Holders are the holders that the specification's Encryption names, followed by those with other keys.
 	Holders []secrets.Holder
-	// Files in the order of their paths.
+	// Files are the files in the order of their paths.
 	Files []FileAccess
 
 	ruling func(file string) (ruling, bool)
 }
 
-// FileAccess is who can read a file, and who should.
+// FileAccess says who can read a file, and who should be able to.
 type FileAccess struct {
 	File string
 	Line int
-	// Config and Rule tell who should: the .sops.yaml and the line of its rule, "" and 0 for none.
+	// Config and Rule say who should read it: the .sops.yaml and the line of its rule; "" and 0 if there is
+	// none.
 	Config string
 	Rule   int
-	// Specified says that the rule is the specification's, as it would be rendered.
+	// Specified reports whether the rule comes from the specification, as it would be rendered.
 	Specified bool
-	// Groups is the number of the file's key groups, and Needed how many of them open it.
+	// Groups is the number of the file's key groups. Needed is the number of groups that are required to
+	// decrypt it.
 	Groups, Needed int
-	// Cells for each holder that can read the file, or should.
+	// Cells has an entry for each holder that can read the file, or should be able to.
 	Cells []Cell
 }
 
-// Cell is what a holder can and should do with a file.
+// Cell says whether a holder can read a file, and whether it should be able to.
 type Cell struct {
 	// Holder is an index of Access.Holders.
 	Holder int
-	// Recipient says that the file is encrypted to a key of the holder. Alone says that this
-	// opens it: otherwise the holder has a share of it, which takes other key groups beside.
+	// Recipient reports whether the file is encrypted to a key of the holder. Alone reports whether this key is
+	// enough to decrypt it; otherwise other key groups are required, too.
 	Recipient, Alone bool
-	// Named says that the rule of .sops.yaml names a key of the holder.
+	// Named reports whether the rule of .sops.yaml names a key of the holder.
 	Named bool
-	// Applies are the Kustomizations of the holder's clusters that apply what the file holds.
+	// Applies are the Kustomizations of the holder's clusters that apply objects from the file.
 	Applies []string
 }
 
-// Should says whether the holder should read the file.
+// Should reports whether the holder should be able to read the file.
 func (c Cell) Should() bool { return c.Named || len(c.Applies) > 0 }
 
-// AccessRules are the rules that say that somebody can read a file who should not, or should and
-// cannot, or that everybody can since it stands in plaintext, and one that writes the matrix down by which they judge.
+// AccessRules returns the rules about access to files. They report a file that somebody can read but should
+// not, that somebody should be able to read but cannot, or that is in plaintext. One more rule writes the
+// matrix that these rules use to into.
 func AccessRules(into *Access) []rule.Rule {
 	return []rule.Rule{RecipientMissing, RecipientStale, RuleMissing, DecryptionMissing, Undecryptable, Plaintext, Partial, {
 		ID: "sops-access", Run: func(p *rule.Pass) { *into = accessOf(p) },
@@ -74,8 +78,8 @@ func accessOf(p *rule.Pass) Access {
 	return a
 }
 
-// Add adds a file that is not in YAML, by its path in the repository and its metadata. What is an
-// example, by its path, is left out.
+// Add adds a file that is not YAML, by its path in the repository and its metadata. It skips a file in a folder
+// of examples.
 func (a *Access) Add(file string, m *secrets.Metadata) {
 	if !repository.IsExample(file) {
 		a.add(file, m, nil)
@@ -100,10 +104,10 @@ func (a *Access) add(file string, m *secrets.Metadata, applied map[string][]stri
 		}
 	}
 	a.Files = append(a.Files, f)
-	slices.SortStableFunc(a.Files, func(x, y FileAccess) int { return cmp.Compare(x.File, y.File) })
+	sorting.StableFunc(a.Files, func(x, y FileAccess) int { return cmp.Compare(x.File, y.File) })
 }
 
-// know adds holders for the recipients that are nobody's yet.
+// know adds holders for recipients that no known holder has.
 func (a *Access) know(all []secrets.Recipient) {
 	for _, r := range all {
 		if !slices.ContainsFunc(a.Holders, func(h secrets.Holder) bool { return slices.ContainsFunc(h.Keys, r.Same) }) {
@@ -124,8 +128,8 @@ func ids(h secrets.Holder) []string {
 	return all
 }
 
-// appliedBy tells, for each file, the Kustomizations that apply an encrypted object of it, by
-// the holder that decrypts for them.
+// appliedBy returns, for each file, the Kustomizations that apply an encrypted object of it, by the holder that
+// decrypts for them.
 func appliedBy(p *rule.Pass) map[string]map[string][]string {
 	by := map[string]map[string][]string{}
 	known := knownKeys(p.Repo)

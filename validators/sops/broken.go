@@ -16,27 +16,31 @@ var Broken = rule.Rule{
 	ID:       "sops-broken",
 	Title:    "an encrypted file that SOPS refuses",
 	Severity: finding.Error,
-	Why: `The file holds values that SOPS encrypted, and the metadata that it needs are missing or damaged: the checksum (mac),
-the time (lastmodified), or all of them. kustomize-controller and sops refuse the file, or apply the ciphertext as it is.
-Without the checksum nobody can tell whether somebody added, removed or swapped values.
+	Why: `The file contains values that SOPS encrypted, but its metadata are missing or damaged: the checksum (mac), the
+time (lastmodified), or all of them. kustomize-controller and sops refuse the file, or kustomize-controller
+applies the ciphertext. Without the checksum, nobody can tell whether values were added, removed or swapped.
 
-What a value that was added in plaintext means is told by sops-partial, where the metadata are whole.`,
-	Fix: `Restore the file from git, and edit it with "sops FILE". Where only the checksum is lost, "sops --ignore-mac FILE" opens
-the file and writes it again: compare every value before you save it.`,
+kustomize-controller decrypts each object of a file with the metadata of its own document: one without is applied as
+ciphertext, although sops reads the file.
+
+A value that was added in plaintext to a file with complete metadata is reported by sops-partial.`,
+	Fix: `Restore the file from Git, and edit it with "sops FILE". If only the checksum is missing, "sops --ignore-mac
+FILE" opens the file and writes it again: compare every value before you save it.`,
 	Run: func(p *rule.Pass) { eachFile(p, brokenDocuments, brokenFile) },
 }
 
 const brokenHint = "restore it from git: it cannot be decrypted or verified"
 
-// brokenDocuments reports the documents of a file that hold encrypted values and that SOPS refuses.
-// The metadata of the first document count for all.
+// brokenDocuments reports the documents of a file with encrypted values that SOPS or kustomize-controller
+// cannot decrypt. kustomize-controller decrypts each object with its own metadata. The sops command uses the
+// metadata of the first document, and writes them to each document.
 func brokenDocuments(p *rule.Pass, f *repository.File) {
 	sealed := false
 	for _, d := range f.Documents {
 		state := secrets.StateOfDocument(d)
 		sealed = sealed || state == secrets.Encrypted
 		at := encryptedValue(d.Root(), 0)
-		if at == nil || sealed || !real(p, f.Path) {
+		if at == nil || state == secrets.Encrypted || sealed && len(d.Objects) == 0 || !real(p, f.Path) {
 			continue
 		}
 		message, line, column := "holds encrypted values, but no SOPS metadata", at.Line, at.Column
@@ -52,13 +56,13 @@ func brokenDocuments(p *rule.Pass, f *repository.File) {
 	}
 }
 
-// holdsEncrypted says whether a file of YAML holds a value that SOPS encrypted.
+// holdsEncrypted reports whether a YAML file has a value that SOPS encrypted.
 func holdsEncrypted(p *rule.Pass, file string) bool {
 	f, ok := p.Repo.File(file)
 	return ok && slices.ContainsFunc(f.Documents, func(d *repository.Document) bool { return encryptedValue(d.Root(), 0) != nil })
 }
 
-// encryptedValue is the first value in a document that SOPS encrypted, outside of its metadata.
+// encryptedValue returns the first encrypted value in a document, outside the metadata of SOPS.
 func encryptedValue(n *yaml.Node, depth int) *yaml.Node {
 	if n.Kind == yaml.ScalarNode && secrets.IsEncryptedValue(n.Value) {
 		return n
@@ -74,7 +78,7 @@ func encryptedValue(n *yaml.Node, depth int) *yaml.Node {
 	return nil
 }
 
-// brokenFile reports a file of another format.
+// brokenFile does the same for a file in another format.
 func brokenFile(p *rule.Pass, file string) {
 	data, err := p.Repo.ReadFile(file)
 	if err != nil || secrets.StateOf(file, data) != secrets.Broken || !real(p, file) {

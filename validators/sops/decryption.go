@@ -19,12 +19,13 @@ var DecryptionMissing = rule.Rule{
 	ID:       "sops-decryption-missing",
 	Title:    "a Kustomization that applies encrypted values without decryption",
 	Severity: finding.Error,
-	Why: `kustomize-controller decrypts only where the Kustomization has spec.decryption; it is not inherited from the one that
-brings it. Without it a Secret whose stringData is encrypted becomes Ready, with the ciphertext as the value: the
-workload gets "ENC[AES256_GCM,…" for a password. A Secret whose data is encrypted is refused by the API server.
+	Why: `kustomize-controller decrypts only if the Kustomization has spec.decryption, which is not inherited from a
+parent Kustomization. Without it, a Secret whose stringData is encrypted is applied and becomes Ready with the
+ciphertext as its value: the workload gets "ENC[AES256_GCM,…" as a password. A Secret whose data is encrypted is
+refused by the API server.
 
-Not reported is a SopsSecret: an operator in the cluster decrypts it.`,
-	Fix: `Add spec.decryption with provider sops and, unless the controller has a key of its own, the secretRef of the key.`,
+A SopsSecret is not reported, because an operator in the cluster decrypts it.`,
+	Fix: `Add spec.decryption with provider sops and, unless the controller has its own key, the secretRef of the key.`,
 	Run: func(p *rule.Pass) {
 		for _, c := range p.Clusters() {
 			for _, k := range c.Kustomizations {
@@ -48,14 +49,14 @@ Not reported is a SopsSecret: an operator in the cluster decrypts it.`,
 	},
 }
 
-// withKey places a finding at the key of a field.
+// withKey sets the place of a finding to the key of a field.
 func withKey(o *reconcile.Object, f finding.Finding, path ...any) finding.Finding {
 	f.File, f.Line, f.Column = o.KeyPosition(path...)
 	return f
 }
 
-// ciphertextOf is what of a Kustomization is encrypted, and where the first of it stands: an
-// object, or a file that a generator reads.
+// ciphertextOf returns the first encrypted part of a Kustomization and its place: an object, or a file that a
+// generator reads.
 func ciphertextOf(p *rule.Pass, k *reconcile.Kustomization) (what, file string, line int) {
 	for _, o := range k.Objects {
 		if o.Encrypted && o.HelmRelease == nil && !ofOperator(o) {
@@ -82,11 +83,12 @@ func ciphertextOf(p *rule.Pass, k *reconcile.Kustomization) (what, file string, 
 	return "", "", 0
 }
 
-// ofOperator says whether an operator in the cluster decrypts an object: isindir's sops-secrets-operator
-// a SopsSecret, Capsule's that and a GlobalSopsSecret. Flux would decrypt it, too, where it is told to.
+// ofOperator reports whether an operator in the cluster decrypts an object: isindir's sops-secrets-operator
+// decrypts a SopsSecret, and Capsule decrypts a SopsSecret or GlobalSopsSecret. Flux would decrypt it, too, if
+// it has spec.decryption.
 func ofOperator(o *reconcile.Object) bool { return strings.HasSuffix(o.Kind, "SopsSecret") }
 
-// encryptedInput is the entry of a generator that reads an encrypted file.
+// encryptedInput returns the entry of a generator that reads an encrypted file, and the file.
 func encryptedInput(p *rule.Pass, d *repository.Document) (at *yaml.Node, file string) {
 	for _, generators := range []string{"secretGenerator", "configMapGenerator"} {
 		for in := range eachInput(d, generators) {
@@ -103,13 +105,13 @@ var Undecryptable = rule.Rule{
 	ID:       "sops-undecryptable",
 	Title:    "an encrypted file that a cluster applies and cannot decrypt",
 	Severity: finding.Error,
-	Why: `kustomize-controller decrypts with the keys in the Secret of spec.decryption. Where the file is not encrypted to any
-of them, nothing of the Kustomization is applied any more.
+	Why: `kustomize-controller decrypts with the keys in the Secret of spec.decryption. If the file is not encrypted to
+any of them, the Kustomization fails and none of its objects are applied any more.
 
-The public keys of the clusters and tenants are those of the specification's Encryption. A repository without one
-doesn't say which key a cluster has, and isn't judged.`,
-	Fix: `Add the cluster's public key to the rule of .sops.yaml that is for the file, then run "fleetwright secrets updatekeys FILE", or
-"sops updatekeys FILE", with a key that can decrypt it.`,
+The public keys of clusters and tenants come from the specification's Encryption. In a repository without one,
+it is unknown which key a cluster has, and the rule checks nothing.`,
+	Fix: `Add the cluster's public key to the rule of .sops.yaml that matches the file, then run "fleetwright secrets
+updatekeys FILE", or "sops updatekeys FILE", with a key that can decrypt it.`,
 	Run: func(p *rule.Pass) {
 		keys := knownKeys(p.Repo)
 		if keys == nil {

@@ -10,11 +10,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// actions are those of the templates of Helm, of a ResourceSet and of Jinja.
+// actions matches the template actions of Helm, ResourceSets and Jinja.
 var actions = regexp.MustCompile(`(?s)\{\{.*?\}\}|\{%.*?%\}|<<[^\n]*?>>`)
 
-// withoutActions is a template in whose place a reference stands for each action that gives a value;
-// its lines stay where they are.
+// withoutActions replaces each template action that produces a value by a variable reference, and removes the
+// others. The number of lines does not change.
 func withoutActions(text string) string {
 	const given = "\ue000"
 	lines := strings.Split(actions.ReplaceAllStringFunc(text, func(action string) string {
@@ -31,8 +31,8 @@ func withoutActions(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// documentsIn are the roots of a text that is YAML, whose templates' actions stand for values; none
-// of one that isn't, or holds none but words.
+// documentsIn returns the root nodes of the YAML documents in a string, which may be a template. It returns
+// none if the string is not YAML.
 func documentsIn(text string) []*yaml.Node {
 	if all, err := decodeAll(text); err == nil {
 		return all

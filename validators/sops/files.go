@@ -11,7 +11,7 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// files reports the files of settings with what most likely is a secret.
+// files reports configuration files that most likely contain a secret.
 func files(p *rule.Pass) {
 	read := generatorFiles(p) // sops-generator-plaintext reports those
 	found := texts.Of(p)
@@ -37,7 +37,7 @@ func files(p *rule.Pass) {
 			s.scan("", d, 0)
 		}
 		if _, unparsed := p.Repo.File(file); len(documents) > 0 || unparsed && secrets.SpeaksOfSecret(data) {
-			continue // which sops-plaintext-secret judges
+			continue // sops-plaintext-secret checks it
 		}
 		if d := judged(p, &credential.Search{Left: mostSecretFile}, file, withoutActions(string(data))); d != nil {
 			d.report(p)
@@ -45,7 +45,8 @@ func files(p *rule.Pass) {
 	}
 }
 
-// isWanted says whether a rule of .sops.yaml wants a file encrypted: then sops-plaintext-secret reports it.
+// isWanted reports whether a rule of .sops.yaml requires a file to be encrypted. Then sops-plaintext-secret
+// reports it.
 func isWanted(p *rule.Pass, file string) bool {
 	config := secrets.ConfigFor(configs.Of(p), file)
 	if config == nil || secrets.FormatOf(file) != secrets.INI {

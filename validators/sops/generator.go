@@ -18,14 +18,14 @@ var GeneratorPlaintext = rule.Rule{
 	ID:       "sops-generator-plaintext",
 	Title:    "a secretGenerator that reads a plaintext secret",
 	Severity: finding.Error,
-	Why: `What a secretGenerator, or an object of kind SecretGenerator, puts into a Secret stands in Git: as a literal, or in a file that it reads. Whoever can
-read the repository reads it.
+	Why: `The values that a secretGenerator, or an object of kind SecretGenerator, puts into a Secret are in Git: as
+literals, or in a file that it reads. Whoever can read the repository can read them.
 
-kustomize-controller decrypts the files that a generator reads where the Flux Kustomization has spec.decryption: a
-file may stay a file, encrypted. A literal cannot be. In a file of settings only what is most likely a
-credential is reported: a token of a known form, or a value that looks like one under a name such as password.`,
-	Fix: `Move literals to a .env file and encrypt that (fleetwright secrets encrypt FILE, or sops encrypt --in-place FILE), or write an encrypted
-Secret in place of the generator. What was pushed once is known: make a new value.`,
+kustomize-controller decrypts the files that a generator reads if the Flux Kustomization has spec.decryption:
+files can therefore be encrypted, but literals cannot. In a file of settings, only likely credentials are
+reported: a token of a known form, or a value that looks like one under a name such as password.`,
+	Fix: `Move literals to a .env file and encrypt it (fleetwright secrets encrypt FILE, or sops encrypt --in-place FILE),
+or replace the generator with an encrypted Secret. Rotate values that were pushed: they are exposed.`,
 	Run: func(p *rule.Pass) {
 		envs, files := map[string]string{}, map[string]string{}
 		for _, f := range p.Repo.Files() {
@@ -54,16 +54,16 @@ func generatorFiles(p *rule.Pass) map[string]bool {
 	return read
 }
 
-// generators are those of a kustomization.
+// generators checks the generators of a kustomization.
 type generators struct {
 	pass     *rule.Pass
 	document *repository.Document
-	// envs and files are what was found in files that were read, by their paths: many
-	// generators may read one.
+	// envs and files cache the results for files that were read, by path, because many generators may read one
+	// file.
 	envs, files map[string]string
 }
 
-// check reports what a secretGenerator holds in plaintext.
+// check reports a credential in plaintext that a secretGenerator reads.
 func (g *generators) check(in input) {
 	switch in.field {
 	case "literals":
@@ -84,7 +84,8 @@ func (g *generators) check(in input) {
 	}
 }
 
-// graded reports a value by its grade: one that nothing marks as a credential is a warning.
+// graded reports a value with the severity of its grade. A value that does not look like a credential is a
+// warning.
 func (g *generators) graded(in input, grade credential.Grade, message, hint string) {
 	switch grade {
 	case credential.Likely:
@@ -103,7 +104,8 @@ func (g *generators) report(at *yaml.Node, severity finding.Severity, message, h
 
 func (g *generators) path(in input) string { return in.file(path.Dir(g.document.File.Path)) }
 
-// once looks at a file that was not looked at before, if it is there and SOPS didn't encrypt it.
+// once checks a file if it was not checked before, exists, and is not encrypted by SOPS. It returns the cached
+// result otherwise.
 func (g *generators) once(known map[string]string, at string, look func(text string) string) string {
 	found, looked := known[at]
 	if !looked && g.pass.Repo.Exists(at) && !isEncryptedFile(g.pass, at) {
@@ -115,7 +117,8 @@ func (g *generators) once(known map[string]string, at string, look func(text str
 	return found
 }
 
-// env is the first key of a file of variables with the highest grade, and that grade.
+// env returns the highest grade of the values in a file of environment variables, and the first key with that
+// grade.
 func (g *generators) env(file string) (key string, grade credential.Grade) {
 	marked := g.once(g.envs, file, func(text string) string {
 		first, worst := "", credential.Public
@@ -136,12 +139,12 @@ func (g *generators) env(file string) (key string, grade credential.Grade) {
 	return marked[1:], credential.Grade(marked[0] - '0')
 }
 
-// file says what credential a file holds, or a file with nothing but a value. The first key
-// that it is read for names the value.
+// file returns which credential a file contains, or that the whole file is one. In the latter case the first
+// key for which the file is read names it.
 func (g *generators) file(key, file string) string {
 	return g.once(g.files, file, func(text string) string {
 		if len(credential.PrivateKeysIn(text)) > 0 {
-			return "" // sops-private-key tells
+			return "" // sops-private-key reports it
 		}
 		if name := credential.TokenIn(text); name != "" {
 			return name

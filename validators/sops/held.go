@@ -13,16 +13,16 @@ import (
 	"github.com/fleetwright/fleetwright/internal/secrets/credential"
 )
 
-// clearKey is a key of a Secret whose value is in plaintext.
+// clearKey is a key of a Secret with a plaintext value.
 type clearKey struct {
 	name         string
 	line, column int
 	grade        credential.Grade
 }
 
-// clear are the keys of a Secret whose values are in plaintext, without those that everybody may know.
-// What a Secret holds where the API server expects none, such as beside its data, is in Git, too.
-func clear(n *yaml.Node) []clearKey {
+// plaintextKeys returns the keys of a Secret with plaintext values, except public ones. It includes values in fields
+// that a Secret must not have, because those are in Git, too.
+func plaintextKeys(n *yaml.Node) []clearKey {
 	keys := append(clearValues("data", repository.Lookup(n, "data")), clearValues("stringData", repository.Lookup(n, "stringData"))...)
 	if !isWhole(n) {
 		return keys
@@ -39,13 +39,13 @@ func clear(n *yaml.Node) []clearKey {
 	return keys
 }
 
-// isWhole says whether a mapping is a whole Secret, and not a reference to one.
+// isWhole reports whether a mapping is a complete Secret, and not a reference to one.
 func isWhole(n *yaml.Node) bool {
 	metadata := repository.Lookup(n, "metadata")
 	return repository.IsSecret(n) && repository.Lookup(n, "apiVersion") != nil && metadata != nil && metadata.Kind == yaml.MappingNode
 }
 
-// clearValues are the keys of the values under a field of a Secret.
+// clearValues returns the keys with plaintext values in a field of a Secret.
 func clearValues(field string, n *yaml.Node) []clearKey {
 	switch {
 	case n == nil:
@@ -60,8 +60,8 @@ func clearValues(field string, n *yaml.Node) []clearKey {
 	return keys
 }
 
-// clearValue is the key of a value, those of the values in it where it is a map or a list, which no
-// Secret has.
+// clearValue returns the key of a value, if that is in plaintext. For a map or a list, which are invalid there,
+// it returns the keys of the values in it.
 func clearValue(key string, at, value *yaml.Node, encoded bool, depth int) []clearKey {
 	if value.Kind == yaml.AliasNode && value.Alias != nil {
 		value = value.Alias
@@ -89,8 +89,8 @@ func clearValue(key string, at, value *yaml.Node, encoded bool, depth int) []cle
 	return keys
 }
 
-// written is a scalar as a person meant it: a password that begins with "!" or "&" and has no quotes is
-// a tag or an anchor to YAML, without a value.
+// written returns a scalar as its author meant it. YAML reads an unquoted password that begins with "!" or "&"
+// as a tag or an anchor without a value.
 func written(n *yaml.Node) string {
 	switch {
 	case strings.HasPrefix(n.Tag, "!") && !strings.HasPrefix(n.Tag, "!!") && n.Value == "":
@@ -103,8 +103,8 @@ func written(n *yaml.Node) string {
 	return n.Value
 }
 
-// refers says whether a value of a Secret stands for another: then what is secret in it is elsewhere,
-// and what is not may stand beside.
+// refers reports whether a value of a Secret is a reference, such as a variable. Then the secret part is
+// elsewhere, and the other values may be public.
 func refers(o *repository.Object) bool {
 	for key := range valuesOf(o) {
 		if credential.IsReference(key.value) && !credential.IsFiller(key.name, key.value) {
@@ -114,7 +114,7 @@ func refers(o *repository.Object) bool {
 	return false
 }
 
-// fillersOf are the keys of a Secret whose values a person is to replace, where nothing did.
+// fillersOf returns the keys of a Secret that still have placeholders which a user has to replace.
 func fillersOf(o *repository.Object) []clearKey {
 	var keys []clearKey
 	for key := range valuesOf(o) {
@@ -131,7 +131,7 @@ type heldValue struct {
 	value string
 }
 
-// valuesOf are the values of a Secret, decoded.
+// valuesOf returns the decoded values of a Secret.
 func valuesOf(o *repository.Object) iter.Seq[heldValue] {
 	return func(yield func(heldValue) bool) {
 		for _, field := range []string{"data", "stringData"} {
@@ -149,12 +149,12 @@ func valuesOf(o *repository.Object) iter.Seq[heldValue] {
 	}
 }
 
-// likelyOf are the keys whose values are likely credentials.
+// likelyOf returns the keys whose values are likely credentials.
 func likelyOf(keys []clearKey) []clearKey {
 	return slices.DeleteFunc(slices.Clone(keys), func(k clearKey) bool { return k.grade != credential.Likely })
 }
 
-// listed names the first keys.
+// listed returns the first key or two, and the number of the others.
 func listed(keys []clearKey) string {
 	switch len(keys) {
 	case 1:
@@ -165,10 +165,10 @@ func listed(keys []clearKey) string {
 	return fmt.Sprintf("%q and %d other values", keys[0].name, len(keys)-1)
 }
 
-// leastUnnamed is how long a random value is to be that has no name.
+// leastUnnamed is the minimum length of a random value without a name that counts as a secret.
 const leastUnnamed = 16
 
-// isUnnamed says whether a value without a name looks like a secret.
+// isUnnamed reports whether a value without a name looks like a secret.
 func isUnnamed(value string) bool {
 	return len(value) >= leastUnnamed && credential.IsRandom(value) && !credential.IsEvident(value) && !credential.IsPlaceholder(value)
 }

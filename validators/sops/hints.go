@@ -8,10 +8,10 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// templateHint is what to do about a credential in a template.
+// templateHint is the hint for a credential in a template.
 const templateHint = "read it from a secret value in the template, and rotate it: it is exposed"
 
-// fixHint is how to encrypt a file.
+// fixHint returns the hint that says how to encrypt a file.
 func fixHint(p *rule.Pass, file string) string {
 	config := secrets.ConfigFor(configs.Of(p), file)
 	switch {

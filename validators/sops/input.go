@@ -10,19 +10,20 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// input is what a generator of a kustomization takes: a literal, or a file that it reads.
+// input is an entry of a kustomization's generator: a literal, or a file that it reads.
 type input struct {
-	// generated is the name of what is generated, "?" where it has none.
+	// generated is the name of the generated object, "?" if it has none.
 	generated string
-	// field it stands in: literals, envs (also for env) or files.
+	// field is the field that has the entry: literals, envs (also for env) or files.
 	field string
-	// key and text in front of and behind the first "="; key is the file's own name where a file
-	// has none, and empty for envs and for a literal without "=".
+	// key and text are the parts before and after the first "=". For a file without "=", key is the name of the
+	// file. For envs, and for a literal without "=", key is empty.
 	key, text string
 	node      *yaml.Node
 }
 
-// file is the path of what is read, from the repository's root, for a kustomization in a folder.
+// file returns the path of the file that the entry reads, relative to the repository's root. dir is the folder
+// of the kustomization.
 func (in input) file(dir string) string {
 	at, ok := repository.Join(dir, in.text)
 	if !ok {
@@ -31,9 +32,9 @@ func (in input) file(dir string) string {
 	return at
 }
 
-// eachInput gives what the generators of a document take: those in a field of a kustomization such as
-// secretGenerator, those of that kind that its field generators holds as texts, and objects of that kind.
-// Names of fields may be spelled in any case, as kustomize reads them.
+// eachInput returns the entries of a document's generators. They are in a field of a kustomization such as
+// secretGenerator, in inline YAML of its field generators, or in objects of the generator's kind. Case does not
+// matter in field names, as in kustomize.
 func eachInput(d *repository.Document, generators string) iter.Seq[input] {
 	return func(yield func(input) bool) {
 		for _, o := range d.Objects {
@@ -61,7 +62,8 @@ func eachInput(d *repository.Document, generators string) iter.Seq[input] {
 	}
 }
 
-// eachOf gives what the generators in a text take, all at its place; false where no more are wanted.
+// eachOf yields the entries of the generators in a string, all with the place of the string. It returns false
+// if the consumer stopped.
 func eachOf(text *yaml.Node, generators string, yield func(input) bool) bool {
 	if text.Kind != yaml.ScalarNode || !strings.Contains(text.Value, "\n") || len(text.Value) > mostGenerators {
 		return true // a path
@@ -81,10 +83,11 @@ func eachOf(text *yaml.Node, generators string, yield func(input) bool) bool {
 	return true
 }
 
-// mostGenerators is how long a text with generators is that is read, in bytes.
+// mostGenerators is the maximum length, in bytes, of a string that is searched for generators.
 const mostGenerators = 64 << 10
 
-// takes gives what one generator takes, at a place if one is given; false where no more are wanted.
+// takes yields the entries of one generator. If at is not nil, all entries get its place. It returns false if
+// the consumer stopped.
 func takes(g *yaml.Node, name string, at *yaml.Node, yield func(input) bool) bool {
 	for _, field := range []string{"literals", "envs", "env", "files"} {
 		entries := items(anyCase(g, field))
@@ -121,7 +124,7 @@ func inputOf(generated, field string, n *yaml.Node) input {
 	return in
 }
 
-// items are the entries of a list, none of what isn't one.
+// items returns the items of a list, none for other nodes.
 func items(list *yaml.Node) []*yaml.Node {
 	if list == nil || list.Kind != yaml.SequenceNode {
 		return nil
@@ -135,7 +138,7 @@ func items(list *yaml.Node) []*yaml.Node {
 	return all
 }
 
-// anyCase is the value of a field whose name is spelled in any case, first of all as it should be.
+// anyCase returns the value of a field, ignoring the case of its name. An exact match has priority.
 func anyCase(n *yaml.Node, name string) *yaml.Node {
 	if value := repository.Lookup(n, name); value != nil || n.Kind != yaml.MappingNode {
 		return value

@@ -11,10 +11,10 @@ import (
 	"github.com/fleetwright/fleetwright/internal/secrets"
 )
 
-// holders are the keys that clusters and tenants have.
+// holders holds the keys of clusters and tenants.
 type holders struct {
 	clusters map[string][]string
-	// tenants by their sync namespaces.
+	// tenants are the tenants by the namespaces in which they sync.
 	tenants map[string]tenantKeys
 	// secret is the name of the Secret that holds a key.
 	secret string
@@ -25,8 +25,8 @@ type tenantKeys struct {
 	keys []string
 }
 
-// knownKeys are those that the specification's Encryption names; none where there is not
-// exactly one.
+// knownKeys returns the keys that the specification's Encryption names; nil unless there is exactly one
+// Encryption.
 func knownKeys(repo *repository.Repository) *holders {
 	found := repo.ByKind(v1alpha1.Group, "Encryption")
 	if len(found) != 1 {
@@ -58,8 +58,7 @@ func knownKeys(repo *repository.Repository) *holders {
 	return h
 }
 
-// of says who decrypts for a Kustomization, and the keys of that one; none where it isn't
-// known.
+// of returns who decrypts for a Kustomization, and the keys of that holder; none if it is unknown.
 func (h *holders) of(k *reconcile.Kustomization) (holder string, keys []string) {
 	d := k.Spec.Decryption
 	if h == nil || d == nil || d.SecretRef == nil || d.SecretRef.Name != h.secret {

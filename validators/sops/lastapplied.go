@@ -14,8 +14,8 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// lastApplied reports the Secrets that kubectl's annotation holds as they were applied, also in
-// objects that were encrypted or sealed since.
+// lastApplied reports the plaintext Secrets in kubectl's last-applied annotation, also in objects that were
+// encrypted or sealed later.
 func lastApplied(p *rule.Pass) {
 	for _, f := range p.Repo.Files() {
 		if p.Repo.Use(f.Path) == repository.Chart {
@@ -41,7 +41,7 @@ func appliedBefore(p *rule.Pass, o *repository.Object, annotation *yaml.Node) {
 		return
 	}
 	for _, d := range documents {
-		if likely := likelyOf(clear(d)); repository.IsSecret(d) && len(likely) > 0 && real(p, o.File()) {
+		if likely := likelyOf(plaintextKeys(d)); repository.IsSecret(d) && len(likely) > 0 && real(p, o.File()) {
 			p.Report(finding.Finding{Object: rule.ObjectOf(o), File: o.File(), Line: annotation.Line, Column: annotation.Column, Secret: true, Severity: finding.Error,
 				Message: fmt.Sprintf("the annotation %s of %s holds %s in plaintext", repository.LastApplied, o, listed(likely)),
 				Hint:    "remove the annotation (in an encrypted file with sops edit), and rotate the value: it is exposed"})
@@ -49,13 +49,13 @@ func appliedBefore(p *rule.Pass, o *repository.Object, annotation *yaml.Node) {
 	}
 }
 
-// isVariables says whether a file is one of variables by its name.
+// isVariables reports whether the name of a file is that of a file of environment variables.
 func isVariables(file string) bool {
 	base := strings.ToLower(path.Base(file))
 	return (strings.HasSuffix(base, ".env") || strings.HasPrefix(base, ".env.")) && !repository.IsTemplate(file)
 }
 
-// variables reports a file of variables with what most likely is a secret, also where no rule of
+// variables reports a file of environment variables that most likely contains a secret, even if no rule of
 // .sops.yaml is for it.
 func variables(p *rule.Pass, file string) {
 	if !isVariables(file) {

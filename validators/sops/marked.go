@@ -14,19 +14,20 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// marked are the files whose text speaks of something, in the order of their paths.
+// marked lists the files whose content may contain secrets, in the order of their paths.
 type marked struct {
-	// keys are private ones, secrets those of Kubernetes; structured are settings that may be YAML.
+	// keys are files that mention private keys. secrets are files that mention Secrets of Kubernetes.
+	// structured are configuration files that may be YAML.
 	keys, secrets, structured []string
-	// drawn is what most likely is a secret in other files of settings, of which unjudged is the first that
-	// was not looked through, since there are too many; "" for none.
+	// drawn are the likely secrets in other configuration files. unjudged is the first such file that was not
+	// checked because there are too many; "" for none.
 	drawn    []drawn
 	unjudged string
-	// beyond is the first file that was not read, since there are too many; "" for none.
+	// beyond is the first file that was not read because there are too many; "" for none.
 	beyond string
 }
 
-// report reports the files that were not read.
+// report reports that files were not read.
 func (m marked) report(p *rule.Pass) {
 	if m.beyond != "" {
 		p.Report(rule.Exceeded(finding.Finding{File: m.beyond}, "the content of this file and the following ones",
@@ -34,7 +35,7 @@ func (m marked) report(p *rule.Pass) {
 	}
 }
 
-// texts reads all files of text once.
+// texts reads all text files once.
 var texts = rule.Analysis[marked]{
 	Name: "sops-texts",
 	RunPass: func(p *rule.Pass) marked {
@@ -64,12 +65,15 @@ var texts = rule.Analysis[marked]{
 				return m
 			}
 			m.mark(p, search, file, data, settings && isText)
+			if isText && len(data) <= mostSecretFile && otherTexts[strings.ToLower(path.Ext(file))] && !settings {
+				m.token(file, string(data))
+			}
 		}
 		return m
 	},
 }
 
-// mark looks through a file.
+// mark checks a file.
 func (m *marked) mark(p *rule.Pass, search *credential.Search, file string, data []byte, settings bool) {
 	if credential.MayHoldKey(data) {
 		m.keys = append(m.keys, file)
@@ -96,18 +100,25 @@ func (m *marked) mark(p *rule.Pass, search *credential.Search, file string, data
 	}
 }
 
+// token searches prose or a program for a credential with a known prefix or form.
+func (m *marked) token(file, text string) {
+	if name, line := credential.VendorTokenIn(text); name != "" {
+		m.drawn = append(m.drawn, drawn{file, name, line})
+	}
+}
+
 const (
 	leastKeyFile = 60
 	mostKeyFiles = 256 << 20 // of text, all together
-	// searched is how many bytes that are looked through cost as much as one that is parsed.
+	// searched is the number of searched bytes that cost as much as one parsed byte.
 	searched     = 100
 	mostBinary   = 1 << 30  // of text and others
-	mostMarked   = 12 << 20 // of those that speak of keys, and are looked through
+	mostMarked   = 12 << 20 // of the files that mention keys, which are searched
 	mostSettings = 1 << 20  // of the lines of settings that speak of secrets, in files that are no documents
 	fewBytes     = 8 << 10  // at the beginning of a file, with a zero in one that holds no text
 )
 
-// binaryNames end the names of files that hold no text.
+// binaryNames are the extensions of files that are not text.
 var binaryNames = map[string]bool{
 	".png": true, ".jpg": true, ".jpeg": true, ".gif": true, ".svg": true, ".ico": true, ".webp": true, ".pdf": true, ".zip": true, ".gz": true, ".tgz": true,
 	".woff": true, ".woff2": true, ".ttf": true, ".mp4": true, ".lock": true, ".sum": true,

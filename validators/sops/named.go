@@ -12,11 +12,11 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// valuesFields are the fields of a helmfile, of a kustomization, of a HelmRelease and of an Application
-// that name files of values.
+// valuesFields are the fields of a helmfile, a kustomization, a HelmRelease and an Application that name values
+// files.
 var valuesFields = map[string]bool{"values": true, "valuesFile": true, "valuesFiles": true, "additionalValuesFiles": true, "valueFiles": true}
 
-// namedValues are the files that other files name as those of a chart's values.
+// namedValues are the files that other files name as values files of a chart.
 var namedValues = rule.Analysis[map[string]bool]{
 	Name: "sops-named-values",
 	Run: func(_ context.Context, repo *repository.Repository) map[string]bool {
@@ -32,12 +32,12 @@ var namedValues = rule.Analysis[map[string]bool]{
 	},
 }
 
-// namesValues says whether an object may name files of values.
+// namesValues reports whether an object may name values files.
 func namesValues(o *repository.Object) bool {
 	return o.Kind == "HelmRelease" || o.Kind == "Application" || o.Kind == "ApplicationSet" || o.Kind == "HelmChartInflationGenerator"
 }
 
-// nameValues adds the files of values that a document names, in a folder.
+// nameValues adds the values files that a document in a folder names.
 func nameValues(repo *repository.Repository, dir, field string, n *yaml.Node, named map[string]bool, depth int) {
 	switch {
 	case n == nil || depth > mostScanned:
@@ -56,5 +56,5 @@ func nameValues(repo *repository.Repository, dir, field string, n *yaml.Node, na
 	}
 }
 
-// isValues says whether a file holds the values of a chart, by its name.
+// isValues reports whether the name of a file is that of a values file.
 func isValues(file string) bool { return strings.Contains(strings.ToLower(path.Base(file)), "values") }

@@ -17,20 +17,20 @@ var Partial = rule.Rule{
 	ID:       "sops-partial",
 	Title:    "a plaintext value in a file that SOPS encrypted",
 	Severity: finding.Error,
-	Why: `The file looks encrypted, and a part of it isn't: somebody added a value with an editor, or the rule's
-encrypted_regex doesn't name the field. What was edited by hand also breaks the checksum, so that Flux refuses the
-file; with mac_only_encrypted it doesn't, and the value stays in plaintext.
+	Why: `The file looks encrypted, but a part of it is not: somebody added a value with an editor, or the rule's
+encrypted_regex does not match the field. A manual edit also breaks the checksum, so that Flux refuses the file.
+With mac_only_encrypted it does not, and the value stays in plaintext.
 
-Judged is, whatever its name, each value that the file's metadata choose (encrypted_regex and its like), in files of all
-formats. Of a Secret, what they don't choose counts where they choose nothing of the field, and where it is most likely a
-secret: the others were left readable on purpose.`,
-	Fix: `Encrypt the value with "sops FILE" (which opens the file in plaintext and encrypts it again), or "sops set". Where the
-rule's encrypted_regex leaves the field out, correct it, and encrypt anew.`,
+In files of all formats, the rule reports each value that the file's metadata select (encrypted_regex and the
+like), whatever its name is. In a Secret, it reports other values if the metadata select nothing of the field,
+or if the value is very likely a secret: all others were left readable on purpose.`,
+	Fix: `Encrypt the value with "sops FILE" (which opens the file in plaintext and encrypts it again), or "sops set". If
+the rule's encrypted_regex does not match the field, correct it, and encrypt the file again.`,
 	Run: func(p *rule.Pass) { eachFile(p, partialDocuments, partialFile) },
 }
 
-// eachFile gives the files with documents, but for those of charts, and the others that SOPS may have
-// encrypted.
+// eachFile calls documents for each file with documents, except those of charts, and other for each other file
+// that SOPS may have encrypted.
 func eachFile(p *rule.Pass, documents func(*rule.Pass, *repository.File), other func(*rule.Pass, string)) {
 	for _, f := range p.Repo.Files() {
 		if p.Repo.Use(f.Path) != repository.Chart {
@@ -44,8 +44,8 @@ func eachFile(p *rule.Pass, documents func(*rule.Pass, *repository.File), other 
 	}
 }
 
-// partialDocuments reports what stands in plaintext in an encrypted file in YAML or JSON. The metadata
-// of the first document count for all; a Secret without any is told of by sops-plaintext-secret.
+// partialDocuments reports the plaintext values in an encrypted YAML or JSON file. The metadata of the first
+// document apply to all. sops-plaintext-secret reports Secrets without metadata.
 func partialDocuments(p *rule.Pass, f *repository.File) {
 	for _, d := range f.Documents {
 		first := f.Documents[0]
@@ -72,8 +72,8 @@ func partialDocuments(p *rule.Pass, f *repository.File) {
 	}
 }
 
-// mayBePartial says whether a file that holds no documents is looked at whether SOPS encrypted it:
-// of the others, those have no values of their own that could be added.
+// mayBePartial reports whether a file without documents is in a format in which SOPS encrypts individual
+// values, so that a plaintext value may have been added.
 func mayBePartial(file string) bool {
 	switch secrets.FormatOf(file) {
 	case secrets.Dotenv, secrets.INI, secrets.JSON:
@@ -82,7 +82,7 @@ func mayBePartial(file string) bool {
 	return false
 }
 
-// partialFile reports what stands in plaintext in an encrypted file of another format.
+// partialFile reports the plaintext values in an encrypted file of another format.
 func partialFile(p *rule.Pass, file string) {
 	data, err := p.Repo.ReadFile(file)
 	if err != nil || !secrets.IsEncrypted(file, data) || !real(p, file) {
@@ -96,7 +96,7 @@ func partialFile(p *rule.Pass, file string) {
 	}
 }
 
-// undecided says why it is not known whether all values of an encrypted file are, if it is not.
+// undecided reports why it is unknown whether all values of an encrypted file are encrypted, if it is.
 func undecided(p *rule.Pass, file string, line int, err error) {
 	var limit *count.Error
 	var unread *repository.Error

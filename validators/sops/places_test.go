@@ -179,3 +179,46 @@ func TestNoCredential(t *testing.T) {
 		}
 	}
 }
+
+// TestTokensInProse: the token of a vendor is found in prose and programs, an example of other forms is not.
+func TestTokensInProse(t *testing.T) {
+	t.Parallel()
+	token := "ghp_" + "h4Jk29sLqPz81XvTnB6wYdRc0MfEaU3oGi57"
+	for file, want := range map[string]int{"README.md": 3, "tools/release.py": 3, "notes.rst": 3, "charts/a/README.md": 3} {
+		found := ruletest.Find(t, sops.Hardcoded, "-- "+file+" --\nLog in:\n\n    login('"+token+"')\n")
+		if len(found) != 1 || found[0].Line != want || !strings.Contains(found[0].Message, "a GitHub token") || strings.Contains(found[0].Message, token) {
+			t.Errorf("%s: %v", file, found)
+		}
+	}
+	for name, text := range map[string]string{
+		"a JSON Web Token": "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4ifQ.SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c",
+		"the ID of a key":  "AKIAIOSFODNN7EXAMPLE", "a placeholder": "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+		"a setting": "password: h4Jk29sLqPz81XvT",
+	} {
+		if found := ruletest.Find(t, sops.Hardcoded, "-- README.md --\n# How to\n\nuse "+text+"\n"); len(found) > 0 {
+			t.Errorf("%s: %v", name, found)
+		}
+	}
+}
+
+// TestRegistryPassword: a ConfigMap with the configuration of a client of registries holds a password in base64.
+func TestRegistryPassword(t *testing.T) {
+	t.Parallel()
+	for auth, want := range map[string]int{"dXNlcjpoNEprMjlzTHFQejgxWHZUbkI2dw==": 1, "dXNlcjpwYXNzd29yZA==": 0, "${REGISTRY_AUTH}": 0} {
+		found := ruletest.Find(t, sops.Hardcoded, "-- apps/map.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: b}\ndata:\n  config.json: '{\"auths\":{\"ghcr.io\":{\"auth\":\""+auth+"\"}}}'\n")
+		if len(found) != want || want > 0 && (found[0].Line != 5 || !strings.Contains(found[0].Message, "a user's password in base64")) {
+			t.Errorf("%s: %v", auth, found)
+		}
+	}
+}
+
+// TestPuTTYKey: a private key of PuTTY's is found unless a password protects it.
+func TestPuTTYKey(t *testing.T) {
+	t.Parallel()
+	for encryption, want := range map[string]int{"none": 1, "aes256-cbc": 0} {
+		found := ruletest.Find(t, sops.PrivateKey, "-- keys/deploy.ppk --\nPuTTY-User-Key-File-3: ssh-ed25519\r\nEncryption: "+encryption+"\r\nComment: deploy\r\nPublic-Lines: 1\r\nAAAAC3NzaC1lZDI1NTE5AAAAIG\r\nPrivate-Lines: 1\r\nAAAAIPq81XvTnB6wYdRc0MfEaU3oGi57\r\n")
+		if len(found) != want {
+			t.Errorf("%s: %v", encryption, found)
+		}
+	}
+}

@@ -17,27 +17,29 @@ var Plaintext = rule.Rule{
 	ID:       "sops-plaintext-secret",
 	Title:    "a plaintext Secret",
 	Severity: finding.Error,
-	Why: `Whoever can read the repository, its clones, its forks and its history reads the Secret. base64 hides nothing.
+	Why: `Whoever can read the repository, its clones, its forks and its history can read the Secret. base64 is not
+encryption.
 
-Files of any format that a rule of .sops.yaml is for and that are named as encrypted files are (.sops., .enc.) are judged
-by what the rule chooses, as sops would encrypt it.
+A value is judged by its key, by known forms of credentials and by its entropy. A Secret in which nothing looks
+like a credential (durations, ports, hosts, networks, images and words do not) is a warning, unless other values
+of it are references. A Secret with nothing but placeholders that a person must replace ("changeme",
+<your-token>) is a warning, too.
 
-A value is judged by its key, by known forms of credentials and by its entropy. A Secret without any that looks like
-a credential (durations, ports, hosts, networks, images and words do not) is a warning, unless others of its values stand
-for what is elsewhere. The rule also judges the Secret that
-kubectl's annotation last-applied-configuration still holds, in encrypted files too, and files of variables (.env), with a
-rule of .sops.yaml for them or without.
+The rule also checks:
 
-What is in a Secret where the API server takes no values counts, too: in a list, in a misspelt field, as a tag or an anchor
-that was meant for a password. In templates, those of charts among them, and in files that cannot be parsed and speak of a Secret, what looks like a
-credential counts.
+- files of any format that a rule of .sops.yaml matches and that are named like encrypted files (.sops., .enc.):
+  the values that sops would encrypt;
+- the Secret in kubectl's annotation last-applied-configuration, also in encrypted files;
+- files of variables (.env), with or without a rule of .sops.yaml for them;
+- places in a Secret where the API server accepts no values: a list, a misspelt field, a tag or an anchor that
+  was meant as a password;
+- templates, including those of charts, and files that cannot be parsed and mention a Secret: strings that look
+  like a credential.
 
-A Secret with nothing but placeholders that a person is to replace ("changeme", <your-token>) is a warning, too.
-
-Not reported are values that stand for others (${VAR}, {{ … }}, op://…, an empty one), what everybody may
-know (certificates, public keys, user names, hosts), and what no cluster reads in folders of examples and tests.`,
-	Fix: `Encrypt the file (fleetwright secrets encrypt FILE, or sops encrypt --in-place FILE), or keep the value elsewhere (External Secrets). What was pushed once is known: make a
-new value.`,
+Not reported are references (${VAR}, {{ … }}, op://…, an empty value), public values (certificates, public keys,
+user names, hosts), and files in folders of examples and tests that no cluster reads.`,
+	Fix: `Encrypt the file (fleetwright secrets encrypt FILE, or sops encrypt --in-place FILE), or store the value
+elsewhere (External Secrets). Rotate values that were pushed: they are exposed.`,
 	Run: func(p *rule.Pass) {
 		countedConfigs(p)
 		told := map[string]bool{}
@@ -45,7 +47,7 @@ new value.`,
 			if secrets.StateOfDocument(o.Document) == secrets.Encrypted {
 				return // sops-partial's
 			}
-			keys := clear(o.Node)
+			keys := plaintextKeys(o.Node)
 			hint := "if one of its values is secret, encrypt it (fleetwright secrets encrypt " + o.File() + "); otherwise use a ConfigMap"
 			if len(keys) == 0 {
 				keys, hint = fillersOf(o), "the cluster gets the placeholder: set the real value and encrypt it (fleetwright secrets encrypt "+o.File()+"), or remove the Secret from Git"
@@ -81,12 +83,12 @@ new value.`,
 	},
 }
 
-// wanted reports a file that a rule of .sops.yaml wants encrypted, or that is named as encrypted
-// files are, and stands in plaintext, and says whether it did.
+// wanted reports a plaintext file that a rule of .sops.yaml requires to be encrypted, or that has the name of
+// an encrypted file. It returns whether it reported one.
 func wanted(p *rule.Pass, file string) bool {
 	format := secrets.FormatOf(file)
 	if named := secrets.IsNamedEncrypted(file); !named && format != secrets.Dotenv && format != secrets.INI {
-		return false // a Secret was judged, and of others nothing is known
+		return false // Secrets were checked already, and nothing is known about other files
 	}
 	data, err := p.Repo.ReadFile(file)
 	if err != nil || secrets.IsEncrypted(file, data) || secrets.StateOf(file, data) == secrets.Broken && holdsEncrypted(p, file) { // sops-broken's
@@ -128,8 +130,8 @@ func wanted(p *rule.Pass, file string) bool {
 	return true
 }
 
-// likely are the values in plaintext of a file that nothing chooses, where one of them most likely is a
-// secret: that one first.
+// likely returns the plaintext values of a file to which no rule applies, from the first likely secret on; none
+// if there is no likely secret.
 func likely(file string, data []byte) []secrets.ClearValue {
 	setting := credential.SettingIn(string(data))
 	if setting == "" && credential.TokenIn(string(data)) == "" {
@@ -143,12 +145,12 @@ func likely(file string, data []byte) []secrets.ClearValue {
 	return all
 }
 
-// ofData says whether a value is of the data of an object, and not of what it is called.
+// ofData reports whether a value is in the data of an object, and not in its metadata.
 func ofData(v secrets.ClearValue) bool {
 	return strings.HasPrefix(v.Name, "data.") || strings.HasPrefix(v.Name, "stringData.")
 }
 
-// eachSecret gives the Secrets of all files, those in a SecretList among them.
+// eachSecret calls a function for the Secrets of all files, including those in a SecretList.
 func eachSecret(p *rule.Pass, check func(*repository.Object)) {
 	for _, f := range p.Repo.Files() {
 		for _, d := range f.Documents {

@@ -18,16 +18,15 @@ var PrivateKey = rule.Rule{
 	ID:       "sops-private-key",
 	Title:    "a private key in plaintext",
 	Severity: finding.Error,
-	Why: `Whoever reads the repository can decrypt everything that is encrypted to an age key that lies in it, and be who a
-deploy key or a certificate's key says. git keeps it in its history when the file is deleted.
+	Why: `Whoever reads the repository can decrypt everything that is encrypted to an age key in it, and can use a deploy
+key or the key of a certificate. The key stays in the Git history when the file is deleted.
 
-Judged are all files of text, whatever their names, outside of folders of examples and tests: keys in PEM, age's, and
-PEM in base64, as kubeconfigs and Talos' files hold it. An age key must
-be a whole one, with its checksum right; where it opens something that is encrypted in the repository, it counts in
-examples, too.`,
-	Fix: `Take the key out of the repository, keep it in a password manager or give it to the cluster by hand, and make a new
-one: remove the old one from the specification, or from .sops.yaml, then "fleetwright secrets updatekeys --rotate" (or
-"sops updatekeys" and "sops rotate" for every file that it could read).`,
+The rule checks all text files, whatever their names, outside of folders of examples and tests: PEM keys, age
+keys, keys of PuTTY, and PEM in base64, as in kubeconfigs and Talos files. An age key must be complete, with a valid checksum.
+If it opens a file that is encrypted in the repository, it counts in examples, too.`,
+	Fix: `Remove the key from the repository, and store it in a password manager or add it to the cluster by hand. Then
+rotate it: remove the old key from the specification, or from .sops.yaml, and run "fleetwright secrets
+updatekeys --rotate" (or "sops updatekeys" and "sops rotate" for every file that it could read).`,
 	Run: func(p *rule.Pass) {
 		marked, found := 0, texts.Of(p)
 		for _, file := range found.keys {
@@ -48,13 +47,13 @@ one: remove the old one from the specification, or from .sops.yaml, then "fleetw
 	},
 }
 
-// isTestOfChart says whether a file is one of the values that a chart is tested with.
-// Source: github.com/helm/chart-testing, the folder ci of a chart.
+// isTestOfChart reports whether a file holds values for the tests of a chart. Source:
+// github.com/helm/chart-testing, the folder ci of a chart.
 func isTestOfChart(p *rule.Pass, file string) bool {
 	return p.Repo.Use(file) == repository.Chart && path.Base(path.Dir(file)) == "ci"
 }
 
-// report tells of the first private key in a file that counts.
+// report reports the first private key in a file for which counts returns true.
 func report(p *rule.Pass, file string, data []byte, counts func(key credential.PrivateKey, line int) bool) {
 	for _, key := range credential.PrivateKeysIn(string(data)) {
 		before := data[:key.Offset]
@@ -71,8 +70,8 @@ func report(p *rule.Pass, file string, data []byte, counts func(key credential.P
 	}
 }
 
-// opening are the age recipients of what is encrypted outside of examples: their keys are real
-// wherever they stand.
+// opening are the age recipients of everything that is encrypted outside examples. Their private keys are real,
+// wherever they are.
 var opening = rule.Analysis[map[string]bool]{
 	Name: "sops-opening",
 	RunPass: func(p *rule.Pass) map[string]bool {
@@ -91,7 +90,7 @@ var opening = rule.Analysis[map[string]bool]{
 	},
 }
 
-// inSecret says whether a line is of a Secret, of which sops-plaintext-secret tells.
+// inSecret reports whether a line belongs to a Secret, which sops-plaintext-secret reports.
 func inSecret(repo *repository.Repository, file string, line int) bool {
 	f, ok := repo.File(file)
 	if !ok {

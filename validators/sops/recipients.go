@@ -3,6 +3,7 @@ package sops
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/secrets"
@@ -14,8 +15,8 @@ var RecipientMissing = rule.Rule{
 	ID:       "sops-recipient-missing",
 	Title:    "an encrypted file that a key of its rule cannot decrypt",
 	Severity: finding.Warning,
-	Why: `.sops.yaml says who can decrypt the files that are encrypted from now on. A key that was added to it later opens
-nothing that was encrypted before: the new colleague can't edit the file, and a new cluster can't apply it.`,
+	Why: `.sops.yaml says who can decrypt files that are encrypted from now on. A key that is added later opens no file
+that was encrypted before: a new colleague cannot edit the file, and a new cluster cannot apply it.`,
 	Fix: `Run "fleetwright secrets updatekeys FILE", or "sops updatekeys FILE", with a key that can decrypt the file.`,
 	Run: func(p *rule.Pass) {
 		eachRuled(p, func(e encrypted, r ruling) {
@@ -33,13 +34,12 @@ var RecipientStale = rule.Rule{
 	ID:       "sops-recipient-stale",
 	Title:    "an encrypted file that a removed key can still decrypt",
 	Severity: finding.Warning,
-	Why: `Somebody was taken out of .sops.yaml, and the file is still encrypted to that key: with the repository at hand, the
-key opens it.
+	Why: `A key was removed from .sops.yaml, but the file is still encrypted to it: whoever has the key and the repository
+can read the file.
 
-Who could read the file once may have kept what it holds, so that a removed key calls for a new value, too.`,
-	Fix: `Run "fleetwright secrets updatekeys --rotate FILE", or "sops updatekeys FILE" and "sops rotate --in-place FILE" for a new
-data key, and make new values of what the
-removed key could read.`,
+The owner of the key may have kept the values that they could read, so a removed key also calls for new values.`,
+	Fix: `Run "fleetwright secrets updatekeys --rotate FILE", or "sops updatekeys FILE" and "sops rotate --in-place FILE",
+for a new data key, and replace the values that the removed key could read.`,
 	Run: func(p *rule.Pass) {
 		eachRuled(p, func(e encrypted, r ruling) {
 			for _, stale := range without(e.meta.Recipients(), r.Recipients) {
@@ -56,9 +56,9 @@ var RuleMissing = rule.Rule{
 	ID:       "sops-rule-missing",
 	Title:    "an encrypted file that no rule of .sops.yaml matches",
 	Severity: finding.Warning,
-	Why: `SOPS takes the first rule whose path_regex matches the file's path from the folder of the nearest .sops.yaml.
-Where none does, "sops updatekeys" refuses the file: who is added to the rules or taken out of them is so for all files
-but this one. Most often the file was renamed, or a .sops.yaml in a folder hides that of the root.`,
+	Why: `SOPS uses the first rule whose path_regex matches the path of the file, relative to the folder of the nearest
+.sops.yaml. If no rule matches, "sops updatekeys" refuses the file: changes to the recipients do not reach it.
+Usually the file was renamed, or a .sops.yaml in a subfolder hides the one at the root.`,
 	Fix: `Add a rule, or rename the file so that one matches.`,
 	Run: func(p *rule.Pass) {
 		countedConfigs(p)
@@ -86,9 +86,9 @@ var RuleUnused = rule.Rule{
 	ID:       "sops-rule-unused",
 	Title:    "an unreachable rule of .sops.yaml",
 	Severity: finding.Info,
-	Why: `SOPS takes the first rule that matches. One that stands below a rule for all files, or below one with the same
-path_regex, is never taken: its keys can decrypt nothing, though the file says that they can.`,
-	Fix: `Move the rule up, above the one that takes its files, or remove it.`,
+	Why: `SOPS uses the first rule that matches. A rule below one that matches all files, or below one with the same
+path_regex, is never used: its keys cannot decrypt anything, although .sops.yaml lists them.`,
+	Fix: `Move the rule above the one that matches its files, or remove it.`,
 	Run: func(p *rule.Pass) {
 		countedConfigs(p)
 		for _, c := range configs.Of(p) {
@@ -105,14 +105,14 @@ path_regex, is never taken: its keys can decrypt nothing, though the file says t
 	},
 }
 
-// isSpecified says whether the specification has a rule for a file, which the next render writes.
+// isSpecified reports whether the specification has a rule for a file, which the next render writes.
 func isSpecified(p *rule.Pass, file string) bool {
 	r, ok := rulingOf(p, file)
 	return ok && r.specified
 }
 
-// eachRuled gives the encrypted documents with the rule that is for each of them, the first
-// document of each file, since SOPS gives all of a file the same keys.
+// eachRuled calls a function for the first document of each encrypted file, with the rule for it. SOPS uses the
+// same keys for all documents of a file.
 func eachRuled(p *rule.Pass, check func(encrypted, ruling)) {
 	countedConfigs(p)
 	told := map[string]bool{}
@@ -122,12 +122,20 @@ func eachRuled(p *rule.Pass, check func(encrypted, ruling)) {
 		}
 		told[e.File.Path] = true
 		if r, ok := rulingOf(p, e.File.Path); ok && len(r.Recipients) > 0 {
-			check(e, r)
+			if r.Recipients = slices.DeleteFunc(slices.Clone(r.Recipients), isPlaceholder); len(r.Recipients) > 0 {
+				check(e, r)
+			}
 		}
 	}
 }
 
-// updateHint is how a file gets other recipients; one that is taken out knows its data key.
+// isPlaceholder says whether a recipient is no key of age but words to replace: sops refuses to encrypt with it.
+func isPlaceholder(r secrets.Recipient) bool {
+	return r.Service == "age" && !strings.HasPrefix(strings.ToLower(r.ID), "age1") && !strings.HasPrefix(r.ID, "ssh-")
+}
+
+// updateHint returns how to change the recipients of a file. With rotate it also changes the data key, which a
+// removed recipient knows.
 func updateHint(specified bool, file string, rotate bool) string {
 	hint := "with a key that can decrypt it: "
 	if specified {
@@ -139,7 +147,7 @@ func updateHint(specified bool, file string, rotate bool) string {
 	return hint + fmt.Sprintf("fleetwright secrets updatekeys %s (or sops updatekeys %s)", file, file)
 }
 
-// without are the recipients that are not among others.
+// without returns the recipients in all that are not in others, each once.
 func without(all, others []secrets.Recipient) []secrets.Recipient {
 	var left []secrets.Recipient
 	for _, r := range all {
@@ -150,5 +158,5 @@ func without(all, others []secrets.Recipient) []secrets.Recipient {
 	return left
 }
 
-// sopsConfig and encryptedSecret are of the examples: a .sops.yaml and a file that is as it
-// says.
+// sopsConfig and encryptedSecret are parts of the examples: a .sops.yaml, and a file that is encrypted as it
+// requires.

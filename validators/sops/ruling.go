@@ -13,15 +13,16 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// ruling says who should read a file: a rule of the specification, or of a .sops.yaml.
+// ruling is the rule that says who should be able to read a file. It comes from the specification or from a
+// .sops.yaml.
 type ruling struct {
 	*secrets.CreationRule
 	config *secrets.Config
-	// specified says that the rule is the specification's.
+	// specified reports whether the rule comes from the specification.
 	specified bool
 }
 
-// by names what says so, by the line of the rule, or of one of its recipients.
+// by names the source of the rule: the specification, or a line of .sops.yaml.
 func (r ruling) by(line int) string {
 	if r.specified {
 		return "the specification"
@@ -29,8 +30,8 @@ func (r ruling) by(line int) string {
 	return fmt.Sprintf("line %d of %s", line, r.config.File)
 }
 
-// rulingOf is the one of a file: where a specification is rendered into the folder of the nearest
-// .sops.yaml, its own rule, whatever somebody made of that file, or when it was rendered last.
+// rulingOf returns the rule for a file. If a specification is rendered into the folder of the nearest
+// .sops.yaml, it returns the specification's rule, even if the .sops.yaml was edited or is outdated.
 func rulingOf(p *rule.Pass, file string) (ruling, bool) {
 	config := secrets.ConfigFor(configs.Of(p), file)
 	intended := secrets.ConfigFor(specified.Of(p), file)
@@ -46,11 +47,11 @@ func rulingOf(p *rule.Pass, file string) (ruling, bool) {
 	return ruling{r, config, false}, r != nil
 }
 
-// specFolder is where a specification stands, in the folder that it is rendered into.
+// specFolder is the folder of a specification, below the folder that it is rendered into.
 const specFolder = "fleet"
 
-// specified are the files .sops.yaml as they would be rendered, by their folders. A specification
-// that has errors says nothing.
+// specified are the .sops.yaml files as they would be rendered, by folder. A specification with errors counts
+// as none.
 var specified = rule.Analysis[map[string]*secrets.Config]{
 	Name: "sops-specified",
 	Run: func(_ context.Context, repo *repository.Repository) map[string]*secrets.Config {
@@ -70,7 +71,7 @@ var specified = rule.Analysis[map[string]*secrets.Config]{
 	},
 }
 
-// specifiedIn reads the specification of a folder, nil where it has errors.
+// specifiedIn reads the specification of a folder; nil if it has errors.
 func specifiedIn(repo *repository.Repository, dir string) *secrets.Config {
 	var files []specs.File
 	for _, f := range repo.Files() {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -19,29 +20,31 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// scanner looks for secrets among the fields of a document.
+// scanner searches the fields of a document for secrets.
 type scanner struct {
 	pass  *rule.Pass
 	lines *repository.Lines
 	file  string
-	// object that is looked through, nil for a document that is none.
+	// object is the object that is searched, nil for a document without one.
 	object *repository.Object
-	// settings says that the names of fields say what they hold; strict, that any name may stand for
-	// anything, as in the files that a ConfigMap holds.
+	// settings reports whether the names of fields say what their values are. strict reports whether a name can
+	// mean anything, as in the files of a ConfigMap; then only values that look random count.
 	settings, strict bool
-	// about says that the object describes Secrets that are elsewhere: a field may name what is there.
+	// about reports whether the object describes Secrets that are elsewhere. Its fields may then name keys of
+	// those.
 	about bool
-	// stray says that the file is not named as YAML is: sops-plaintext-secret reports the Secrets in it.
+	// stray reports whether the file does not have the extension of YAML. sops-plaintext-secret reports the
+	// Secrets in it.
 	stray bool
-	// within is how many texts the fields are in.
+	// within is the number of nested strings that contain the fields.
 	within int
-	// aliased are the long texts that aliases led to.
+	// aliased are the long strings that were already reached through aliases.
 	aliased map[*yaml.Node]bool
-	// place says where a value stands in the file.
+	// place returns the place of a node in the file.
 	place func(n *yaml.Node) (line, column int)
 }
 
-// scan looks at a value under a field, and below it.
+// scan checks the value of a field, and everything below it.
 func (s scanner) scan(field string, n *yaml.Node, depth int) {
 	if n == nil || depth > mostScanned {
 		return
@@ -61,8 +64,8 @@ func (s scanner) scan(field string, n *yaml.Node, depth int) {
 	}
 }
 
-// again says whether aliases have led to a long text before: what it holds does not depend on the name of
-// the field, and a document may have many aliases of it.
+// again reports whether an alias has already led to a long string. Its content does not depend on the field's
+// name, and a document may have many aliases to it.
 func (s scanner) again(n *yaml.Node) bool {
 	if len(n.Value) < longText {
 		return false
@@ -72,10 +75,11 @@ func (s scanner) again(n *yaml.Node) bool {
 	return seen
 }
 
-// longText is the bytes of a text that is no password.
+// longText is the length in bytes from which a string cannot be a password.
 const longText = 4 << 10
 
-// several judges the values of a mapping under the name of several secrets, which keys of theirs stand for.
+// several checks the values of a mapping whose field name is a plural, such as "passwords". Each key then names
+// one secret.
 func (s scanner) several(field string, n *yaml.Node) {
 	one := credential.Several(field)
 	if one == "" {
@@ -94,7 +98,7 @@ func (s scanner) mapping(n *yaml.Node, depth int) {
 	}
 	held := repository.IsSecret(n) || repository.Lookup(n, "stringData") != nil && (s.object == nil || !aboutSecrets(s.object.Kind))
 	if held {
-		s.held(n, clear(n))
+		s.held(n, plaintextKeys(n))
 	}
 	variable := ""
 	if name := repository.Lookup(n, "name"); name != nil {
@@ -106,7 +110,7 @@ func (s scanner) mapping(n *yaml.Node, depth int) {
 		case s.isSealed(key) || s.about && key == "secretKey" && value.Kind == yaml.ScalarNode: // which names a key
 			continue
 		case held && (key == "data" || key == "stringData" || isWhole(n) && !repository.IsOfSecret(key, value)) || key == repository.LastApplied || strings.EqualFold(key, "secretGenerator"):
-			continue // judged already, or by other rules
+			continue // checked already, or by other rules
 		case key == "value" && variable != "":
 			key = variable // the name and value of a container's environment
 		}
@@ -114,12 +118,12 @@ func (s scanner) mapping(n *yaml.Node, depth int) {
 	}
 }
 
-// isSealed says whether what stands under a key of an object is sealed to its controller.
+// isSealed reports whether the value of a key is encrypted as in a SealedSecret.
 func (s scanner) isSealed(key string) bool {
 	return key == "encryptedData" && s.object != nil && s.object.Kind == "SealedSecret"
 }
 
-// sequence looks through a list: of arguments, some are flags, and the next one is the value.
+// sequence checks a list. In a list of arguments, an item may be a flag, and the next one its value.
 func (s scanner) sequence(field string, n *yaml.Node, depth int) {
 	flag := ""
 	for _, item := range n.Content {
@@ -143,7 +147,7 @@ func (s scanner) sequence(field string, n *yaml.Node, depth int) {
 	}
 }
 
-// value judges one value.
+// value checks one value.
 func (s scanner) value(field string, n *yaml.Node) {
 	if n.Tag != "!!str" && n.Tag != "!!binary" {
 		return
@@ -164,12 +168,16 @@ func (s scanner) value(field string, n *yaml.Node) {
 	case !s.settings && (s.object == nil || !holdURLs(s.object)):
 	case credential.HasPassword(text):
 		s.report(n, finding.Error, fmt.Sprintf("%s of %s looks like a secret in plaintext", field, s.what()))
+	case s.settings && credential.IsHash(text):
+		s.report(n, finding.Warning, fmt.Sprintf("%s of %s holds %s in plaintext", field, s.what(), credential.Hash))
 	case s.settings && s.looksSecret(field, text):
 		severity := finding.Warning
 		if credential.IsRandom(text) || strings.Contains(text, "://") {
 			severity = finding.Error
 		}
 		s.report(n, severity, fmt.Sprintf("%s of %s looks like a secret in plaintext", field, s.what()))
+	case s.settings && strings.TrimPrefix(field, "_") == "auth" && credential.IsUserPassword(text):
+		s.report(n, finding.Error, fmt.Sprintf("%s of %s holds a user's password in base64", field, s.what()))
 	case s.settings && !s.encoded(field, n):
 		if what, _ := credential.DrawnIn(text); what != "" {
 			s.report(n, severityOf(what), fmt.Sprintf("%s of %s holds %s in plaintext", field, s.what(), what))
@@ -177,7 +185,7 @@ func (s scanner) value(field string, n *yaml.Node) {
 	}
 }
 
-// severityOf is that of a finding about what [credential.DrawnIn] found.
+// severityOf returns the severity for a result of [credential.DrawnIn].
 func severityOf(what string) finding.Severity {
 	if what == credential.Hash {
 		return finding.Warning
@@ -185,10 +193,16 @@ func severityOf(what string) finding.Severity {
 	return finding.Error
 }
 
-// looksSecret says whether a value looks like a secret by the name of its field. The address of a
-// Provider is one that anybody may call who knows it.
+// gitProviders are the types of Providers whose address is a Git repository.
+var gitProviders = []string{"azuredevops", "bitbucket", "bitbucketserver", "gitea", "github", "githubdispatch", "githubpullrequestcomment", "gitlab", "gitlabmergerequestcomment", "giteapullrequestcomment"}
+
+// looksSecret reports whether a value looks like a secret, by the name of its field. The address of a Provider
+// is secret, because anybody who knows it can send to it, unless it is a Git repository.
 func (s scanner) looksSecret(field, text string) bool {
 	if field == "address" && s.object != nil && s.object.Group() == fluxapi.NotificationGroup {
+		if of, _ := s.object.Text("spec", "type"); slices.Contains(gitProviders, of) {
+			return false
+		}
 		field = "webhook_url"
 	}
 	if s.strict {
@@ -197,10 +211,10 @@ func (s scanner) looksSecret(field, text string) bool {
 	return credential.LooksSecret(field, text)
 }
 
-// leastEncoded is how long a value in base64 is, at least, that is looked into.
+// leastEncoded is the minimum length of a base64 value that is decoded and checked.
 const leastEncoded = 24
 
-// encoded looks through a value that is text in base64, and says whether it is.
+// encoded checks a value that is base64-encoded text. It returns whether the value is.
 func (s scanner) encoded(field string, n *yaml.Node) bool {
 	if !s.settings || s.within >= mostWithin || !isBase64(n.Value) {
 		return false
@@ -220,7 +234,8 @@ func (s scanner) encoded(field string, n *yaml.Node) bool {
 	return true
 }
 
-// isBase64 says whether a value of fitting length may be text in base64, on one line or several.
+// isBase64 reports whether a value may be base64-encoded text, on one or several lines, by its length and
+// characters.
 func isBase64(value string) bool {
 	if len(value) < leastEncoded || len(value) > mostSecretFile {
 		return false
@@ -235,18 +250,18 @@ func isBase64(value string) bool {
 	return err == nil && isText(strings.ToValidUTF8(string(first[:leastEncoded/2]), ""))
 }
 
-// otherFlag is how an argument begins that is a flag, and not the value of the one before it.
+// otherFlag matches the beginning of an argument that is a flag, and not the value of the flag before it.
 var otherFlag = regexp.MustCompile(`^(--[a-z]|-[A-Za-z]$)`)
 
-// keyID is how fields for the ID of a key are named.
+// keyID matches the names of fields with the ID of a key.
 var keyID = regexp.MustCompile(`(?i)key[-_]?id$`)
 
-// isJSON says whether a text on one line is a map or a list of maps in JSON, as patches are.
+// isJSON reports whether a one-line string is a JSON object or a list of objects, as patches are.
 func isJSON(text string) bool {
 	return (strings.HasPrefix(text, `{"`) || strings.HasPrefix(text, "[{")) && json.Valid([]byte(text))
 }
 
-// what names what is looked through.
+// what names the object or file that is searched.
 func (s scanner) what() string {
 	if s.object == nil {
 		return "the file"
@@ -268,7 +283,7 @@ func (s scanner) report(n *yaml.Node, severity finding.Severity, message string)
 	s.pass.Report(f)
 }
 
-// held reports what a Secret within another object holds.
+// held reports the plaintext values of a Secret within another object.
 func (s scanner) held(n *yaml.Node, keys []clearKey) {
 	name := "a Secret"
 	if text := repository.Lookup(n, "metadata", "name"); text != nil && text.Kind == yaml.ScalarNode {
@@ -280,13 +295,13 @@ func (s scanner) held(n *yaml.Node, keys []clearKey) {
 	}
 }
 
-// holdURLs says whether an object's fields are those of a source or of k0rdent: addresses in them are
-// what a controller calls.
+// holdURLs reports whether an object is of a source or of k0rdent. The URLs in its fields are those that a
+// controller calls.
 func holdURLs(o *repository.Object) bool {
 	return o.Group() == fluxapi.SourceGroup || o.Group() == schemas.KommanderDispatchGroup || o.Group() == schemas.K0rdentGroup
 }
 
-// operation judges an operation of a JSON patch, and says whether a mapping is one.
+// operation checks an operation of a JSON patch. It returns whether the mapping is one.
 func (s scanner) operation(n *yaml.Node, depth int) bool {
 	op, at := repository.Lookup(n, "op"), repository.Lookup(n, "path")
 	value := repository.Lookup(n, "value")
@@ -314,8 +329,8 @@ func (s scanner) operation(n *yaml.Node, depth int) bool {
 	return true
 }
 
-// replacement judges the value of a kustomization's replacement by the fields that it replaces, and says
-// whether a mapping is one with a value.
+// replacement checks the value of a kustomization's replacement by the names of the fields that it replaces. It
+// returns whether the mapping is a replacement with a value.
 func (s scanner) replacement(n *yaml.Node) bool {
 	value, targets := repository.Lookup(n, "sourceValue"), repository.Lookup(n, "targets")
 	if value == nil || value.Kind != yaml.ScalarNode || targets == nil {
@@ -336,8 +351,8 @@ func (s scanner) replacement(n *yaml.Node) bool {
 	return true
 }
 
-// encoded says whether a value of a field data is a likely credential in base64, as that of a Secret
-// is. The patch may as well be one of a ConfigMap.
+// encoded reports whether a value in data is a likely credential in base64, as in a Secret. The patch may as
+// well be for a ConfigMap.
 func encoded(key, value string) bool {
 	plain := secrets.Decoded(value)
 	return plain != value && isText(plain) && credential.Judge(key, plain) == credential.Likely
@@ -347,7 +362,7 @@ func isText(text string) bool {
 	return text != "" && !strings.ContainsFunc(text, func(r rune) bool { return r == 0xFFFD || r < ' ' && r != '\n' && r != '\t' && r != '\r' })
 }
 
-// allEncoded says whether all values of a map are text in base64.
+// allEncoded reports whether all values of a map are base64-encoded text.
 func allEncoded(n *yaml.Node) bool {
 	for i := 1; n.Kind == yaml.MappingNode && i < len(n.Content); i += 2 {
 		if plain := secrets.Decoded(n.Content[i].Value); plain == n.Content[i].Value || !isText(plain) {
@@ -357,8 +372,8 @@ func allEncoded(n *yaml.Node) bool {
 	return n.Kind == yaml.MappingNode && len(n.Content) > 0
 }
 
-// aboutSecrets says whether the fields of a kind describe secrets that are elsewhere, or sealed: what
-// their names say means little.
+// aboutSecrets reports whether the fields of a kind describe secrets that are elsewhere or sealed. The names of
+// such fields do not mean that a value is secret.
 func aboutSecrets(kind string) bool {
 	return strings.Contains(kind, "Secret") || strings.HasSuffix(kind, "Policy")
 }

@@ -3,6 +3,7 @@ package sops
 import (
 	"fmt"
 	"path"
+	"regexp"
 	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
@@ -12,24 +13,24 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// drawn is what most likely is a secret in a file of text.
+// drawn is a likely secret in a text file.
 type drawn struct {
 	file, what string
 	line       int
 }
 
-// otherTexts end the names of files of text that are no settings: prose, programs, tables.
+// otherTexts are the extensions of text files that are not configuration: prose, programs, tables.
 var otherTexts = map[string]bool{
 	".md": true, ".mdx": true, ".rst": true, ".adoc": true, ".html": true, ".htm": true, ".css": true, ".scss": true, ".js": true, ".mjs": true, ".cjs": true,
 	".ts": true, ".tsx": true, ".jsx": true, ".vue": true, ".go": true, ".py": true, ".rb": true, ".java": true, ".kt": true, ".c": true, ".h": true, ".cpp": true,
 	".hpp": true, ".rs": true, ".cs": true, ".php": true, ".lua": true, ".pl": true, ".swift": true, ".sql": true, ".csv": true, ".tsv": true, ".log": true, ".patch": true,
 	".diff": true, ".k": true, ".jsonnet": true, ".libsonnet": true, ".nix": true, ".cue": true, ".dhall": true, ".bicep": true, ".groovy": true, ".scala": true,
-	".dart": true, ".ex": true, ".exs": true, ".ps1": true, ".vim": true, ".el": true, ".proto": true, ".rego": true, ".map": true, ".snap": true, ".asc": true, ".pem": true, ".crt": true, ".pub": true,
+	".dart": true, ".ex": true, ".exs": true, ".ps1": true, ".psm1": true, ".psd1": true, ".vim": true, ".el": true, ".proto": true, ".rego": true, ".map": true, ".snap": true, ".asc": true, ".pem": true, ".crt": true, ".pub": true,
 }
 
-// isSettings says whether a file is judged by its settings: one of text that holds no documents, and is
-// neither prose nor a program, unless a generator reads it. Files of variables and those that are named
-// as encrypted ones are judged by sops-plaintext-secret.
+// isSettings reports whether a file is checked as configuration: a text file without documents that is neither
+// prose nor a program, or one that a generator reads. It returns false for files that sops-plaintext-secret
+// checks: files of environment variables, and those with the name of an encrypted file.
 func isSettings(p *rule.Pass, file string) bool {
 	if f, parsed := p.Repo.File(file); parsed && f.Err == nil || secrets.IsNamedEncrypted(file) || isVariables(file) || isSchema(file) {
 		return false
@@ -38,11 +39,16 @@ func isSettings(p *rule.Pass, file string) bool {
 	return read || !otherTexts[strings.ToLower(path.Ext(file))] && p.Repo.Use(file) != repository.Chart
 }
 
-// isSchema says whether a file describes the fields of others, by its name.
+// isSchema reports whether the name of a file is that of a schema.
 func isSchema(file string) bool { return strings.Contains(strings.ToLower(path.Base(file)), "schema") }
 
-// configFiles are the keys for which generators of ConfigMaps read files, by their paths; "" for a file
-// of variables.
+// openAPI is how the description of an API begins, whose examples are no secrets.
+var openAPI = regexp.MustCompile(`^\s*(\{\s*"(openapi|swagger)"\s*:|(openapi|swagger):\s)`)
+
+func isOpenAPI(text string) bool { return openAPI.MatchString(text[:min(len(text), 200)]) }
+
+// configFiles maps the files that ConfigMap generators read to their keys; "" for a file of environment
+// variables.
 var configFiles = rule.Analysis[map[string]string]{
 	Name: "sops-config-files",
 	RunPass: func(p *rule.Pass) map[string]string {
@@ -60,9 +66,12 @@ var configFiles = rule.Analysis[map[string]string]{
 	},
 }
 
-// judged returns what most likely is a secret in a file of settings, nil for nothing. A file with nothing
-// but a value is named as the value is.
+// judged returns the likely secret in a configuration file, nil if there is none. A file that consists of one
+// value is judged by the file's name.
 func judged(p *rule.Pass, search *credential.Search, file, text string) *drawn {
+	if isOpenAPI(text) {
+		return nil
+	}
 	what, line := search.DrawnIn(text)
 	if what == "" {
 		key := configFiles.Of(p)[file]
@@ -88,13 +97,13 @@ func (d drawn) report(p *rule.Pass) {
 	}
 }
 
-// isStructured says whether a text that is not named as YAML is may be YAML: a template of it, or the
-// configuration of a client of Kubernetes.
+// isStructured reports whether a file without the extension of YAML may be YAML: a template of it, or the
+// configuration of a Kubernetes client.
 func isStructured(file string, text string) bool {
 	return speaksOfYAML(file) && path.Ext(file) != ".json" || strings.Contains(text, "apiVersion:") && strings.Contains(text, "kind:")
 }
 
-// speaksOfYAML says whether a file is a copy or a template of one in YAML or JSON, by its name.
+// speaksOfYAML reports whether the name of a file shows that it is a copy or a template of a YAML or JSON file.
 func speaksOfYAML(file string) bool {
 	base := strings.ToLower(path.Base(file))
 	return strings.Contains(base, ".yaml") || strings.Contains(base, ".yml") || strings.Contains(base, ".json")

@@ -1,5 +1,5 @@
-// Package sops holds the rules about secrets: that none stands in Git in plaintext, that
-// who should read an encrypted one can, and that nobody else does.
+// Package sops holds the rules about secrets: no secret is in Git in plaintext, everybody who should read an
+// encrypted secret can, and nobody else can.
 package sops
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// configs are the files .sops.yaml of the repository, by their folders.
+// configs are the .sops.yaml files of the repository, by folder.
 var configs = rule.Analysis[map[string]*secrets.Config]{
 	Name: "sops-configs",
 	Run: func(_ context.Context, repo *repository.Repository) map[string]*secrets.Config {
@@ -22,8 +22,8 @@ var configs = rule.Analysis[map[string]*secrets.Config]{
 	},
 }
 
-// countedConfigs reports the files .sops.yaml that are not followed, since they go beyond a limit: what
-// their rules say is not known.
+// countedConfigs reports the .sops.yaml files that are not used because they exceed a limit, so that their
+// rules are unknown.
 func countedConfigs(p *rule.Pass) {
 	for _, c := range configs.Of(p) {
 		if c.Err != nil && c.Err.Limit {
@@ -56,7 +56,7 @@ func encryptedIn(repo *repository.Repository) []encrypted {
 	return all
 }
 
-// reached are the files that the clusters' builds read.
+// reached are the files that the builds of the clusters read.
 var reached = rule.Analysis[map[string]bool]{
 	Name: "sops-reached",
 	RunPass: func(p *rule.Pass) map[string]bool {
@@ -75,15 +75,14 @@ var reached = rule.Analysis[map[string]bool]{
 	},
 }
 
-// real says whether what a file holds is meant: what a cluster reads is, and what is neither
-// an example nor for a test. What clusters read is computed for the first example that is
-// asked for: rules ask when they have something to tell.
+// real reports whether the content of a file is real, and not an example or for a test. A file that a cluster
+// reads is always real. The files that clusters read are computed at the first call for an example.
 func real(p *rule.Pass, file string) bool {
 	return !repository.IsExample(file) || reached.Of(p)[file] || repository.IsCalledTemplate(file) && !isTemplate(p, file)
 }
 
-// realIn says whether what most likely is a secret counts in a file: that of templates, too, those of
-// charts among them.
+// realIn reports whether a likely secret in a file counts. Unlike real, it returns true for templates,
+// including those of charts.
 func realIn(p *rule.Pass, file string) bool {
 	if p.Repo.Use(file) == repository.Chart {
 		return !repository.IsSetAside(strings.ReplaceAll(file, "/templates/", "/"))
@@ -91,7 +90,7 @@ func realIn(p *rule.Pass, file string) bool {
 	return real(p, file) || repository.IsTemplate(file) && !repository.IsSetAside(file)
 }
 
-// isTemplate says whether a file that is called a template has marks of one: something to replace.
+// isTemplate reports whether a file with the name of a template contains placeholders.
 func isTemplate(p *rule.Pass, file string) bool {
 	data, err := p.Repo.ReadFile(file)
 	return err == nil && templateMarks.Match(data)
@@ -99,7 +98,7 @@ func isTemplate(p *rule.Pass, file string) bool {
 
 var templateMarks = regexp.MustCompile(`\{\{|\{%|<<|<%|\$\{|\$\(|<[A-Za-z][A-Za-z _.:/-]*>|\b[A-Z]+_[A-Z_]+_HERE\b|(?i:change[-_ ]?me|replace[-_ ]?me|your[-_ ])`)
 
-// inputs are the files that were looked at whether SOPS encrypted them.
+// inputs caches which files SOPS encrypted.
 type inputs struct {
 	mu        sync.Mutex
 	encrypted map[string]bool
@@ -110,8 +109,7 @@ var inputsRead = rule.Analysis[*inputs]{
 	Run:  func(context.Context, *repository.Repository) *inputs { return &inputs{encrypted: map[string]bool{}} },
 }
 
-// isEncryptedFile says whether SOPS encrypted a file, whatever its format. It reads a file
-// once.
+// isEncryptedFile reports whether SOPS encrypted a file, in any format. It reads each file once.
 func isEncryptedFile(p *rule.Pass, file string) bool {
 	in := inputsRead.Of(p)
 	in.mu.Lock()
@@ -125,14 +123,15 @@ func isEncryptedFile(p *rule.Pass, file string) bool {
 	return encrypted
 }
 
-// isSecret says whether an object is a Secret of Kubernetes.
+// isSecret reports whether an object is a Secret of Kubernetes.
 func isSecret(o *repository.Object) bool { return o.APIVersion == "v1" && o.Kind == "Secret" }
 
-// How deep settings are looked through, which is as deep as a document may nest, and texts within texts.
+// The limits of the search: the nesting of values, which is that of documents, and of strings within strings.
 const (
 	mostScanned = 200
 	mostWithin  = 3
 )
 
-// mostSecretFile is the size of a file that is looked through for Secrets, which have up to 1 MB, or for settings.
+// mostSecretFile is the maximum size of a file that is searched for Secrets, which are at most 1 MB, or for
+// configuration.
 const mostSecretFile = 1 << 20

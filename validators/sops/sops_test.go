@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/validators/rule"
 	"github.com/fleetwright/fleetwright/validators/rule/ruletest"
 	"github.com/fleetwright/fleetwright/validators/sops"
@@ -165,6 +166,7 @@ func TestCredentialsElsewhere(t *testing.T) {
 		source("https://bot:${TOKEN}@example.com"):      0,
 		source("https://bot:changeme@example.com"):      0,
 		source("https://git@example.com"):               0,
+		source("https://DB_NAME:DB_NAME@example.com"):   0,
 		"-- a.yaml --\napiVersion: dispatch.d2iq.io/v1alpha2\nkind: GitopsRepository\nmetadata: {name: a, namespace: a}\nspec: {cloneUrl: 'https://bot:" + token + "@example.com/a.git'}\n":                                      1,
 		"-- a.yaml --\napiVersion: k0rdent.mirantis.com/v1beta1\nkind: ServiceTemplate\nmetadata: {name: a, namespace: a}\nspec: {kustomize: {remoteSourceSpec: {git: {url: 'https://bot:kX9-vbQ2mZ7pL@example.com/a.git'}}}}\n": 1,
 		"-- a.yaml --\napiVersion: k0rdent.mirantis.com/v1beta1\nkind: Credential\nmetadata: {name: a, namespace: a}\nspec: {description: key AKIAQ3EGTWZ7PLN4XR5S of the account}\n":                                            1,
@@ -173,6 +175,28 @@ func TestCredentialsElsewhere(t *testing.T) {
 	} {
 		if found := ruletest.Find(t, sops.Hardcoded, files); len(found) != want {
 			t.Errorf("%s: got %v", files, found)
+		}
+	}
+}
+
+// The hash of a password is no secret in plaintext, and the address of a Git repository none at all.
+// Reproduces: clients of Authelia in richrobertson/homelab_flux, and the Provider of CowDogMoo/Walls-of-Excellence.
+func TestHashesAndAddresses(t *testing.T) {
+	t.Parallel()
+	provider := func(of, address string) string {
+		return "-- a.yaml --\napiVersion: notification.toolkit.fluxcd.io/v1beta3\nkind: Provider\nmetadata: {name: a, namespace: a}\nspec: {type: " + of + ", address: '" + address + "'}\n"
+	}
+	const hash = "$2b$12$Q9xkZ2mV7pLrT4wYb8NcSuHjD5fGaE1oK3iUyX6tRqWzPvMnBlCd"
+	for files, want := range map[string]finding.Severity{
+		"-- a.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: a}\ndata: {client_secret: '" + hash + "'}\n":                                    finding.Warning,
+		"-- worker.conf --\nenable_password = \"" + hash + "\";\n":                                                                                                     finding.Warning,
+		"-- a.yaml --\napiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: a, namespace: a}\nspec: {values: {licenseKey: maxmindLicenseKey}}\n": "",
+		provider("github", "https://github.com/CowDogMoo/Walls-of-Excellence"):                                                                                         "",
+		provider("slack", "https://hooks.example.com/services/T0A9B8C7/B1D2E3F4/kX9vbQ2mZ7pLrT4wYb8NcSuH"):                                                             finding.Error,
+	} {
+		found := ruletest.Find(t, sops.Hardcoded, files)
+		if want == "" && len(found) > 0 || want != "" && (len(found) != 1 || found[0].Severity != want) {
+			t.Errorf("%s: got %+v, want %q", files, found, want)
 		}
 	}
 }

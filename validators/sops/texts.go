@@ -13,8 +13,8 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// text looks through a text of lines within a document: manifests, patches, values of charts and files
-// that a ConfigMap holds.
+// text searches a multi-line string in a document: manifests, patches, values of charts, and files in a
+// ConfigMap.
 func (s scanner) text(field string, n *yaml.Node) {
 	speaks := repository.HoldsSecrets(n.Value)
 	if strings.Contains(n.Value, "ENC[AES256_GCM,") || !speaks && (!s.settings || !credential.MayHold(n.Value)) {
@@ -44,7 +44,8 @@ func (s scanner) text(field string, n *yaml.Node) {
 	}
 }
 
-// said is the message about what [credential.DrawnIn] found in a text: the name of a setting, or a known form.
+// said returns the message about a result of [credential.DrawnIn] for a string: the name of a setting, or the
+// form of a credential.
 func said(what, holder string) string {
 	if name, err := strconv.Unquote(what); err == nil {
 		return name + " of " + holder + " looks like a secret in plaintext"
@@ -52,7 +53,7 @@ func said(what, holder string) string {
 	return "a string of " + holder + " holds " + what + " in plaintext"
 }
 
-// exceeded reports a text that is not looked through, since it goes beyond a limit.
+// exceeded reports a string that is not searched because it exceeds a limit.
 func (s scanner) exceeded(field string, n *yaml.Node, why string) {
 	if !real(s.pass, s.file) {
 		return
@@ -65,12 +66,12 @@ func (s scanner) exceeded(field string, n *yaml.Node, why string) {
 	s.pass.Report(rule.Exceeded(f, strings.TrimSpace("the string "+field)+" of "+s.what(), why))
 }
 
-// holdsValues says whether a field holds values of a chart as a text.
+// holdsValues reports whether a field has values of a chart as a string.
 func holdsValues(field string) bool {
 	return strings.HasPrefix(strings.ToLower(field), "values")
 }
 
-// inside is a scanner of the text in a node.
+// inside returns a scanner for the string in a node.
 func (s scanner) inside(n *yaml.Node) scanner {
 	inner := s
 	inner.within++

@@ -14,8 +14,8 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// Unread reports the files that cannot be parsed and that may hold a secret: the rules do not look
-// through them. A template counts only with what looks like a credential outside of its actions.
+// Unread reports the files that cannot be parsed and that may contain a secret, because the rules do not search
+// them. A template counts only if it has a likely credential outside its actions.
 func Unread(repo *repository.Repository) []finding.Finding {
 	var found []finding.Finding
 	for _, f := range repo.Files() {
@@ -49,8 +49,8 @@ func Unread(repo *repository.Repository) []finding.Finding {
 	return found
 }
 
-// unread reports the files that cannot be parsed and surely hold a Secret, or a file that is named as
-// encrypted ones are, in plaintext. What only may hold one, [Unread] reports for the hook.
+// unread reports the files that cannot be parsed and certainly contain a plaintext Secret, or have the name of
+// an encrypted file. Files that may contain one are reported by [Unread], for the Git hook.
 func unread(p *rule.Pass) {
 	speaking := texts.Of(p).secrets
 	for _, f := range p.Repo.Files() {
@@ -77,7 +77,7 @@ func unread(p *rule.Pass) {
 	}
 }
 
-// inBroken says what a text that cannot be parsed holds in plaintext, and in which line; "" for nothing.
+// inBroken returns which plaintext secret an unparseable text contains, and its line; "" if there is none.
 func inBroken(text string) (name string, line int) {
 	if name, line := heldIn(text); name != "" {
 		return strconv.Quote(name), line
@@ -91,11 +91,11 @@ func inBroken(text string) (name string, line int) {
 	return "", 0
 }
 
-// dataLine begins the values of a Secret.
+// dataLine matches the line that begins the values of a Secret.
 var dataLine = regexp.MustCompile(`^([ \t]*)["']?(data|stringData)["']?[ \t]*:[ \t]*\r?\n?$`)
 
-// heldIn finds the first likely credential among the values of the Secrets in a text that cannot be
-// parsed, line by line.
+// heldIn returns the first likely credential in the Secrets of an unparseable text, which it reads line by
+// line.
 func heldIn(text string) (name string, line int) {
 	number := 0
 	for _, document := range strings.SplitAfter(text, "\n---") {
@@ -129,9 +129,10 @@ func heldIn(text string) (name string, line int) {
 	return "", 0
 }
 
-// inTemplate says what a text holds in plaintext outside of its actions, and in which line; "" for nothing.
+// inTemplate returns which plaintext secret a template contains outside its actions, and its line; "" if there
+// is none.
 func inTemplate(text []byte) (name string, line int) {
-	held, _ := secretsInText(text) // what cannot be read is judged by its settings
+	held, _ := secretsInText(text) // a text that cannot be parsed is checked by its settings
 	for _, one := range held {
 		if likely := likelyOf(one.clear); len(likely) > 0 {
 			return listed(likely), likely[0].line
@@ -143,7 +144,7 @@ func inTemplate(text []byte) (name string, line int) {
 	return "", 0
 }
 
-// settingIn is the number of the first line that sets what is most likely a secret; 0 where none does.
+// settingIn returns the number of the first line that sets a likely secret; 0 if there is none.
 func settingIn(text string) int {
 	number := 0
 	for line := range strings.Lines(text) {
@@ -155,7 +156,8 @@ func settingIn(text string) int {
 	return 0
 }
 
-// drawnIn is the number of the first line whose whole value looks drawn, whatever it is called.
+// drawnIn returns the number of the first line whose value looks random, whatever its name is; 0 if there is
+// none.
 func drawnIn(text string) int {
 	number := 0
 	for line := range strings.Lines(text) {
@@ -167,18 +169,18 @@ func drawnIn(text string) int {
 	return 0
 }
 
-// wholeValue is a line of YAML whose value is one word.
+// wholeValue matches a line of YAML whose value is one word.
 var wholeValue = regexp.MustCompile(`^[ \t]*(?:- +)?(?:[A-Za-z0-9_."'-]+:[ \t]+)?["'*&!@%]?([^ \t"']+)["']?[ \t]*\r?\n?$`)
 
-// isDrawn says whether a value without a name that means something looks drawn: names of fields and of
-// kinds have few digits.
+// isDrawn reports whether a value looks random, whatever its name is. Names of fields and kinds have few
+// digits.
 func isDrawn(value string) bool {
 	groups := len(strings.FieldsFunc(value, func(r rune) bool { return r < '0' || r > '9' }))
 	return groups > 2 && len(value) >= leastUnnamed && !strings.ContainsAny(value, "/.:") && credential.IsRandom(value) && !credential.IsEvident(value) && !credential.IsPlaceholder(value)
 }
 
-// stray reports a Secret in a file that isn't named as YAML is, such as a template or a copy that an
-// editor made, with what most likely is a secret alone.
+// stray reports a Secret with a likely credential in a file without the extension of YAML, such as a template
+// or an editor's backup.
 func stray(p *rule.Pass, file string) {
 	if _, known := p.Repo.File(file); known || secrets.IsNamedEncrypted(file) || !realIn(p, file) {
 		return
@@ -210,14 +212,14 @@ func stray(p *rule.Pass, file string) {
 
 const strayHint = "remove the file, and rotate the value: it is exposed"
 
-// heldSecret is a Secret in a text, with what it holds in plaintext.
+// heldSecret is a Secret in a text, with its plaintext keys.
 type heldSecret struct {
 	object *repository.Object
 	clear  []clearKey
 }
 
-// secretsInText are the Secrets in a text that is YAML, or a template of it, without those that SOPS
-// encrypted. The error is a limit that the text is beyond.
+// secretsInText returns the Secrets in a text that is YAML or a template of it, without those that SOPS
+// encrypted. The error is a limit that the text exceeds.
 func secretsInText(text []byte) (all []heldSecret, limit *repository.Error) {
 	f := parsed(text)
 	if f != nil && f.Err != nil && !f.Err.Reason.IsLimit() {
@@ -232,14 +234,14 @@ func secretsInText(text []byte) (all []heldSecret, limit *repository.Error) {
 	for _, d := range f.Documents {
 		for _, o := range secrets.Objects(d) {
 			if secrets.StateOfDocument(d) != secrets.Encrypted {
-				all = append(all, heldSecret{o, clear(o.Node)})
+				all = append(all, heldSecret{o, plaintextKeys(o.Node)})
 			}
 		}
 	}
 	return all, limit
 }
 
-// parsed is a text as YAML; nil where it holds nothing.
+// parsed returns a text parsed as YAML; nil if it is empty.
 func parsed(text []byte) *repository.File {
 	const name = "text.yaml"
 	repo, err := repository.FromFiles(func(yield func(string, []byte) bool) { yield(name, text) }, repository.Options{})

@@ -12,16 +12,16 @@ var HelmRepositoryOCI = rule.Rule{
 	ID:       "source-helmrepository-oci",
 	Title:    "a HelmRepository of type oci instead of an OCIRepository",
 	Severity: finding.Info,
-	Why: `A HelmRepository of type oci is no source: it holds an address, makes no artifact, and is never ready
-or not ready, so that an expired credential or a wrong address shows only in each HelmRelease. An OCIRepository
-takes part in reconciliation, pins by digest, selects by semver, and its chart is shared by the releases that
-name it. Flux's documentation of HelmRepository points to it for charts in registries.
+	Why: `A HelmRepository of type oci only stores an address: it has no artifact and no readiness, so an expired
+credential or a wrong address shows only in each HelmRelease. An OCIRepository is reconciled, can pin a digest
+or select by semver, and shares its chart among the releases that reference it. Flux's documentation of
+HelmRepository recommends it for charts in registries.
 
-One with the label k0rdent.mirantis.com/managed: "true" is left alone: the templates of k0rdent take their charts from
-HelmRepositories.`,
-	Fix: `Write an OCIRepository for each chart, with the chart's name at the end of the URL and its version in
-ref.tag, and name it in the HelmRelease's spec.chartRef in place of spec.chart. The release is upgraded in
-place: its name and its history stay.`,
+A HelmRepository with the label k0rdent.mirantis.com/managed: "true" is skipped: templates of k0rdent take their
+charts from HelmRepositories.`,
+	Fix: `Create an OCIRepository for each chart, with the chart's name at the end of the URL and its version in ref.tag,
+and reference it in the HelmRelease's spec.chartRef instead of spec.chart. The release is upgraded in place and
+keeps its name and history.`,
 	Run: func(p *rule.Pass) {
 		for _, o := range p.Applied() {
 			if isSource(o, helmRepository) && o.Text("spec", "type") == "oci" && o.Text("metadata", "labels", "k0rdent.mirantis.com/managed") != "true" {

@@ -16,14 +16,14 @@ var Insecure = rule.Rule{
 	ID:       "source-insecure",
 	Title:    "a source that is read over an insecure connection",
 	Severity: finding.Error,
-	Why: `Flux applies what the source gives it, mostly as cluster-admin. Without TLS everybody on the way between
-the cluster and the source can replace it, and reads the credentials of its secretRef.
+	Why: `Flux applies the content of a source, usually as cluster-admin. Without TLS, everybody on the network between
+the cluster and the source can replace it, and can read the credentials of its secretRef.
 
-Judged are the URLs of GitRepositories, HelmRepositories, OCIRepositories, Buckets, ImageRepositories and a
-FluxInstance's sync, and their field insecure. A service of the cluster itself is not reported; a host of a
-private network (192.168.0.0/16, .local, .internal and the like) is an info, since whether that network can be
-trusted is yours to say.`,
-	Fix: `Use https:// or ssh://, and leave insecure out. A certificate of an authority of your own goes into
+The rule checks the URLs of GitRepositories, HelmRepositories, OCIRepositories, Buckets, ImageRepositories and a
+FluxInstance's sync, and their field insecure. Services of the cluster itself are skipped. A host of a private
+network (192.168.0.0/16, .local, .internal and the like) is an info, since only you can say whether that network
+is trusted.`,
+	Fix: `Use https:// or ssh://, and remove insecure. Put the certificate of your own certificate authority into
 spec.certSecretRef.`,
 	Run: func(p *rule.Pass) {
 		objects := p.Applied()
@@ -37,7 +37,7 @@ spec.certSecretRef.`,
 	},
 }
 
-// location is the field that says where a kind of source is.
+// location is the field with the address of a source, by kind.
 var location = map[string][]any{
 	fluxapi.SourceGroup + "/" + gitRepository:  {"spec", "url"},
 	fluxapi.SourceGroup + "/" + helmRepository: {"spec", "url"},
@@ -45,7 +45,7 @@ var location = map[string][]any{
 	fluxapi.SourceGroup + "/" + bucket:         {"spec", "endpoint"},
 	fluxapi.ImageGroup + "/ImageRepository":    {"spec", "image"},
 	fluxapi.OperatorGroup + "/FluxInstance":    {"spec", "sync", "url"},
-	// The values of the chart flux-instance; other charts' have no such field.
+	// The values of the chart flux-instance. The values of other charts do not have this field.
 	fluxapi.HelmGroup + "/" + helmRelease: {"spec", "values", "instance", "sync", "url"},
 }
 

@@ -19,19 +19,19 @@ var MutableRef = rule.Rule{
 	ID:       "source-mutable-ref",
 	Title:    "a version that changes without a commit",
 	Severity: finding.Warning,
-	Why: `What the cluster runs changes when somebody else publishes something, not when you commit: a new major
-version at night, a cluster that comes back from its bootstrap with other versions than it had, no commit to
-revert. What is published may also be an attacker's.
+	Why: `The cluster changes when somebody else publishes something, not when you commit: a new major version is
+installed at night, a rebuilt cluster gets other versions than before, and there is no commit to revert. The
+published version may also come from an attacker.
 
-Reported are a chart without a version, with the range * or with a tag such as latest; and a Git repository or
-an artifact of manifests that is followed by branch or by such a tag, where it is somebody else's: on a public
-host, read without credentials, of another owner than the repository that the cluster syncs. To follow a branch
-of a repository of your own is what Flux is for.
+The rule reports a chart without a version, with the range * or with a tag such as latest. It reports a Git
+repository or an artifact of manifests that is followed by branch or by such a tag, if it belongs to somebody
+else: on a public host, read without credentials, with another owner than the repository that the cluster syncs.
+Following a branch of your own repository is how Flux is meant to be used.
 
-A range without an upper end (>=1.0.0), which lets any major version in, is an info. A range within a major
-version (1.x) is a decision, and not reported.`,
-	Fix: `Write the version, and let a bot (Renovate, Dependabot, Flux's image automation) propose the next in a
-commit. A digest beside the tag (ref.digest) also holds against a tag that is moved.`,
+A range without an upper bound (>=1.0.0), which allows any major version, is an info. A range within a major
+version (1.x) is a deliberate choice, and not reported.`,
+	Fix: `Pin the version, and let a bot (Renovate, Dependabot, Flux's image automation) propose updates in commits. A
+digest in addition to the tag (ref.digest) also protects against a tag that is moved.`,
 	Run: func(p *rule.Pass) {
 		objects := p.Applied()
 		m := mutable{Pass: p, charts: usedAs(objects, "HelmRelease"), manifests: usedAs(objects, "Kustomization"), strangers: strangers{}}
@@ -41,15 +41,15 @@ commit. A digest beside the tag (ref.digest) also holds against a tag that is mo
 	},
 }
 
-// mutable judges the versions of sources.
+// mutable checks the versions of sources.
 type mutable struct {
 	*rule.Pass
-	// charts and manifests are the sources that releases and Kustomizations name.
+	// charts and manifests are the sources that HelmReleases and Kustomizations reference.
 	charts, manifests map[use]bool
 	strangers         strangers
 }
 
-// use is a source that something of a cluster names.
+// use is a source that an object of a cluster references.
 type use struct {
 	cluster               *reconcile.Cluster
 	kind, namespace, name string
@@ -62,7 +62,7 @@ func clusterOf(o *reconcile.Object) *reconcile.Cluster {
 	return o.Kustomization.Cluster
 }
 
-// usedAs are the sources that the objects of a kind name.
+// usedAs returns the sources that the objects of a kind reference.
 func usedAs(objects []*reconcile.Object, kind string) map[use]bool {
 	used := map[use]bool{}
 	for _, o := range objects {
@@ -94,8 +94,8 @@ func (m *mutable) judge(o *reconcile.Object) {
 	}
 }
 
-// chart judges the version of a chart from a HelmRepository; in other sources a
-// chart has the version that it has there.
+// chart checks the version of a chart from a HelmRepository. In other sources, the source itself sets the
+// version.
 func (m *mutable) chart(o *reconcile.Object, at ...any) {
 	path := func(field ...any) []any { return append(slices.Clone(at), field...) }
 	if o.Text(path("sourceRef", "kind")...) != helmRepository {
@@ -111,7 +111,7 @@ func (m *mutable) chart(o *reconcile.Object, at ...any) {
 	}
 }
 
-// artifact judges the reference of an OCIRepository.
+// artifact checks the reference of an OCIRepository.
 func (m *mutable) artifact(o *reconcile.Object) {
 	this := use{clusterOf(o), ociRepository, o.Namespace, o.Name}
 	if !m.charts[this] && (!m.manifests[this] || !m.strangers.isStranger(o)) {
@@ -131,7 +131,7 @@ func (m *mutable) artifact(o *reconcile.Object) {
 	}
 }
 
-// git judges the reference of somebody else's repository.
+// git checks the reference of a GitRepository of another owner.
 func (m *mutable) git(o *reconcile.Object) {
 	this := use{clusterOf(o), gitRepository, o.Namespace, o.Name}
 	if !m.charts[this] && !m.manifests[this] || !m.strangers.isStranger(o) {
@@ -154,8 +154,8 @@ func (m *mutable) git(o *reconcile.Object) {
 	}
 }
 
-// refIsRead says whether the reference of a source is as its kind has it: text in the fields that
-// there are. What is meant by another is not known, and the schema rules tell of it.
+// refIsRead reports whether spec.ref of a source has only known fields with strings. The meaning of other
+// fields is unknown; the schema rules report them.
 func refIsRead(o *reconcile.Object, fields ...string) bool {
 	ref := o.Field("spec", "ref")
 	given, isMap := ref.(map[string]any)
@@ -167,7 +167,7 @@ func refIsRead(o *reconcile.Object, fields ...string) bool {
 	return isMap || ref == nil
 }
 
-// reportRange reports a range without an upper end.
+// reportRange reports a version range without an upper bound.
 func (m *mutable) reportRange(o *reconcile.Object, text, what, hint string, path ...any) {
 	constraint, err := semver.NewConstraint(text)
 	if err != nil || isUnknown(text) || !constraint.Check(semver.New(999_999, 0, 0, "", "")) {
@@ -187,7 +187,7 @@ func (m *mutable) report(o *reconcile.Object, message, hint string, path ...any)
 	m.ReportBuilt(o, finding.Finding{Message: message, Hint: cmp.Or(hint, "pin the version, and let a bot propose updates")}, path...)
 }
 
-// isMoving recognises tags that stand for whatever was built last.
+// isMoving reports whether a tag moves with every build.
 func isMoving(tag string) bool {
 	return slices.Contains([]string{"latest", "stable", "edge", "nightly", "main", "master", "dev", "develop", "canary", "head"}, strings.ToLower(tag))
 }

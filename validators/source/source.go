@@ -1,6 +1,5 @@
-// Package source holds the rules about where Flux gets what it applies: how a
-// source is reached, whether it can change without a commit, and who vouches for
-// it.
+// Package source holds the rules about sources: whether their connection is secure, whether they can change
+// without a commit, and whether their content is verified.
 package source
 
 import (
@@ -13,8 +12,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 )
 
-// The groups of the kinds that are judged.
-// The kinds of sources.
+// The API groups and kinds that the rules check.
 const (
 	gitRepository  = "GitRepository"
 	ociRepository  = "OCIRepository"
@@ -28,15 +26,15 @@ func isSource(o *reconcile.Object, kind string) bool {
 	return o.Group == fluxapi.SourceGroup && o.Kind == kind
 }
 
-// isUnknown says that a variable whose value isn't known is in a text.
+// isUnknown reports whether a string contains a variable with an unknown value.
 func isUnknown(text string) bool { return strings.Contains(text, "${") }
 
-// address is where a source is reached, without the user that its URL may name.
+// address is the address of a source, without a user name in its URL.
 type address struct {
 	scheme, host, path string
 }
 
-// parseAddress reads a URL, or an image's name, which has no scheme.
+// parseAddress parses a URL, or an image name, which has no scheme.
 func parseAddress(text string) (address, bool) {
 	if !strings.Contains(text, "://") {
 		text = "//" + text
@@ -48,7 +46,7 @@ func parseAddress(text string) (address, bool) {
 	return address{u.Scheme, strings.ToLower(u.Hostname()), strings.Trim(u.Path, "/")}, true
 }
 
-// String gives the URL without its user, which may be a password.
+// String returns the URL without the user, which may include a password.
 func (a address) String() string {
 	text := a.host
 	if a.path != "" {
@@ -60,7 +58,7 @@ func (a address) String() string {
 	return a.scheme + "://" + text
 }
 
-// reach says how far away a host is.
+// reach is the distance to a host: in the cluster, in a private network, or public.
 type reach int
 
 const (
@@ -69,12 +67,12 @@ const (
 	public
 )
 
-// localSuffixes end the names of hosts that no public name server knows.
-// Source: RFC 6761, RFC 6762, RFC 8375 and ICANN's reservation of .internal.
+// localSuffixes are the suffixes of host names that public name servers do not resolve. Source: RFC 6761, RFC
+// 6762, RFC 8375 and ICANN's reservation of .internal.
 var localSuffixes = []string{".local", ".lan", ".home", ".home.arpa", ".internal", ".intranet", ".corp", ".localdomain", ".test", ".private"}
 
-// reachOf judges a host by its name. A service of another namespace may be named
-// SERVICE.NAMESPACE, so that the namespaces that there are count.
+// reachOf returns the reach of a host, by its name. A service of another namespace may be named
+// SERVICE.NAMESPACE, so the existing namespaces matter.
 func reachOf(host string, namespaces map[string]bool) reach {
 	if ip, err := netip.ParseAddr(host); err == nil {
 		switch {
@@ -96,25 +94,36 @@ func reachOf(host string, namespaces map[string]bool) reach {
 	return public
 }
 
-// forges are public hosts of repositories and registries: the first element of
-// a path tells whose it is.
+// forges are public hosts of repositories and registries. The first element of a path is the owner.
 var forges = []string{
-	"github.com", "ghcr.io", "gitlab.com", "registry.gitlab.com", "bitbucket.org", "codeberg.org", "gitea.com",
+	"github.com", "raw.githubusercontent.com", "ghcr.io", "gitlab.com", "registry.gitlab.com", "bitbucket.org", "codeberg.org", "gitea.com",
 	"docker.io", "registry-1.docker.io", "index.docker.io", "quay.io", "public.ecr.aws", "gcr.io", "mirror.gcr.io", "registry.k8s.io",
 }
 
-// ownerOf is whose a source on a public host is, and whether that can be told.
+// ownerOf returns the owner of a source on a public host, and whether it is known.
 func ownerOf(a address) (string, bool) {
 	host := strings.TrimPrefix(a.host, "www.")
 	owner, rest, _ := strings.Cut(strings.ToLower(a.path), "/")
 	return owner, slices.Contains(forges, host) && owner != "" && rest != ""
 }
 
-// strangers tells the sources of somebody else: on a public host, read without
-// credentials, of another owner than the repository that the cluster syncs.
+// OwnerOf returns the owner in a URL, and whether it is known. It is known if the host is a public one whose
+// paths begin with the owner.
+func OwnerOf(url string) (string, bool) {
+	a, ok := parseAddress(url)
+	if !ok {
+		return "", false
+	}
+	return ownerOf(a)
+}
+
+// strangers recognizes the sources of other owners. Such a source is on a public host, is read without
+// credentials, and has another owner than the repository that the cluster syncs. It caches the owners of each
+// cluster.
 type strangers map[*reconcile.Cluster]map[string]bool
 
-// isStranger says so only where it is known whose the cluster's own is.
+// isStranger reports whether a source belongs to another owner. It returns false if the owner of the cluster's
+// repository is unknown.
 func (s strangers) isStranger(o *reconcile.Object) bool {
 	if o.Kustomization == nil || o.Field("spec", "secretRef") != nil || !slices.Contains([]string{"", "generic"}, o.Text("spec", "provider")) {
 		return false
@@ -122,22 +131,19 @@ func (s strangers) isStranger(o *reconcile.Object) bool {
 	c := o.Kustomization.Cluster
 	own, known := s[c]
 	if !known {
-		own = owners(c)
+		own = Owners(c)
 		s[c] = own
 	}
-	a, ok := parseAddress(o.Text("spec", "url"))
-	owner, onForge := ownerOf(a)
-	return ok && onForge && len(own) > 0 && !own[owner] && !isTenants(c, o)
+	owner, onForge := OwnerOf(o.Text("spec", "url"))
+	return onForge && len(own) > 0 && !own[owner] && !isTenants(c, o)
 }
 
-// owners are those of what a cluster syncs.
-func owners(c *reconcile.Cluster) map[string]bool {
+// Owners returns the owners of the sources that a cluster syncs.
+func Owners(c *reconcile.Cluster) map[string]bool {
 	own := map[string]bool{}
 	add := func(text string) {
-		if a, ok := parseAddress(text); ok {
-			if owner, onForge := ownerOf(a); onForge {
-				own[owner] = true
-			}
+		if owner, onForge := OwnerOf(text); onForge {
+			own[owner] = true
 		}
 	}
 	if len(c.Kustomizations) > 0 {
@@ -157,8 +163,7 @@ func owners(c *reconcile.Cluster) map[string]bool {
 	return own
 }
 
-// isTenants says whether a source belongs to a tenant, who follows the branch of
-// its own repository.
+// isTenants reports whether a source belongs to a tenant, who may follow a branch of its own repository.
 func isTenants(c *reconcile.Cluster, o *reconcile.Object) bool {
 	const label = "toolkit.fluxcd.io/tenant"
 	if o.Label(label) != "" {

@@ -58,7 +58,7 @@ func TestInsecure(t *testing.T) {
 			t.Errorf("%s %s: %q, want %q", c.kind, c.spec, got, c.want)
 		}
 		if strings.Contains(said(t, source.Insecure, files), "hunter2") {
-			t.Error("the message holds a password")
+			t.Error("the message contains a password")
 		}
 	}
 }

@@ -16,13 +16,13 @@ var Unverified = rule.Rule{
 	Title:    "an artifact whose signature is not verified",
 	Severity: finding.Info,
 	Profile:  "audit",
-	Why: `Whoever can push to the registry, or has stolen the right to, deploys to the cluster. With spec.verify
-source-controller takes an artifact only when it carries a signature of the identity or key that you name. It can
-verify what an OCIRepository pulls, and charts of a HelmRepository of type oci.
+	Why: `Whoever can push to the registry, legitimately or with stolen credentials, deploys to the cluster. With
+spec.verify, source-controller accepts an artifact only if it is signed with the identity or key that you name.
+It can verify artifacts of an OCIRepository, and charts of a HelmRepository of type oci.
 
-Many publishers sign their charts, and many don't: this is advice, and the place to start with is what runs with
-the most rights.`,
-	Fix: `Where the publisher signs, say how:
+Many publishers sign their charts, and many do not: this rule is advice. Start with the workloads that have the
+most permissions.`,
+	Fix: `If the publisher signs, configure the verification:
 
     verify:
       provider: cosign

@@ -21,39 +21,40 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// The limits of evaluating policies, which come from the repository: an expression's cost,
-// that of all together, and an expression's size. The API server allows 10,000,000 for one
-// policy, and reckons a million to take 0.1 s (k8s.io/apiserver, pkg/apis/cel/config.go); a
-// policy of ours costs some hundred.
+// The limits for the evaluation of policies, which come from the repository: the cost of an expression, the
+// cost of all expressions together, and the size of an expression. The API server allows a cost of 10,000,000
+// for one policy, and estimates that 1,000,000 takes 0.1 s (k8s.io/apiserver, pkg/apis/cel/config.go). A policy
+// that Fleetwright generates costs a few hundred.
 const (
 	mostCost       = 300_000
 	mostTotal      = 5_000_000
 	mostExpression = 20_000
-	// byteCost is charged for each byte of an expression that is compiled.
+	// byteCost is the cost of each byte of a compiled expression.
 	byteCost = 25
-	// matchCost is charged for each rule of a policy that is compared with an object, and
-	// stepCost for each expression that is evaluated.
+	// matchCost is the cost of each rule of a policy that is compared with an object. stepCost is the cost of
+	// each evaluated expression.
 	matchCost = 1
 	stepCost  = 20
 )
 
-// evaluator evaluates the expressions of policies, for all clusters: they mostly share
-// their policies and their tenants.
+// evaluator evaluates the expressions of policies. All clusters share it, because they usually have the same
+// policies and tenants.
 type evaluator struct {
 	env      *cel.Env
 	programs map[string]cel.Program
-	// passed are what the expressions pass to functions that no cost bounds.
+	// passed caches what expressions pass to functions whose cost CEL does not limit.
 	passed   map[string]passing
 	verdicts map[[3]digest]verdict
 	digests  map[*reconcile.Object]digest
 	spent    uint64
-	// unit is the policy that is evaluated, and exceeded are those that go beyond a limit, and why.
+	// unit is the policy that is being evaluated. exceeded are the policies that exceed a limit, with the
+	// reason.
 	unit     bounds.Unit
 	exceeded map[*reconcile.Object]string
 }
 
-// verdict is what a policy says about an object: the message of what it refuses, or "",
-// and whether it could be decided.
+// verdict is the result of a policy for an object: the message if it rejects the object, else "". undecided
+// reports that it could not be evaluated.
 type verdict struct {
 	message   string
 	undecided bool
@@ -68,22 +69,22 @@ func newEvaluator() (*evaluator, error) {
 		digests: map[*reconcile.Object]digest{}, exceeded: map[*reconcile.Object]string{}}, nil
 }
 
-// admission judges objects by the ValidatingAdmissionPolicies of a cluster.
+// admission checks objects against the ValidatingAdmissionPolicies of a cluster.
 type admission struct {
 	*evaluator
 	cluster *cluster
-	// byLabel are the policies whose binding wants a label of the namespace, by KEY=VALUE;
-	// others are the rest.
+	// byLabel are the policies whose binding selects namespaces by a label, by KEY=VALUE. others are all other
+	// ones.
 	byLabel map[string][]boundPolicy
 	others  []boundPolicy
-	// parameterised are those with parameters, which only the cluster knows.
+	// parameterised are the policies with parameters, which are known in the cluster only.
 	parameterised []boundPolicy
-	// first is the first policy without parameters; nil where there is none.
+	// first is the first policy without parameters; nil if there is none.
 	first  *reconcile.Object
 	labels map[string]map[string]any
 }
 
-// withPolicies judges each cluster that has tenants by its admission policies.
+// withPolicies calls judge for each cluster that has tenants, with its admission policies.
 func withPolicies(p *rule.Pass, judge func(*cluster, *admission)) {
 	own := clusters(p)
 	if len(own) == 0 {
@@ -100,16 +101,16 @@ func withPolicies(p *rule.Pass, judge func(*cluster, *admission)) {
 	e.report(p)
 }
 
-// boundPolicy is a policy with a binding that denies.
+// boundPolicy is a policy with a binding whose action is Deny.
 type boundPolicy struct{ policy, binding *reconcile.Object }
 
-// refusal is what a policy says about an object that it refuses.
+// refusal is a policy that rejects an object, with its message.
 type refusal struct {
 	policy  *reconcile.Object
 	message string
 }
 
-// admission gathers the policies of a cluster that deny.
+// admission collects the policies of a cluster that deny.
 func (e *evaluator) admission(c *cluster) *admission {
 	a := &admission{evaluator: e, cluster: c, byLabel: map[string][]boundPolicy{}, labels: map[string]map[string]any{}}
 	for _, binding := range c.Objects() {
@@ -139,17 +140,17 @@ func (a *admission) add(b boundPolicy) {
 	a.others = append(a.others, b)
 }
 
-// errUndecided says that a policy needs what only the cluster knows.
+// errUndecided is the error for a policy that depends on something that is known in the cluster only.
 var errUndecided = errors.New("not decided")
 
-// request is what policies judge: that an object is created, or updated.
+// request is an admission request: an object is created or updated.
 type request struct {
 	object *reconcile.Object
-	// resource is the name of the object's kind in rules, with a subresource.
+	// resource is the resource of the object in the rules of policies, with its subresource.
 	resource string
-	// old is the object before an update; nil where it is created.
+	// old is the object before an update; nil if it is created.
 	old map[string]any
-	// by is the account that asks; nil where that is not known.
+	// by is the service account that sends the request; nil if it is unknown.
 	by *account
 }
 
@@ -160,8 +161,8 @@ func (r request) operation() string {
 	return "CREATE"
 }
 
-// judge returns the first refusal of a request, of a policy without parameters. Undecided says that a policy could not be
-// evaluated.
+// judge returns the first policy without parameters that rejects a request. undecided reports whether a policy
+// could not be evaluated.
 func (a *admission) judge(ctx context.Context, r request) (found *refusal, undecided bool) {
 	o := r.object
 	if a.spent > mostTotal {
@@ -182,7 +183,8 @@ func (a *admission) judge(ctx context.Context, r request) (found *refusal, undec
 	return nil, undecided
 }
 
-// decide is judge where to admit is a finding: a policy with parameters may refuse it.
+// decide is like judge, for callers that report requests that are not rejected. It is also undecided if a
+// policy with parameters may reject the request.
 func (a *admission) decide(ctx context.Context, r request) (found *refusal, undecided bool) {
 	found, undecided = a.judge(ctx, r)
 	return found, undecided || found == nil && slices.ContainsFunc(a.parameterised, func(b boundPolicy) bool {
@@ -190,7 +192,7 @@ func (a *admission) decide(ctx context.Context, r request) (found *refusal, unde
 	})
 }
 
-// candidates are the policies without parameters that may be about a namespace.
+// candidates returns the policies without parameters that may apply to a namespace.
 func (a *admission) candidates(namespace string) []boundPolicy {
 	candidates := slices.Clone(a.others)
 	labels := a.namespaceLabels(namespace)
@@ -200,10 +202,10 @@ func (a *admission) candidates(namespace string) []boundPolicy {
 	return candidates
 }
 
-// digest tells values apart.
+// digest identifies a value.
 type digest = [sha256.Size]byte
 
-// digestOf is that of an object's value; false where it cannot be told.
+// digestOf returns the digest of an object's value. It returns false if there is none.
 func (e *evaluator) digestOf(o *reconcile.Object) (digest, bool) {
 	if known, ok := e.digests[o]; ok {
 		return known, true
@@ -216,8 +218,7 @@ func (e *evaluator) digestOf(o *reconcile.Object) (digest, bool) {
 	return e.digests[o], true
 }
 
-// verdict is that of a policy about a request: what it said of the creation of the same
-// object before.
+// verdict returns the verdict of a policy about a request. Verdicts about created objects are cached.
 func (a *admission) verdict(ctx context.Context, policy *reconcile.Object, r request) verdict {
 	o := r.object
 	if r.old != nil || r.by != nil {
@@ -243,7 +244,7 @@ func (a *admission) verdict(ctx context.Context, policy *reconcile.Object, r req
 	return v
 }
 
-// matches says whether a policy, or its binding, is about a request.
+// matches reports whether a policy, or its binding, applies to a request.
 func (a *admission) matches(of *reconcile.Object, r request, field string) bool {
 	o := r.object
 	if of.Field("spec", field) == nil {
@@ -274,8 +275,8 @@ func anyRule(of *reconcile.Object, r request, count int, at ...any) bool {
 	return false
 }
 
-// isAmong says whether the resources of a rule name the request's: * is every resource, and
-// no subresource.
+// isAmong reports whether the resources of a rule include that of the request. * includes every resource but no
+// subresource.
 func (r request) isAmong(resources []string) bool {
 	resource, subresource, sub := strings.Cut(r.resource, "/")
 	if !sub {
@@ -286,7 +287,8 @@ func (r request) isAmong(resources []string) bool {
 	})
 }
 
-// namespaceLabels are those that the API server sees, with the one that it adds.
+// namespaceLabels returns the labels of a namespace as the API server sees them, with the name label that it
+// adds.
 func (a *admission) namespaceLabels(name string) map[string]any {
 	if labels, known := a.labels[name]; known {
 		return labels
@@ -302,7 +304,7 @@ func (a *admission) namespaceLabels(name string) map[string]any {
 	return labels
 }
 
-// input is what the expressions of policies see of a request.
+// input returns the variables that the expressions of policies can use for a request.
 func (a *admission) input(r request) map[string]any {
 	o := r.object
 	about := map[string]any{"operation": r.operation(), "namespace": o.Namespace, "name": o.Name}
@@ -322,8 +324,7 @@ func (a *admission) input(r request) map[string]any {
 	}
 }
 
-// validate evaluates a policy on a request, and gives the message of what it refuses, or
-// "".
+// validate evaluates a policy for a request. It returns the message if the policy rejects the request, else "".
 func (a *admission) validate(ctx context.Context, policy *reconcile.Object, r request) (string, error) {
 	a.unit = bounds.Unit{Kind: "policy", File: policy.File, Line: policy.Line, Name: policy.String()}
 	input := a.input(r)
@@ -338,7 +339,7 @@ func (a *admission) validate(ctx context.Context, policy *reconcile.Object, r re
 	for i := range policy.List("spec", "variables") {
 		value, err := a.evaluate(ctx, policy.Text("spec", "variables", i, "expression"), input)
 		a.exceed(policy, err)
-		if err == nil { // one that fails is missed only where it is used
+		if err == nil { // a variable that fails matters only if it is used
 			vars[policy.Text("spec", "variables", i, "name")] = value
 		}
 	}

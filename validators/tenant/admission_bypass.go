@@ -18,23 +18,25 @@ var AdmissionBypass = rule.Rule{
 	ID:       "tenant-admission-bypass",
 	Title:    "an admission policy on tenants' Flux objects that can be bypassed",
 	Severity: finding.Warning,
-	Why: `A policy that compares a source's URL with a list does not say what is fetched: with spec.proxySecretRef the
-tenant's own proxy answers for an allowed host, and with a certificate authority of the tenant's (spec.certSecretRef,
-or ca.crt in the Secret) for https, too; a Bucket's spec.sts.endpoint sends requests to any address; a provider other
-than generic uses the controller's own identity in a cloud, and for GitHub an address from the tenant's Secret;
-spec.insecure lets anybody on the way answer; submodules come from anywhere.
+	Why: `A policy that compares a source's URL with a list does not control the content that Flux fetches. With
+spec.proxySecretRef, the tenant's own proxy answers for an allowed host; with a certificate authority of the
+tenant's (spec.certSecretRef, or ca.crt in the Secret), also for https. A Bucket's spec.sts.endpoint sends
+requests to any address. A provider other than generic uses the controller's own cloud identity, and for GitHub
+an address from the tenant's Secret. With spec.insecure, anybody on the network path can answer. Submodules come
+from anywhere.
 
-A policy that exempts objects which are being deleted (!has(object.metadata.deletionTimestamp)) exempts what a tenant
-holds with a finalizer of its own for as long as it likes: it changes the URL, spec.serviceAccountName or
-spec.kubeConfig then, and Flux still acts on the object. So it is with the host of an Ingress, which is served until
-the object is gone, and with its annotations.
+A policy that exempts objects in deletion (!has(object.metadata.deletionTimestamp)) exempts them for as long as
+the tenant keeps them with its own finalizer. The tenant can then change the URL, spec.serviceAccountName or
+spec.kubeConfig, and Flux still acts on the object. The same applies to the host and the annotations of an
+Ingress, which is served until the object is gone.
 
-An ImageRepository may name any image where a policy limits the URLs of sources only.
+If a policy restricts only the URLs of sources, an ImageRepository can still name any image.
 
-The policies of the repository are tried with such objects, as the API server does, where a tenant has a source that
-they admit and where they refuse another URL or account, and with all that tenant-admission-missing tries.`,
-	Fix: `Refuse the fields, too, and exempt only updates that leave the object's spec as it is, since the removal of a
-finalizer is one:
+The rule evaluates the policies of the repository with such objects, as the API server does, if the policies
+admit a source of a tenant and refuse it with another URL or account. It also tries every object that
+tenant-admission-missing tries.`,
+	Fix: `Refuse these fields, too. Exempt only updates that do not change the object's spec, such as the removal of a
+finalizer:
 
     matchConditions:
       - name: unless-deleted-and-unchanged
@@ -48,7 +50,7 @@ finalizer is one:
 	},
 }
 
-// detour is a field by which a source is fetched from elsewhere than its URL says.
+// detour is a field that makes a controller fetch a source from another place than its URL.
 type detour struct {
 	kinds []string
 	field string
@@ -68,19 +70,19 @@ var (
 	}
 )
 
-// fetched are the kinds that say what a controller fetches, and the field of its address.
+// fetched are the kinds that tell a controller what to fetch, with the field of the address.
 var fetched = []struct{ group, kind, resource, field string }{
 	{fluxapi.SourceGroup, "Bucket", "buckets", "endpoint"}, {fluxapi.SourceGroup, "GitRepository", "gitrepositories", "url"},
 	{fluxapi.SourceGroup, "HelmRepository", "helmrepositories", "url"}, {fluxapi.SourceGroup, "OCIRepository", "ocirepositories", "url"},
 	{fluxapi.ImageGroup, "ImageRepository", "imagerepositories", "image"},
 }
 
-// bypasses are the ways past a policy.
+// bypasses are the ways around a policy.
 type bypasses struct {
 	policy *reconcile.Object
 	tenant *tenant
 	fields []string
-	// deleted says that objects which are being deleted pass.
+	// deleted reports whether the policy admits objects that are being deleted.
 	deleted bool
 }
 
@@ -105,8 +107,8 @@ func (c *cluster) judgeBypasses(p *rule.Pass, a *admission) {
 	}
 }
 
-// judgeFetched tries what a tenant may let a controller fetch. An ImageRepository is judged where a
-// policy limits the sources: it may name any image then.
+// judgeFetched checks which sources a tenant may let a controller fetch. It checks an ImageRepository only if a
+// policy limits the sources, because otherwise any image is allowed.
 func (c *cluster) judgeFetched(p *rule.Pass, a *admission, t *tenant, at func(*reconcile.Object) *bypasses) {
 	var limits *reconcile.Object
 	for _, kind := range fetched {
@@ -127,8 +129,8 @@ func (c *cluster) judgeFetched(p *rule.Pass, a *admission, t *tenant, at func(*r
 	}
 }
 
-// admitted is a source of a kind, with a URL of one of the tenant's, that the policies
-// admit; nil where there is none.
+// admitted returns a source of a kind that the policies admit, with a URL that the tenant uses; nil if there is
+// none.
 func (c *cluster) admitted(p *rule.Pass, a *admission, t *tenant, kind, resource string, at place) *reconcile.Object {
 	for _, o := range c.index.sources {
 		url := o.Text("spec", "url")
@@ -143,7 +145,7 @@ func (c *cluster) admitted(p *rule.Pass, a *admission, t *tenant, kind, resource
 	return nil
 }
 
-// sourceOf is a source of a kind with a URL, and the reference of the one that it is like, if any.
+// sourceOf returns a source of a kind with a URL, and the reference of a similar source, if any.
 func sourceOf(kind, url, namespace string, like *reconcile.Object) *reconcile.Object {
 	_, address, _ := strings.Cut(url, "://")
 	spec := map[string]any{"interval": "1h"}
@@ -165,7 +167,7 @@ func sourceOf(kind, url, namespace string, like *reconcile.Object) *reconcile.Ob
 	return changed(probe("{apiVersion: "+group+"/v1, kind: "+kind+"}", namespace, ""), "spec", spec)
 }
 
-// with is an object with a field of its spec changed.
+// with returns an object with a changed field in its spec.
 func with(o *reconcile.Object, field string, value any) *reconcile.Object {
 	spec, _ := o.Value["spec"].(map[string]any)
 	spec = maps.Clone(spec)
@@ -173,8 +175,8 @@ func with(o *reconcile.Object, field string, value any) *reconcile.Object {
 	return changed(o, "spec", spec)
 }
 
-// judgeDetours tries the fields of an admitted source where another address is refused, and
-// returns the policy that refuses it; nil where none does.
+// judgeDetours checks the detours of an admitted source if the policies reject other addresses. It returns the
+// policy that rejects them; nil if there is none.
 func (c *cluster) judgeDetours(p *rule.Pass, a *admission, base request, field string, at func(*reconcile.Object) *bypasses) *reconcile.Object {
 	policy := c.judgeDeleted(p, a, base, with(base.object, field, "https://probe.invalid/probe"), at)
 	if policy == nil {
@@ -194,8 +196,8 @@ func (c *cluster) judgeDetours(p *rule.Pass, a *admission, base request, field s
 	return policy
 }
 
-// judgeDeleted gives the policy that refuses an object, and notes it where the object that
-// is there may become this one while it is being deleted.
+// judgeDeleted returns the policy that rejects an object. It records the policy as bypassed if an existing
+// object can be changed to this one while it is being deleted.
 func (c *cluster) judgeDeleted(p *rule.Pass, a *admission, base request, evil *reconcile.Object, at func(*reconcile.Object) *bypasses) *reconcile.Object {
 	r := base
 	r.object = evil
@@ -210,8 +212,7 @@ func (c *cluster) judgeDeleted(p *rule.Pass, a *admission, base request, evil *r
 	return found.policy
 }
 
-// judgeAccounts tries a Kustomization and a HelmRelease as the tenant's account, and then as
-// another one.
+// judgeAccounts checks a Kustomization and a HelmRelease with the tenant's account, and then with another one.
 func (c *cluster) judgeAccounts(p *rule.Pass, a *admission, t *tenant, at func(*reconcile.Object) *bypasses) {
 	for _, k := range [][3]string{
 		{fluxapi.KustomizeGroup, "kustomizations", kustomizationOf("path: ./")},
@@ -228,7 +229,7 @@ func (c *cluster) judgeAccounts(p *rule.Pass, a *admission, t *tenant, at func(*
 	}
 }
 
-// judgeLeaving tries the doors that a policy closes once more, with objects that are being deleted.
+// judgeLeaving checks a second time the doors that a policy closes, now with objects that are being deleted.
 func (c *cluster) judgeLeaving(p *rule.Pass, a *admission, t *tenant, at func(*reconcile.Object) *bypasses) {
 	for _, d := range c.passable() {
 		where, may := c.reaches(t, d)

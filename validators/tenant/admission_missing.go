@@ -13,20 +13,21 @@ var AdmissionMissing = rule.Rule{
 	ID:       "tenant-admission-missing",
 	Title:    "tenants can reach beyond their namespaces, and no admission policy prevents it",
 	Severity: finding.Warning,
-	Why: `RBAC says which kinds a tenant may write, and not what is in them; Flux's lockdown says nothing of some fields.
-With a kind that it may write, a tenant reads other namespaces' objects (spec.dependsOn[].readyExpr, which the
-controller evaluates with its own account; a ResourceSet reads those of the whole cluster, too), takes over addresses and hosts (a Service's externalIPs, an Ingress of
-another team's host), leads a name to another namespace (type ExternalName, which an Ingress opens), evicts others'
-pods (priorityClassName system-cluster-critical), writes the status of a source, which says what Flux deploys, or
-lets a controller send requests to any address (a Provider).
+	Why: `RBAC controls which kinds a tenant can write, but not their content, and Flux's lockdown does not cover some
+fields. With a kind that it can write, a tenant reads objects of other namespaces (spec.dependsOn[].readyExpr,
+which the controller evaluates with its own account) or, with a ResourceSet, of the whole cluster. It takes over
+addresses and hosts (externalIPs of a Service, an Ingress with another team's host), and points a name to
+another namespace (a Service of type ExternalName, which an Ingress serves). It evicts others' pods
+(priorityClassName system-cluster-critical), writes the status of a source, which decides what Flux deploys, and
+makes a controller send requests to any address (a Provider).
 
-Each is tried on the ValidatingAdmissionPolicies of the repository that a binding makes deny, evaluated as the API
-server does, for each tenant that a role lets write the kind. A policy of Kyverno, Gatekeeper or Kubewarden that
-names the field counts as refusing it, and so does Capsule for Services, Ingresses and pods. A tenant whose objects
-come from the platform's repository is not judged: who writes there is the platform's to say. One finding lists what
-is open on a cluster.`,
-	Fix: `Add a ValidatingAdmissionPolicy that refuses it in the tenants' namespaces, or take the kind out of the
-tenants' roles. Fleetwright generates such policies for each Tenant; docs/tenants.md lists them line by line.
+The rule tries each of these on the ValidatingAdmissionPolicies of the repository whose binding denies,
+evaluated as in the API server, for each tenant whose role can write the kind. A policy of Kyverno, Gatekeeper
+or Kubewarden that mentions the field counts as refusing it, and so does Capsule for Services, Ingresses and
+pods. A tenant whose objects come from the platform's repository is skipped, because the platform controls who
+writes there. One finding lists everything that is open on a cluster.`,
+	Fix: `Add a ValidatingAdmissionPolicy that refuses it in the tenants' namespaces, or remove the kind from the tenants'
+roles. Fleetwright generates such policies for each Tenant; docs/tenants.md lists them line by line.
 
     matchConstraints:
       resourceRules:
@@ -40,8 +41,8 @@ tenants' roles. Fleetwright generates such policies for each Tenant; docs/tenant
           object.spec.?dependsOn.orValue([]).all(d, d.?namespace.orValue("") in ["", object.metadata.namespace])
         message: spec.dependsOn may not name another namespace
 
-The same doesn't hold ResourceSets: the Flux Operator's client ignores the namespace of a kind that belongs to the whole
-cluster, such as a Node's, and without a namespace it means the whole cluster. Limit the kinds that they depend on, too:
+This is not enough for ResourceSets: for a cluster-scoped kind such as Node, the Flux Operator ignores the
+namespace, and without a namespace it reads the whole cluster. Restrict the kinds that they depend on, too:
 
       - expression: >-
           object.spec.?dependsOn.orValue([]).all(d, d.?namespace.orValue("") == object.metadata.namespace &&
@@ -55,14 +56,14 @@ cluster, such as a Node's, and without a namespace it means the whole cluster. L
 	},
 }
 
-// openDoor is a door that stands open for a tenant.
+// openDoor is a door that is open for a tenant.
 type openDoor struct {
 	door
 	tenant *tenant
 	grant  grant
 }
 
-// judgeDoors tries all doors for all tenants that differ.
+// judgeDoors checks all doors for all distinct tenants.
 func (c *cluster) judgeDoors(p *rule.Pass, a *admission) {
 	tried := c.passable()
 	open := map[string]openDoor{}

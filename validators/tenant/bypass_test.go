@@ -27,7 +27,7 @@ func TestEachValidationIsMissed(t *testing.T) {
 		t.Fatalf("found %q", said)
 	}
 	others := []string{
-		"a source of another namespace", "an object of another namespace", // which the lockdown refuses, too
+		"a source in another namespace", "an object in another namespace", // which the lockdown refuses, too
 		"spec.serviceAccountName must be", // tenant-lockdown-missing
 	}
 	mutants := 0

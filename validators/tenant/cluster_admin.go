@@ -12,12 +12,12 @@ var ClusterAdmin = rule.Rule{
 	ID:       "tenant-cluster-admin",
 	Title:    "a tenant's account is bound to cluster-admin",
 	Severity: finding.Error,
-	Why: `Bound for the whole cluster (a ClusterRoleBinding) the tenant owns the cluster: an error.
+	Why: `Bound in the whole cluster (a ClusterRoleBinding), the tenant owns the cluster: an error.
 
-Bound in its own namespace (a RoleBinding, as flux create tenant makes it) the tenant may do there what it likes,
-which is a warning: it may lift its quota, change its network policies, and take the pod security labels off its
-Namespace, after which a privileged pod owns the node that it runs on.`,
-	Fix: `Bind admin or edit, which leave quotas and the Namespace alone, or a Role with the kinds that the tenant
+Bound in its own namespace (a RoleBinding, as flux create tenant creates it), the tenant can do anything there:
+a warning. It can raise its quota, change its network policies, and remove the pod security labels from its
+Namespace. A privileged pod then controls the node that it runs on.`,
+	Fix: `Bind admin or edit, which cannot change quotas and the Namespace, or a Role with the kinds that the tenant
 deploys: flux create tenant has --cluster-role.`,
 	Run: func(p *rule.Pass) { eachGrant(p, (*cluster).judgeClusterAdmin) },
 }

@@ -18,10 +18,11 @@ var ClusterScoped = rule.Rule{
 	ID:       "tenant-cluster-scoped",
 	Title:    "a cluster-scoped object that a tenant's account applies",
 	Severity: finding.Error,
-	Why: `A tenant's account is granted roles in namespaces. The API server refuses it what belongs to no namespace
-(a Namespace, a ClusterRole, a CustomResourceDefinition, a ClusterIssuer), and the Kustomization with such an
-object applies nothing at all. So it is with a HelmRelease whose chart, where it is at hand, renders one.`,
-	Fix: `Move the object to what the platform applies, or take the namespaced kind (an Issuer for a ClusterIssuer).`,
+	Why: `A tenant's account has roles only in namespaces. The API server refuses its cluster-scoped objects (a Namespace,
+a ClusterRole, a CustomResourceDefinition, a ClusterIssuer), and a Kustomization with such an object applies
+nothing at all. The same applies to a HelmRelease whose chart renders one, if the chart is available locally.`,
+	Fix: `Move the object to the objects that the platform applies, or use the namespaced kind (an Issuer instead of a
+ClusterIssuer).`,
 	Run: func(p *rule.Pass) {
 		for _, c := range clusters(p) {
 			for _, k := range c.Kustomizations {
@@ -36,8 +37,8 @@ object applies nothing at all. So it is with a HelmRelease whose chart, where it
 	},
 }
 
-// judgeScopes judges what a tenant's account applies. One that a role is bound to for the
-// whole cluster may be allowed to.
+// judgeScopes checks the objects that a tenant's account applies. It skips an account with a role for the whole
+// cluster, which may be allowed to apply them.
 func (c *cluster) judgeScopes(p *rule.Pass, a account, objects []*reconcile.Object) {
 	t := c.ownerOf(a)
 	if t == nil || a.name == "" {
@@ -59,20 +60,20 @@ func (c *cluster) judgeScopes(p *rule.Pass, a account, objects []*reconcile.Obje
 	}
 }
 
-// isRefused says that Flux refuses a Kustomization its source: tenant-cross-namespace-ref
-// tells.
+// isRefused reports whether Flux rejects the source of a Kustomization. tenant-cross-namespace-ref reports
+// that.
 func (c *cluster) isRefused(k *reconcile.Kustomization) bool {
 	ref := k.Spec.SourceRef.Namespace
 	return ref != "" && ref != k.Namespace && c.lockdown.refusesCrossRefs()
 }
 
-// appliesItself says that the folder of a Kustomization holds the file that it stands in: then
-// its source is not the tenant's but was taken for it.
+// appliesItself reports whether the folder of a Kustomization contains the file of the Kustomization itself.
+// Then its source is not really the tenant's.
 func appliesItself(k *reconcile.Kustomization) bool {
 	return k.Object != nil && (k.Dir == "." || strings.HasPrefix(k.Object.File, k.Dir+"/"))
 }
 
-// isClusterScoped says so where it is known of the kind.
+// isClusterScoped reports whether the kind of an object is known to be cluster-scoped.
 func (c *cluster) isClusterScoped(o *reconcile.Object) bool {
 	return c.isClusterScopedKind(o.APIVersion, o.Kind)
 }
@@ -82,14 +83,16 @@ func (c *cluster) isClusterScopedKind(apiVersion, kind string) bool {
 	if err != nil {
 		return false
 	}
-	if s, ok := schemas.Lookup(gv.WithKind(kind)); ok {
-		return !s.Namespaced
-	}
-	return c.index.scopes[[2]string{gv.Group, kind}]
+	return isKnownClusterScoped(gv.WithKind(kind)) || c.index.scopes[[2]string{gv.Group, kind}]
 }
 
-// mayPatch says whether an account may change a Namespace that is there: a role in the
-// namespace can allow it.
+// isKnownClusterScoped reports whether a kind with a known schema is cluster-scoped.
+func isKnownClusterScoped(gvk apischema.GroupVersionKind) bool {
+	s, ok := schemas.Lookup(gvk)
+	return ok && !s.Namespaced
+}
+
+// mayPatch reports whether an account may change an existing Namespace: a role in that namespace can allow it.
 func (c *cluster) mayPatch(a account, namespace string) bool {
 	for _, g := range c.index.bound[namespace] {
 		if !g.covers(a) {

@@ -14,14 +14,15 @@ var CrossNamespaceRef = rule.Rule{
 	ID:       "tenant-cross-namespace-ref",
 	Title:    "a reference to another namespace's source or object",
 	Severity: finding.Error,
-	Why: `A Flux controller reads a source with its own rights, whoever asks: a tenant's reference to another
-namespace's source opens what that namespace's credentials open, such as the platform's repository with all that
-is in it. Where Flux is locked down (--no-cross-namespace-refs) every such reference ends in AccessDenied, the
-platform's own included.
+	Why: `A Flux controller reads a source with its own permissions, whoever references it. A tenant's reference to a
+source in another namespace therefore uses that namespace's credentials, for example to read the platform's
+whole repository. If Flux is locked down (--no-cross-namespace-refs), every such reference fails with
+AccessDenied, including the platform's own.
 
-dependsOn may name another namespace also under lockdown: whether an object there is ready tells little. With
-readyExpr it reads all of that object, as the controller: its spec, and the variables and paths in it.`,
-	Fix: `Give the namespace a source of its own, and leave the reference's namespace out.`,
+dependsOn may name another namespace even under lockdown: whether an object there is ready reveals little. A
+readyExpr, however, can read the whole object with the controller's permissions: its spec, and the variables and
+paths in it.`,
+	Fix: `Create a source in the object's own namespace, and remove the namespace from the reference.`,
 	Run: func(p *rule.Pass) {
 		for _, c := range clusters(p) {
 			for _, o := range c.Objects() {
@@ -34,9 +35,8 @@ readyExpr it reads all of that object, as the controller: its spec, and the vari
 	},
 }
 
-// referenceFields hold references to sources, by kind; a list's entries are all looked at.
-// Source: the API reference of each controller; those of a Provider and of Secrets have no
-// namespace.
+// referenceFields are the fields with references to sources, by kind. For a list, all items are checked.
+// Source: the API reference of each controller. References of a Provider, and to Secrets, have no namespace.
 var referenceFields = map[string][][]any{
 	fluxapi.KustomizeGroup + "/Kustomization":           {{"spec", "sourceRef"}},
 	fluxapi.HelmGroup + "/HelmRelease":                  {{"spec", "chartRef"}, {"spec", "chart", "spec", "sourceRef"}},
@@ -48,7 +48,7 @@ var referenceFields = map[string][][]any{
 	fluxapi.OperatorGroup + "/ResourceSetInputProvider": {{"spec", "selectors"}},
 }
 
-// referencesOf are the paths of an object's references to another namespace.
+// referencesOf returns the paths of an object's references to other namespaces.
 func referencesOf(o *reconcile.Object) [][]any {
 	var paths [][]any
 	add := func(path []any) {
@@ -87,9 +87,8 @@ func (c *cluster) judgeReference(p *rule.Pass, o *reconcile.Object, path []any) 
 	p.ReportBuilt(o, f, path...)
 }
 
-// judgeDependencies finds what reads an object of another namespace, which Flux does not
-// refuse: neither locked down nor otherwise. What a ResourceSet names without a namespace
-// belongs to the whole cluster.
+// judgeDependencies reports dependencies that read an object of another namespace, which Flux allows even under
+// lockdown. An object that a ResourceSet names without a namespace is cluster-scoped.
 func (c *cluster) judgeDependencies(p *rule.Pass, o *reconcile.Object) {
 	t := c.byNamespace[o.Namespace]
 	if t == nil || !isReconciler(o) {

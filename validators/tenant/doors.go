@@ -6,39 +6,38 @@ import (
 	"github.com/fleetwright/fleetwright/internal/fluxapi"
 )
 
-// door is something that reaches out of a tenant's namespaces, and that only admission can
-// refuse. Line is its number in docs/tenants.md; of several with the same, the first that is
-// open is reported.
+// door is an action that affects objects outside a tenant's namespaces, and that only admission control can
+// prevent. line is its number in docs/tenants.md. If several doors have the same line, the first open one is
+// reported.
 type door struct {
 	line string
-	// resource that the tenant must be allowed to write, with its group.
+	// group and resource are what the tenant must be allowed to write.
 	group, resource string
-	// object in YAML; NAMESPACE and ACCOUNT are the tenant's.
+	// object is YAML. NAMESPACE and ACCOUNT in it are replaced by the tenant's.
 	object string
-	// updated says that the object is there before, without what changes.
+	// updated reports whether the object already exists, without the change.
 	updated bool
-	// words of which one is in the policy of another engine that refuses it.
+	// words identify a policy of another policy engine that closes the door: one of them is in the policy.
 	words []string
-	// workload says that a controller creates the object for the tenant's workloads.
+	// workload reports whether a controller creates the object for the tenant's workloads.
 	workload bool
-	// template says that the object holds the template of a pod, which a controller of the
-	// cluster creates: only who refuses that pod, or the object, closes the door.
+	// template reports whether the object has a pod template from which a controller of the cluster creates
+	// pods. The door is closed if a policy rejects the pod or the object.
 	template bool
-	// shared says that the door matters to a tenant whose source is a branch of the platform's
+	// shared reports whether the door matters only to a tenant whose source is a branch of the platform's
 	// repository.
 	shared bool
-	// confined says that who may issue tokens of the namespace's accounts needs no door.
+	// confined reports whether a tenant that may issue tokens for the accounts of its namespace does not need
+	// the door.
 	confined bool
-	// behind is the line of a door that leads to the same: it is looked at where that one
-	// is closed.
+	// behind is the line of a door with a larger effect. This door is checked only if that one is closed.
 	behind string
-	// what the tenant may do.
+	// what describes what the tenant may do.
 	what string
 }
 
-// doors in the order in which they are told.
-// Source: the controllers, which read what dependsOn names with their own account, and
-// https://kubernetes.io/docs/concepts/security/multi-tenancy/
+// doors are all doors in the order in which they are reported. Source: the controllers, which read the objects
+// in dependsOn with their own account, and https://kubernetes.io/docs/concepts/security/multi-tenancy/
 var doors = slices.Concat([]door{
 	{line: "R3", group: fluxapi.KustomizeGroup, resource: "kustomizations", words: []string{"readyExpr", "dependsOn"},
 		object: kustomizationOf(`dependsOn: [{name: probe, namespace: flux-system, readyExpr: "true"}]`),
@@ -55,7 +54,7 @@ var doors = slices.Concat([]door{
 	{line: "R5", group: fluxapi.OperatorGroup, resource: "resourcesets", words: []string{"readyExpr", "dependsOn"},
 		object: resourceSetOf(`{apiVersion: v1, kind: ConfigMap, name: probe, namespace: flux-system, ready: true, readyExpr: "true"}`),
 		what:   "read any object with a ResourceSet (spec.dependsOn[].readyExpr)"},
-	// The operator's client drops the namespace of kinds that belong to the whole cluster.
+	// The operator's client ignores the namespace for cluster-scoped kinds.
 	{line: "R5", group: fluxapi.OperatorGroup, resource: "resourcesets", words: []string{"readyExpr", "dependsOn"},
 		object: resourceSetOf(`{apiVersion: v1, kind: Node, name: probe, namespace: NAMESPACE, ready: true, readyExpr: "true"}`),
 		what:   "read Nodes, other Namespaces and the like with a ResourceSet that names its own namespace (spec.dependsOn[].readyExpr)"},
@@ -184,7 +183,7 @@ var doors = slices.Concat([]door{
 		what:   "obtain certificates for hosts of others (CertificateRequest)"},
 }, templateDoors())
 
-// templateDoors are those of A8 and W1 once more, with the kinds whose controllers create pods.
+// templateDoors returns the doors A8 and W1 again, for the kinds whose controllers create pods.
 func templateDoors() []door {
 	var doors []door
 	for _, w := range workloads {
@@ -204,7 +203,7 @@ func templateDoors() []door {
 	return doors
 }
 
-// workloads are kinds whose controllers create pods.
+// workloads are the kinds whose controllers create pods.
 var workloads = []struct{ group, resource, kind string }{
 	{appsGroup, "deployments", "Deployment"}, {appsGroup, "statefulsets", "StatefulSet"}, {appsGroup, "daemonsets", "DaemonSet"},
 	{batchGroup, "jobs", "Job"}, {batchGroup, "cronjobs", "CronJob"},

@@ -77,7 +77,7 @@ func (e *evaluator) evaluate(ctx context.Context, expression string, input map[s
 	return value.Value(), nil
 }
 
-// run runs a program, and charges what it costs.
+// run runs a program and adds its cost.
 func (e *evaluator) run(ctx context.Context, program cel.Program, given map[string]any) (ref.Val, error) {
 	value, details, err := program.ContextEval(ctx, given)
 	if details != nil && details.ActualCost() != nil {
@@ -92,10 +92,10 @@ func (e *evaluator) run(ctx context.Context, program cel.Program, given map[stri
 	return value, err
 }
 
-// errTotal is about the policies of all clusters.
+// errTotal is the error for the total cost of the policies of all clusters.
 var errTotal = count.Errorf("the policies of all clusters cost more than %d", mostTotal)
 
-// exceed notes that a policy goes beyond a limit.
+// exceed records that a policy exceeds a limit.
 func (e *evaluator) exceed(policy *reconcile.Object, err error) {
 	var limit *count.Error
 	if errors.As(err, &limit) && policy != nil && e.exceeded[policy] == "" {
@@ -103,26 +103,27 @@ func (e *evaluator) exceed(policy *reconcile.Object, err error) {
 	}
 }
 
-// report reports the policies that go beyond a limit.
+// report reports the policies that exceed a limit.
 func (e *evaluator) report(p *rule.Pass) {
 	for policy, why := range e.exceeded {
 		p.ReportBuilt(policy, rule.Exceeded(finding.Finding{}, policy.String(), why), "kind")
 	}
 }
 
-// passing is what an expression passes to functions that no cost bounds, and why that is not known.
+// passing holds the arguments that an expression passes to functions whose cost CEL does not limit. err is the
+// reason if they are unknown.
 type passing struct {
 	calls *calls.Calls
 	err   error
 }
 
-// passes reads what an expression passes to functions that no cost bounds. What else it holds counts
-// as what it is given, so that the policies of many tenants are read once.
+// passes returns the arguments that an expression passes to functions whose cost CEL does not limit. It
+// replaces all other literals by variables first, so that the similar policies of many tenants are parsed once.
 func (e *evaluator) passes(expression string) passing {
 	if !calls.Mentioned(expression) {
 		return passing{calls: &calls.Calls{}}
 	}
-	if !strings.Contains(expression, "replace") { // whose literals bound what it makes
+	if !strings.Contains(expression, "replace") { // the literals of replace limit its result
 		expression, _ = hoistCalled(expression)
 	}
 	passed, known := e.passed[expression]
@@ -140,8 +141,7 @@ func (e *evaluator) passes(expression string) passing {
 	return passed
 }
 
-// compile makes a program of an expression; nil where it is none. Types are not checked:
-// everything in it is dynamic.
+// compile compiles an expression; nil if it is invalid. Types are not checked: everything is dynamic.
 func (e *evaluator) compile(text string) cel.Program {
 	e.spent += uint64(len(text)) * byteCost
 	ast, issues := e.env.Parse(text)

@@ -7,25 +7,27 @@ import (
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 )
 
-// index finds what the model of a cluster is made of, without looking at all objects again
-// and again: there may be thousands of tenants.
+// index holds lookup tables for the objects of a cluster, so that the model of its tenants is built without
+// searching all objects repeatedly. There may be thousands of tenants.
 type index struct {
 	namespaces []*reconcile.Object
-	// sources that have a URL.
+	// sources are the sources that have a URL.
 	sources []*reconcile.Object
-	// reconcilers and accounts (of the kind ServiceAccount) by namespace.
+	// reconcilers and accounts (ServiceAccounts) by namespace.
 	reconcilers, accounts map[string][]*reconcile.Object
-	// labelled are the accounts by the tenant that their label names.
+	// labelled are the service accounts by the tenant that their label names.
 	labelled map[string][]*reconcile.Object
-	// used are the accounts that Flux applies something as, workloads those that pods run as.
+	// used are the service accounts with which Flux applies objects. workloads are those with which pods run.
 	used, workloads map[account]bool
-	// bound are the grants by the namespace that they hold in, "" for all; granted by the
-	// account that they are for, its name "" for all of a namespace.
+	// runs are the namespaces of the Kustomizations that run workloads in a namespace, by that namespace.
+	runs map[string]map[string]bool
+	// bound are the grants by the namespace in which they are valid, "" for all. granted are the grants by
+	// account; the name "" means all accounts of the namespace.
 	bound   map[string][]grant
 	granted map[account][]grant
-	// subjects are the accounts that are granted something, by their namespace.
+	// subjects are the accounts with grants, by namespace.
 	subjects map[string][]account
-	// scopes say whether the kinds of the cluster's own definitions are cluster-wide.
+	// scopes reports whether a kind that the cluster itself defines is cluster-scoped.
 	scopes map[[2]string]bool
 }
 
@@ -33,7 +35,7 @@ func indexOf(c *reconcile.Cluster, grants []grant) index {
 	x := index{
 		reconcilers: map[string][]*reconcile.Object{}, accounts: map[string][]*reconcile.Object{}, labelled: map[string][]*reconcile.Object{},
 		used: map[account]bool{}, workloads: map[account]bool{}, bound: map[string][]grant{}, granted: map[account][]grant{}, subjects: map[string][]account{},
-		scopes: map[[2]string]bool{},
+		scopes: map[[2]string]bool{}, runs: map[string]map[string]bool{},
 	}
 	for _, o := range c.Objects() {
 		x.add(o)
@@ -63,9 +65,13 @@ func (x *index) add(o *reconcile.Object) {
 	case o.Group == fluxapi.SourceGroup && sourceResources[o.Kind] != "":
 		x.sources = append(x.sources, o)
 	case isReconciler(o):
+		if o.Kind == "HelmRelease" {
+			x.runIn(o)
+		}
 		x.reconcilers[o.Namespace] = append(x.reconcilers[o.Namespace], o)
 		x.used[account{o.Namespace, o.Text("spec", "serviceAccountName")}] = true
 	case o.Group == appsGroup || o.Group == "batch" || o.Group == "" && o.Kind == "Pod":
+		x.runIn(o)
 		for _, path := range podSpecs {
 			if name := o.Text(append(path[:len(path):len(path)], "serviceAccountName")...); name != "" {
 				x.workloads[account{o.Namespace, name}] = true
@@ -76,10 +82,21 @@ func (x *index) add(o *reconcile.Object) {
 	}
 }
 
-// podSpecs are where the kinds that make pods have the pod's spec.
+// runIn records which Kustomization runs a workload or a release in its namespace.
+func (x *index) runIn(o *reconcile.Object) {
+	if o.Kustomization == nil {
+		return
+	}
+	if x.runs[o.Namespace] == nil {
+		x.runs[o.Namespace] = map[string]bool{}
+	}
+	x.runs[o.Namespace][o.Kustomization.Namespace] = true
+}
+
+// podSpecs are the paths of the pod specification in the kinds that create pods.
 var podSpecs = [][]any{{"spec"}, {"spec", "template", "spec"}, {"spec", "jobTemplate", "spec", "template", "spec"}}
 
-// sourceResources are the kinds of sources, with the name that policies call them by.
+// sourceResources maps the kinds of sources to their resource names in policies.
 var sourceResources = map[string]string{
 	"GitRepository": "gitrepositories", "OCIRepository": "ocirepositories", "HelmRepository": "helmrepositories", "Bucket": "buckets",
 }

@@ -7,15 +7,14 @@ import (
 	"strings"
 )
 
-// hoist takes the text literals out of an expression of CEL, and gives the expression with
-// a variable in place of each, and their values by name. The policies of many tenants
-// differ in their literals only: one program serves all of them. A literal that isn't
-// plain (r"", b"", three quotes, an escape that Go doesn't know) stays.
+// hoist replaces the string literals in a CEL expression by variables. It returns the new expression, and the
+// values of the variables. The policies of many tenants differ in their literals only, so one program serves
+// all of them. A special literal (r"", b"", three quotes, an escape that Go does not know) remains.
 func hoist(expression string) (text string, values map[string]string) {
 	return hoistUnless(expression, func(string) bool { return false })
 }
 
-// hoistCalled leaves the literals that are passed to functions that no cost bounds where they are.
+// hoistCalled is like hoist, but keeps the literals that are passed to functions whose cost CEL does not limit.
 func hoistCalled(expression string) (text string, values map[string]string) {
 	return hoistUnless(expression, func(before string) bool {
 		before = strings.TrimRight(before, " \t\n")
@@ -23,7 +22,8 @@ func hoistCalled(expression string) (text string, values map[string]string) {
 	})
 }
 
-// hoistUnless hoists the literals but those that stay where they are after what is before them.
+// hoistUnless hoists the literals for which stays returns false. stays is called with the expression before the
+// literal.
 func hoistUnless(expression string, stays func(before string) bool) (text string, values map[string]string) {
 	var b strings.Builder
 	values = map[string]string{}
@@ -56,7 +56,7 @@ func hoistUnless(expression string, stays func(before string) bool) (text string
 	return b.String(), values
 }
 
-// literalEnd is the length of the literal that a text starts with.
+// literalEnd returns the length of the literal at the beginning of a string.
 func literalEnd(text string) int {
 	quote := text[:1]
 	if triple := strings.Repeat(quote, 3); strings.HasPrefix(text, triple) {
@@ -73,10 +73,10 @@ func literalEnd(text string) int {
 	return len(text)
 }
 
-// escaped are the escapes that mean a byte to Go and a character to CEL.
+// escaped matches the escapes that mean a byte in Go and a character in CEL.
 var escaped = regexp.MustCompile(`\\[x0-7]`)
 
-// unquote gives the value of a literal where Go reads it as CEL does.
+// unquote returns the value of a literal. It returns false if Go and CEL may read it differently.
 func unquote(literal string) (string, bool) {
 	if len(literal) < 2 || strings.HasPrefix(literal, `"""`) || strings.HasPrefix(literal, "'''") || strings.ContainsAny(literal, "\n`") {
 		return "", false
@@ -92,7 +92,7 @@ func unquote(literal string) (string, bool) {
 	return value, err == nil && !escaped.MatchString(body)
 }
 
-// followsPrefix says whether a literal's prefix (r, b) ends a text.
+// followsPrefix reports whether a string ends in the prefix of a literal (r, b).
 func followsPrefix(before string) bool {
 	if before == "" {
 		return false

@@ -1,6 +1,7 @@
 package tenant
 
 import (
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -12,21 +13,22 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// lockdown is how far Flux's controllers keep tenants apart.
-// Source: https://fluxcd.io/flux/installation/configuration/multitenancy/ and, for a
-// FluxInstance, cluster.multitenant of the Flux Operator, which sets all of it.
+// lockdown describes how far Flux's controllers are configured to isolate tenants. Source:
+// https://fluxcd.io/flux/installation/configuration/multitenancy/ and, for a FluxInstance, cluster.multitenant
+// of the Flux Operator, which sets all of it.
 type lockdown struct {
-	// known says that the repository holds how Flux is installed.
+	// known reports whether the installation of Flux is in the repository. why is the reason if it is unknown.
 	known bool
+	why   string
 	// missing are the flags that are not set, each with the controllers that lack it.
 	missing []missingFlag
-	// account that a Kustomization without one is applied as, "" for the controller's own.
+	// account is the service account for Kustomizations without one, "" for the controller's own account.
 	account string
-	// file, line and column of what is to be mended, and the object that it is.
+	// file, line and column are the place to fix, and object is the object there.
 	file         string
 	line, column int
 	object       *reconcile.Object
-	// operator says that a FluxInstance is to be mended.
+	// operator reports whether a FluxInstance has to be fixed.
 	operator bool
 }
 
@@ -41,7 +43,7 @@ const (
 	flagAccount     = "--default-service-account"
 )
 
-// lockdownFlags are the flags with the controllers that have them.
+// lockdownFlags are the lockdown flags with the controllers that have them.
 var lockdownFlags = []missingFlag{
 	{flagCrossRefs, []string{"kustomize-controller", "helm-controller", "notification-controller",
 		"image-reflector-controller", "image-automation-controller", "source-watcher"}},
@@ -49,32 +51,31 @@ var lockdownFlags = []missingFlag{
 	{flagAccount, []string{"kustomize-controller", "helm-controller"}},
 }
 
-// lacks says whether a controller lacks a flag.
+// lacks reports whether one of the controllers lacks a flag.
 func (l lockdown) lacks(flag string, controllers ...string) bool {
 	return slices.ContainsFunc(l.missing, func(m missingFlag) bool {
 		return m.flag == flag && slices.ContainsFunc(controllers, func(c string) bool { return slices.Contains(m.controllers, c) })
 	})
 }
 
-// refusesCrossRefs says that references to sources of other namespaces are known to be
-// refused.
+// refusesCrossRefs reports whether Flux is known to reject references to sources in other namespaces.
 func (l lockdown) refusesCrossRefs() bool {
 	return l.known && !l.lacks(flagCrossRefs, "kustomize-controller", "helm-controller")
 }
 
-// lockdownOf finds how a cluster's Flux is installed.
+// lockdownOf returns the lockdown of a cluster.
 func lockdownOf(repo *repository.Repository, c *cluster) lockdown {
 	for _, find := range []func(*repository.Repository, *cluster) (lockdown, bool){ofInstance, ofDeployments, ofChart, ofBootstrap} {
 		if l, ok := find(repo, c); ok {
-			l.known = true
+			l.known = l.why == ""
 			return l
 		}
 	}
-	return lockdown{file: c.Root.File, line: c.Root.Line, column: c.Root.Column}
+	return lockdown{file: c.Root.File, line: c.Root.Line, column: c.Root.Column, why: "the installation of Flux is not in Git"}
 }
 
-// ofInstance reads a FluxInstance: one of the cluster's objects, the values of its chart,
-// or what the cluster's root was found in.
+// ofInstance reads a FluxInstance: one of the cluster's objects, the values of its chart, or the object of the
+// cluster's root.
 func ofInstance(repo *repository.Repository, c *cluster) (lockdown, bool) {
 	for _, o := range c.Objects() {
 		var at []any
@@ -113,7 +114,7 @@ func ofInstance(repo *repository.Repository, c *cluster) (lockdown, bool) {
 	return lockdown{}, false
 }
 
-// readInstance reads a FluxInstance's spec.
+// readInstance reads the spec of a FluxInstance.
 func (l *lockdown) readInstance(fields map[string]any) {
 	cluster, _ := fields["cluster"].(map[string]any)
 	if on, _ := cluster["multitenant"].(bool); on {
@@ -130,7 +131,7 @@ func (l *lockdown) readInstance(fields map[string]any) {
 	l.readText(string(text))
 }
 
-// ofDeployments reads the arguments of the controllers, as they are once patched.
+// ofDeployments reads the arguments of the controllers, after patches.
 func ofDeployments(repo *repository.Repository, c *cluster) (lockdown, bool) {
 	args := map[string][]string{}
 	var l lockdown
@@ -169,7 +170,7 @@ func ofDeployments(repo *repository.Repository, c *cluster) (lockdown, bool) {
 	return l, true
 }
 
-// argument says whether a flag is among arguments, and its value. The last one counts.
+// argument returns the value of a flag in a list of arguments, and whether it is set. The last one counts.
 func argument(args []string, flag string) (value string, set bool) {
 	name, want, _ := strings.Cut(flag, "=")
 	for _, arg := range args {
@@ -185,8 +186,8 @@ func argument(args []string, flag string) (value string, set bool) {
 	return value, set
 }
 
-// pointAtKustomization moves the place to the kustomization beside generated manifests,
-// which is where their patches go.
+// pointAtKustomization moves the place to the kustomization next to generated manifests, because their patches
+// belong there.
 func (l *lockdown) pointAtKustomization(repo *repository.Repository, dir string) {
 	k, ok := repo.KustomizeAt(dir)
 	if !ok || k.Document == nil {
@@ -199,8 +200,8 @@ func (l *lockdown) pointAtKustomization(repo *repository.Repository, dir string)
 	}
 }
 
-// ofChart reads the values of the community's chart of Flux.
-// Source: https://github.com/fluxcd-community/helm-charts, charts/flux2.
+// ofChart reads the values of the community's Helm chart of Flux. Source:
+// https://github.com/fluxcd-community/helm-charts, charts/flux2.
 func ofChart(_ *repository.Repository, c *cluster) (lockdown, bool) {
 	for _, o := range c.Objects() {
 		if o.Group != fluxapi.HelmGroup || o.Kind != "HelmRelease" || o.Text("spec", "chart", "spec", "chart") != "flux2" {
@@ -221,9 +222,13 @@ func ofChart(_ *repository.Repository, c *cluster) (lockdown, bool) {
 	return lockdown{}, false
 }
 
-// ofBootstrap reads the patches of a flux-system folder whose manifests `flux bootstrap`
-// has still to write.
+// ofBootstrap reads the patches in a flux-system folder for which `flux bootstrap` has not yet written the
+// manifests.
 func ofBootstrap(repo *repository.Repository, c *cluster) (lockdown, bool) {
+	if root := c.Kustomizations[0]; root.Failure != nil { // a component that is missing may lock it down
+		why := fmt.Sprintf("Kustomization %s could not be fully built", root)
+		return lockdown{file: c.Root.File, line: c.Root.Line, column: c.Root.Column, why: why}, true
+	}
 	for _, k := range repo.Kustomizes() {
 		if k.Spec == nil || !slices.Contains(k.Spec.Resources, "gotk-components.yaml") || c.Root.Path != "." && k.Dir != c.Root.Path && !strings.HasPrefix(k.Dir, c.Root.Path+"/") {
 			continue
@@ -245,8 +250,7 @@ func ofBootstrap(repo *repository.Repository, c *cluster) (lockdown, bool) {
 	return lockdown{}, false
 }
 
-// readText finds the flags in patches: which controllers each of them is for is taken to
-// be right.
+// readText finds the flags in a patch. It assumes that the patch selects the right controllers.
 func (l *lockdown) readText(text string) {
 	for _, f := range lockdownFlags {
 		name := strings.TrimSuffix(f.flag, "=true")

@@ -13,16 +13,16 @@ var LockdownMissing = rule.Rule{
 	ID:       "tenant-lockdown-missing",
 	Title:    "a cluster whose Flux does not isolate its tenants",
 	Severity: finding.Error,
-	Why: `As it is installed, Flux applies a Kustomization or HelmRelease without an account as cluster-admin, and
-reads sources of every namespace for whoever names them: any tenant that may write one of Flux's objects owns the
-cluster. Three flags of the controllers forbid it: --no-cross-namespace-refs, --default-service-account and
---no-remote-bases; cluster.multitenant of a FluxInstance sets all of them. A lacking --no-remote-bases, or a flag
-that only notification or image controllers lack, is a warning.
+	Why: `By default, Flux applies a Kustomization or HelmRelease without a service account as cluster-admin, and reads
+any source that it references: a tenant that can write one Flux object owns the cluster. Three flags of the
+controllers prevent this: --no-cross-namespace-refs, --default-service-account and --no-remote-bases;
+cluster.multitenant of a FluxInstance sets all of them. A missing --no-remote-bases, or a flag that only the
+notification or image controllers lack, is a warning.
 
-An admission policy that demands spec.serviceAccountName, or judges spec.sourceRef, stands for the flag: what else
-is lacking is then a warning. A cluster has tenants when a namespace is labelled with its tenant (toolkit.fluxcd.io/tenant, capsule.clastix.io/tenant) and
-Flux applies something there as an account of its own, or a role is bound there to one. Where the repository doesn't
-hold how Flux is installed, the question is unresolved.`,
+An admission policy that requires spec.serviceAccountName, or checks spec.sourceRef, replaces the flag: other
+missing flags are then a warning. A cluster has tenants if a namespace has a tenant label
+(toolkit.fluxcd.io/tenant, capsule.clastix.io/tenant) and Flux applies objects there with a separate account, or
+a role is bound to one there. If the installation of Flux is not in Git, the check is unresolved.`,
 	Fix: `Set spec.cluster.multitenant: true in the FluxInstance; or patch the controllers in the kustomization.yaml
 beside gotk-components.yaml:
 
@@ -58,7 +58,7 @@ Source: https://fluxcd.io/flux/installation/configuration/multitenancy/`,
 func (c *cluster) judgeLockdown(p *rule.Pass) {
 	l := c.lockdown
 	if !l.known {
-		p.Unresolved(l.file, l.line, fmt.Sprintf("cluster %s has tenants; cannot tell whether its Flux is locked down: the installation of Flux is not in Git", c.Name))
+		p.Unresolved(l.file, l.line, fmt.Sprintf("cluster %s has tenants; cannot tell whether its Flux is locked down: %s", c.Name, l.why))
 		return
 	}
 	f := finding.Finding{File: l.file, Line: l.line, Column: l.column, Severity: finding.Warning}
@@ -90,7 +90,7 @@ func (c *cluster) judgeLockdown(p *rule.Pass) {
 	p.ReportIn(c.Name, f)
 }
 
-// shorten joins names, the first few of them.
+// shorten joins the first few names, and adds the number of the others.
 func shorten(names []string) string {
 	const most = 3
 	if len(names) > most {

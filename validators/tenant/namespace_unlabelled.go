@@ -15,11 +15,11 @@ var NamespaceUnlabelled = rule.Rule{
 	ID:       "tenant-namespace-unlabelled",
 	Title:    "a tenant's namespace that allows privileged pods",
 	Severity: finding.Warning,
-	Why: `Without the label pod-security.kubernetes.io/enforce, or with the level privileged, whoever may create pods in
-the namespace may run one that is privileged or mounts the node's file system, and reads from there the Secrets
-and tokens of every other pod on the node: no role keeps such a tenant inside of its namespace.
+	Why: `Without the label pod-security.kubernetes.io/enforce, or with the level privileged, whoever can create pods in
+the namespace can create one that is privileged or mounts the node's file system. Such a pod can read the
+Secrets and tokens of every other pod on the node: no role confines such a tenant to its namespace.
 
-Where a policy of the cluster judges the security of pods, or Capsule keeps the tenant, nothing is reported.`,
+Nothing is reported if a policy of the cluster enforces pod security, or if Capsule manages the tenant.`,
 	Fix: `Label the Namespace:
 
     labels:
@@ -58,8 +58,8 @@ func (c *cluster) judgePodSecurity(p *rule.Pass, t *tenant) {
 	}
 }
 
-// workloads are a tenant's namespaces in which somebody of the tenant is granted
-// something, so that pods can run there, and whose Namespace is in Git.
+// workloads returns the namespaces of a tenant in which pods can run: an account has a grant there, and the
+// Namespace is in Git.
 func (c *cluster) workloads(t *tenant) []*reconcile.Object {
 	var own []*reconcile.Object
 	for _, name := range t.sorted() {
@@ -70,8 +70,7 @@ func (c *cluster) workloads(t *tenant) []*reconcile.Object {
 	return own
 }
 
-// judgeWorkloads reports each workload namespace that lacks something that the platform
-// gives it.
+// judgeWorkloads reports each workload namespace without an object that the platform should create in it.
 func (c *cluster) judgeWorkloads(p *rule.Pass, what string, isThere func(namespace string) bool, hint string) {
 	for _, t := range c.tenants {
 		for _, o := range c.workloads(t) {

@@ -13,12 +13,13 @@ var NetworkPolicyMissing = rule.Rule{
 	ID:       "tenant-network-policy-missing",
 	Title:    "a tenant's namespace that every pod of the cluster can reach",
 	Severity: finding.Warning,
-	Why: `Without a NetworkPolicy every pod of every tenant reaches the others' pods on all ports: databases without a
-password, metrics, administration. Namespaces separate names, not networks.
+	Why: `Without a NetworkPolicy, every pod of every tenant can reach the other tenants' pods on all ports: databases
+without a password, metrics, administration. Namespaces do not isolate the network.
 
-A policy counts that selects all pods of the namespace (an empty podSelector) for ingress; one for some pods leaves
-the rest open. Asked of the namespaces in which somebody is granted something. Where a policy holds for the whole
-cluster or generates them, or Capsule keeps the tenant, nothing is reported.`,
+A policy counts if it selects all pods of the namespace (an empty podSelector) for ingress; a policy for some
+pods leaves the others open. The rule checks the namespaces in which some account has a role. Nothing is
+reported if a policy applies to the whole cluster or generates NetworkPolicies, or if Capsule manages the
+tenant.`,
 	Fix: `Deny by default, then open what is needed:
 
     apiVersion: networking.k8s.io/v1
@@ -48,7 +49,7 @@ Pods need DNS: allow port 53 to kube-system beside it.`,
 	},
 }
 
-// closesAll says whether a policy selects all pods of its namespace for ingress.
+// closesAll reports whether a policy selects all pods of its namespace for ingress.
 func closesAll(o *reconcile.Object) bool {
 	selector, field := "podSelector", o.Field("spec", "podSelector")
 	switch o.Group + "/" + o.Kind {
@@ -69,6 +70,6 @@ func closesAll(o *reconcile.Object) bool {
 		return false
 	}
 	fields, isMap := field.(map[string]any)
-	// Left out it is empty for a NetworkPolicy, and an error for Cilium's.
+	// A missing selector means all pods in a NetworkPolicy; in Cilium's it is an error.
 	return isMap && len(fields) == 0 || field == nil && selector == "podSelector"
 }

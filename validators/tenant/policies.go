@@ -7,19 +7,19 @@ import (
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 )
 
-// policies are what admission policies of a cluster are about, as far as their text tells.
+// policies says what the admission policies of a cluster check, judged by their text.
 type policies struct {
-	// accounts and crossRefs say that a policy demands service accounts of Flux's objects,
-	// or judges the namespaces of their sources.
+	// accounts reports whether a policy requires service accounts in Flux's objects. crossRefs reports whether
+	// one checks the namespaces of their sources.
 	accounts, crossRefs bool
-	// pods says that a policy judges the security of pods.
+	// pods reports whether a policy checks the security of pods.
 	pods bool
-	// networks and quotas say that policies for networks hold for all namespaces or are
-	// generated, and that quotas are generated.
+	// networks reports whether network policies are generated or valid for all namespaces. quotas reports
+	// whether quotas are generated.
 	networks, quotas bool
 }
 
-// clusterWideNetworks are policies that hold for whole clusters.
+// clusterWideNetworks are the kinds of network policies for whole clusters.
 var clusterWideNetworks = map[string]bool{
 	"cilium.io/CiliumClusterwideNetworkPolicy":            true,
 	"crd.projectcalico.org/GlobalNetworkPolicy":           true,
@@ -42,8 +42,7 @@ func policiesOf(c *cluster) policies {
 	return p
 }
 
-// isPolicy says whether an object is an admission policy that somebody wrote for this
-// cluster.
+// isPolicy reports whether an object is an admission policy.
 func isPolicy(o *reconcile.Object) bool {
 	switch o.Group {
 	case admissionGroup:

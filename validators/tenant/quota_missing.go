@@ -10,15 +10,15 @@ var QuotaMissing = rule.Rule{
 	ID:       "tenant-quota-missing",
 	Title:    "a tenant's namespace without a quota",
 	Severity: finding.Info,
-	Why: `Without a ResourceQuota one tenant can take the cluster's memory, processors, volumes and load balancers, by
-intent or by a replica count with a zero too many, and the others go hungry. Flux's own controllers are shared,
-too: a quota on the number of Kustomizations, HelmReleases and sources keeps one tenant from slowing all.
+	Why: `Without a ResourceQuota, one tenant can use all memory, CPU, volumes and load balancers of the cluster, on
+purpose or by a typo in a replica count. Flux's controllers are shared, too: a quota on the number of
+Kustomizations, HelmReleases and sources prevents one tenant from slowing down all others.
 
-Asked of the namespaces in which somebody is granted something. Where a policy generates quotas, or Capsule keeps
-the tenant, nothing is reported.`,
-	Fix: `Add a ResourceQuota with requests.cpu, requests.memory, pods, persistentvolumeclaims, services.loadbalancers
-and count/helmreleases.helm.toolkit.fluxcd.io, and a LimitRange with defaults beside it: with a quota on requests
-the API server refuses pods that request nothing.`,
+The rule checks the namespaces in which some account has a role. Nothing is reported if a policy generates
+quotas, or if Capsule manages the tenant.`,
+	Fix: `Add a ResourceQuota with requests.cpu, requests.memory, pods, persistentvolumeclaims, services.loadbalancers and
+count/helmreleases.helm.toolkit.fluxcd.io, and a LimitRange with defaults: with a quota on requests, the API
+server refuses pods without requests.`,
 	Run: func(p *rule.Pass) {
 		for _, c := range clusters(p) {
 			if c.policies.quotas {

@@ -12,20 +12,20 @@ import (
 // grant is a role that is bound to a subject.
 type grant struct {
 	binding *reconcile.Object
-	// namespace that it holds in, "" for all.
+	// namespace is the namespace in which the grant is valid, "" for all.
 	namespace string
-	// subject is its index in the binding.
+	// subject is the index of the subject in the binding.
 	subject int
-	// account that it is bound to, its name "" for all of the namespace, and both "" for
-	// every account of the cluster.
+	// account is the account that has the role. An empty name means all accounts of the namespace; an empty
+	// namespace as well means every account of the cluster.
 	account account
-	// other says that it is bound to a user or group which is no service account.
+	// other reports whether the subject is a user or group that is no service account.
 	other bool
-	// role is its kind and name.
+	// roleKind and roleName are the kind and name of the role.
 	roleKind, roleName string
 }
 
-// grantsOf reads the bindings of a cluster, in the order of its objects.
+// grantsOf returns the grants in the bindings of a cluster, in the order of its objects.
 func grantsOf(c *reconcile.Cluster) []grant {
 	var grants []grant
 	for _, o := range c.Objects() {
@@ -44,8 +44,8 @@ func grantsOf(c *reconcile.Cluster) []grant {
 	return grants
 }
 
-// readSubject finds the account of a subject, which may be spelled as a user or group.
-// Source: k8s.io/apiserver/pkg/authentication/serviceaccount.
+// readSubject reads the service account of a subject, which may be written as a user or group. Source:
+// k8s.io/apiserver/pkg/authentication/serviceaccount.
 func (g *grant) readSubject(o *reconcile.Object, i int) {
 	name := o.Text("subjects", i, "name")
 	user, isUser := strings.CutPrefix(name, "system:serviceaccount:")
@@ -63,7 +63,7 @@ func (g *grant) readSubject(o *reconcile.Object, i int) {
 	}
 }
 
-// tenantsOf are the tenants that a grant is for.
+// tenantsOf returns the tenants that have a grant.
 func (c *cluster) tenantsOf(g grant) []*tenant {
 	switch {
 	case g.other:
@@ -82,7 +82,7 @@ func (c *cluster) tenantsOf(g grant) []*tenant {
 	return nil
 }
 
-// eachGrant judges what is granted to each tenant.
+// eachGrant calls a function for each grant of each tenant.
 func eachGrant(p *rule.Pass, judge func(*cluster, *rule.Pass, grant, *tenant)) {
 	for _, c := range clusters(p) {
 		for _, g := range c.grants {
@@ -104,7 +104,7 @@ func (g grant) who(t *tenant) string {
 	return "tenant " + t.name + "'s account " + g.account.String()
 }
 
-// where names what a grant holds in.
+// where names the scope of a grant.
 func (g grant) where() string {
 	if g.namespace == "" {
 		return "the whole cluster"
@@ -112,12 +112,12 @@ func (g grant) where() string {
 	return "namespace " + g.namespace
 }
 
-// covers says whether a grant is for an account.
+// covers reports whether a grant includes an account.
 func (g grant) covers(a account) bool {
 	return !g.other && (g.account == a || g.account == account{a.namespace, ""} || g.account == account{})
 }
 
-// isGranted says whether anything is granted to an account, or to all of its namespace.
+// isGranted reports whether an account, or all accounts of its namespace, have a grant.
 func (c *cluster) isGranted(a account) bool {
 	return len(c.index.granted[a]) > 0 || len(c.index.granted[account{a.namespace, ""}]) > 0
 }
@@ -125,41 +125,41 @@ func (c *cluster) isGranted(a account) bool {
 // policyRule is a rule of a role.
 type policyRule struct{ groups, resources, verbs []string }
 
-// role is what matters of a role that is bound to a tenant.
+// role holds the relevant properties of a role that is bound to a tenant.
 type role struct {
 	object *reconcile.Object
-	// reads says that nothing may be changed and no Secret be read.
+	// reads reports whether the role only reads objects, and no Secrets.
 	reads bool
-	// patchesNamespaces says that a Namespace may be changed.
+	// patchesNamespaces reports whether the role may change a Namespace.
 	patchesNamespaces bool
-	// escalations and limits are what tenant-rbac-escalation and tenant-rbac-excess are
-	// about, the first few of each.
+	// escalations and limits are the findings for tenant-rbac-escalation and tenant-rbac-excess, up to a limit.
 	escalations []escalation
 	limits      []limit
 }
 
-// escalation is a rule by which one gets more rights; everything says that it allows
-// whatever there is.
+// escalation is a rule of a role through which a subject can get more permissions. everything reports whether
+// the rule allows everything.
 type escalation struct {
 	rule           int
 	verb, resource string
 	everything     bool
-	// unbound says that it holds only where the role is bound for the whole cluster.
+	// unbound reports whether it is an escalation only if the role is bound for the whole cluster.
 	unbound bool
+	// names are the resource names to which the rule is limited; none means all.
+	names []string
 }
 
-// limit is a resource in a rule that sets a tenant's bounds and may be written, and what is gained
-// by it.
+// limit is a writable resource that limits a tenant, and what the tenant gains by changing it.
 type limit struct {
 	rule, index    int
 	resource, gain string
 }
 
-// mostTold bounds what is told of one role.
+// mostTold is the maximum number of findings about one role.
 const mostTold = 20
 
-// rolesOf are the roles that a grant binds, and whether they are known. One that Kubernetes
-// brings is none.
+// rolesOf returns the roles of a grant, and whether they are known. It does not return built-in roles of
+// Kubernetes.
 func (c *cluster) rolesOf(g grant) (roles []*role, known bool) {
 	id := reconcile.Identity{Group: rbacGroup, Kind: g.roleKind, Name: g.roleName}
 	if g.roleKind == "Role" {
@@ -184,7 +184,7 @@ func readRole(o *reconcile.Object) *role {
 		r.reads = r.reads && rule.isRead()
 		r.patchesNamespaces = r.patchesNamespaces || rule.allows("patch", "", "namespaces")
 		if e, ok := rule.escalation(); ok && len(r.escalations) < mostTold {
-			e.rule = i
+			e.rule, e.names = i, texts(o, "rules", i, "resourceNames")
 			r.escalations = append(r.escalations, e)
 		}
 		for _, l := range rule.limits() {
@@ -196,7 +196,7 @@ func readRole(o *reconcile.Object) *role {
 	return r
 }
 
-// isBuiltIn says that Kubernetes brings the role that is bound.
+// isBuiltIn reports whether the bound role is built into Kubernetes.
 func (g grant) isBuiltIn() bool {
 	return g.roleKind == "ClusterRole" && slices.Contains([]string{"cluster-admin", "admin", "edit", "view"}, g.roleName)
 }
@@ -211,37 +211,37 @@ func texts(o *reconcile.Object, path ...any) []string {
 	return all
 }
 
-// has says whether a list of a rule has a value, or a wildcard.
+// has reports whether a list in a rule has a value, or a wildcard.
 func has(list []string, value string) bool {
 	return slices.Contains(list, value) || slices.Contains(list, "*")
 }
 
-// allows says whether a rule allows a verb on a resource.
+// allows reports whether a rule allows a verb on a resource.
 func (r policyRule) allows(verb, group, resource string) bool {
 	return has(r.verbs, verb) && has(r.groups, group) && has(r.resources, resource)
 }
 
-// isEverything says that a rule allows whatever there is.
+// isEverything reports whether a rule allows everything.
 func (r policyRule) isEverything() bool {
 	return slices.Contains(r.verbs, "*") && slices.Contains(r.groups, "*") && slices.Contains(r.resources, "*")
 }
 
-// isRead says that a rule lets nothing be changed, and no Secret be read.
+// isRead reports whether a rule allows no changes and no reading of Secrets.
 func (r policyRule) isRead() bool {
 	reads := !slices.ContainsFunc(r.verbs, func(v string) bool { return !slices.Contains([]string{"get", "list", "watch"}, v) })
 	return reads && (!has(r.groups, "") || !has(r.resources, "secrets") && !slices.ContainsFunc(r.resources, connects))
 }
 
-// connects says whether to get a resource is to connect to what runs there.
-// Source: https://kubernetes.io/docs/concepts/security/rbac-good-practices/#access-to-proxy-subresource-of-nodes
+// connects reports whether getting a resource means to connect to a workload. Source:
+// https://kubernetes.io/docs/concepts/security/rbac-good-practices/#access-to-proxy-subresource-of-nodes
 func connects(resource string) bool {
 	_, subresource, _ := strings.Cut(resource, "/")
 	return slices.Contains([]string{"attach", "exec", "portforward", "proxy"}, subresource)
 }
 
-// escalations are verbs on resources by which one gets more rights than one has; those on
-// what belongs to no namespace hold only where the role is bound for the whole cluster.
-// Source: https://kubernetes.io/docs/concepts/security/rbac-good-practices/
+// escalations are verbs on resources that let a subject get more permissions. Those on cluster-scoped resources
+// work only if the role is bound for the whole cluster. Source:
+// https://kubernetes.io/docs/concepts/security/rbac-good-practices/
 var escalations = []struct {
 	group, resource, verb string
 	unbound               bool
@@ -252,7 +252,8 @@ var escalations = []struct {
 	{"", "serviceaccounts/token", "create", false},
 }
 
-// escalation says whether a rule lets one get more rights; what holds in a namespace first.
+// escalation returns the escalation that a rule allows, and whether there is one. An escalation that works in a
+// namespace comes first.
 func (r policyRule) escalation() (found escalation, ok bool) {
 	if r.isEverything() {
 		return escalation{everything: true}, true
@@ -265,8 +266,8 @@ func (r policyRule) escalation() (found escalation, ok bool) {
 	return found, ok
 }
 
-// ownBounds are resources that set a tenant's bounds, and what who may write them gains.
-// Source: https://kubernetes.io/docs/concepts/security/rbac-good-practices/ and CVE-2020-8554, CVE-2021-25740
+// ownBounds are resources that limit a tenant, and what the tenant gains by changing them. Source:
+// https://kubernetes.io/docs/concepts/security/rbac-good-practices/ and CVE-2020-8554, CVE-2021-25740
 var ownBounds = []struct{ group, resource, gain string }{
 	{"", "resourcequotas", "lift its own limits"}, {"", "limitranges", "lift its own limits"}, {"", "namespaces", "lift its own limits"},
 	{"", "endpoints", "point a Service at any address"}, {"discovery.k8s.io", "endpointslices", "point a Service at any address"},
@@ -275,8 +276,8 @@ var ownBounds = []struct{ group, resource, gain string }{
 	{"", "services/status", "take over addresses"}, {networkingGroup, "ingresses/status", "choose the address of a DNS name"},
 }
 
-// limits are the resources of a rule that set a tenant's bounds, in their order, where it lets them be
-// written. A wildcard is an escalation.
+// limits returns the resources in a rule that limit a tenant and that the rule allows to write, in the order of
+// the rule. A wildcard counts as an escalation instead.
 func (r policyRule) limits() []limit {
 	writes := slices.ContainsFunc(r.verbs, func(v string) bool {
 		return slices.Contains([]string{"create", "update", "patch", "delete", "deletecollection", "*"}, v)

@@ -2,6 +2,8 @@ package tenant
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/validators/rule"
@@ -12,12 +14,13 @@ var RBACEscalation = rule.Rule{
 	ID:       "tenant-rbac-escalation",
 	Title:    "a role by which a tenant can give itself more rights",
 	Severity: finding.Error,
-	Why: `The API server lets nobody grant more than one has, but for who holds bind or escalate on roles. Who may
-impersonate acts as another user, and who may create tokens of service accounts becomes them. A wildcard for verbs
-and resources holds all of this. In its own namespace a wildcard is a warning, as cluster-admin there is.`,
-	Fix: `Name the verbs and the resources that the tenant's objects need: get, list, watch, create, patch, delete for
-what kustomize-controller applies, and update beside these for helm-controller. Roles and RoleBindings may be
-written without bind and escalate: then the tenant grants what it has, and no more.`,
+	Why: `The API server lets nobody grant more permissions than they have, except with the verbs bind or escalate on
+roles. With impersonate, an account acts as another user; one that may impersonate only itself gains nothing,
+and is not reported. With permission to create tokens of service accounts, it becomes one of them. A wildcard for verbs and resources includes all of this. In the tenant's own namespace,
+a wildcard is a warning, as cluster-admin is there.`,
+	Fix: `Name the verbs and resources that the tenant's objects need: get, list, watch, create, patch and delete for
+kustomize-controller, and also update for helm-controller. Write access to Roles and RoleBindings is safe
+without bind and escalate: the tenant can then grant only the permissions that it has.`,
 	Run: func(p *rule.Pass) { eachGrant(p, (*cluster).judgeEscalation) },
 }
 
@@ -28,7 +31,7 @@ func (c *cluster) judgeEscalation(p *rule.Pass, g grant, t *tenant) {
 		for _, e := range r.escalations {
 			f := finding.Finding{Hint: "name the verbs and the resources that the tenant's objects need"}
 			switch {
-			case e.unbound && g.namespace != "":
+			case e.unbound && g.namespace != "", e.isItself(g):
 				continue
 			case e.everything:
 				f.Message = fmt.Sprintf("%s may do anything in %s", g.who(t), g.where())
@@ -41,4 +44,12 @@ func (c *cluster) judgeEscalation(p *rule.Pass, g grant, t *tenant) {
 			p.ReportBuilt(r.object, f, "rules", e.rule, "verbs")
 		}
 	}
+}
+
+// isItself reports whether an escalation only lets an account impersonate itself, or get a token for itself.
+// Then the account gains nothing.
+func (e escalation) isItself(g grant) bool {
+	return !e.everything && strings.HasPrefix(e.resource, "serviceaccounts") && len(e.names) > 0 &&
+		g.account.name != "" && g.namespace == g.account.namespace &&
+		!slices.ContainsFunc(e.names, func(name string) bool { return name != g.account.name })
 }

@@ -13,23 +13,25 @@ var RBACExcess = rule.Rule{
 	ID:       "tenant-rbac-excess",
 	Title:    "a tenant with permissions beyond its namespaces, or over its own limits",
 	Severity: finding.Error,
-	Why: `What RBAC grants a tenant's account is what the tenant gets: Flux impersonates the account and the API server
-does the rest. A ClusterRoleBinding reaches every namespace, and a RoleBinding in the namespace of Flux, of
-Kubernetes or of another tenant reaches that one. To read, Secrets left out, is not reported; the built-in role view
-for the whole cluster, which shows each tenant what the others deploy, is a warning.
+	Why: `A tenant has the permissions that RBAC grants its account, because Flux impersonates the account. A
+ClusterRoleBinding applies in every namespace, and a RoleBinding in the namespace of Flux, of Kubernetes or of
+another tenant applies in that one. Read access, except to Secrets, is not reported. The built-in role view for
+the whole cluster, which shows each tenant what the others deploy, is a warning.
 
-In its own namespaces a tenant that may write its quota, its limits or the Namespace itself (with its pod security
-labels) sets its own bounds: a warning. So it is with Endpoints, EndpointSlices and the status of pods, which lead a
-Service to any address, with the status of Services and Ingresses, which takes addresses over, and with the binding
-of pods to nodes. Exec, attach, port-forward and proxy count as writing, even with the verb get.`,
-	Fix: `Bind the role in the tenant's namespaces only, with a RoleBinding in each, and take resourcequotas,
-limitranges, namespaces, endpoints, endpointslices and the subresources status and binding out of what it may write.`,
+In its own namespaces, a tenant that can write its quota, its limits or the Namespace itself (with its pod
+security labels) sets its own limits: a warning. The same applies to Endpoints, EndpointSlices and the status of
+pods, which direct a Service to any address, to the status of Services and Ingresses, which takes over
+addresses, and to the binding of pods to nodes. Exec, attach, port-forward and proxy count as write access, even
+with the verb get.`,
+	Fix: `Bind the role only in the tenant's namespaces, with a RoleBinding in each, and remove resourcequotas,
+limitranges, namespaces, endpoints, endpointslices and the subresources status and binding from the resources
+that it can write.`,
 	Run: func(p *rule.Pass) { eachGrant(p, (*cluster).judgeExcess) },
 }
 
 func (c *cluster) judgeExcess(p *rule.Pass, g grant, t *tenant) {
 	if g.roleKind == "ClusterRole" && g.roleName == "cluster-admin" || g.account.name == "" && g.account.namespace == "" {
-		return // the first is told by tenant-cluster-admin, and what everybody has is no tenant's
+		return // tenant-cluster-admin reports the former, and grants to everybody belong to no tenant
 	}
 	roles, known := c.rolesOf(g)
 	other := c.byNamespace[g.namespace]
@@ -59,7 +61,7 @@ func (c *cluster) judgeExcess(p *rule.Pass, g grant, t *tenant) {
 	p.ReportBuilt(g.binding, f, "roleRef", "name")
 }
 
-// judgeOwnLimits judges what a tenant may write in its own namespaces.
+// judgeOwnLimits reports the limits that a tenant may change in its own namespaces.
 func (c *cluster) judgeOwnLimits(p *rule.Pass, g grant, t *tenant, roles []*role) {
 	for _, r := range roles {
 		for _, l := range r.limits {

@@ -13,7 +13,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/roots"
 )
 
-// probe is an object that is tried on the admission policies, in a namespace.
+// probe returns an object in a namespace, from a YAML template, to be checked by the admission policies.
 func probe(text, namespace, flux string) *reconcile.Object {
 	value := map[string]any{}
 	text = strings.NewReplacer("NAMESPACE", namespace, "ACCOUNT", flux).Replace(text)
@@ -36,15 +36,15 @@ func probe(text, namespace, flux string) *reconcile.Object {
 	return o
 }
 
-// place is where a tenant may write something: a namespace, as an account.
+// place is where a tenant may write something: a namespace, and the account.
 type place struct {
 	namespace string
 	by        account
 	grant     grant
 }
 
-// mayWrite finds where a tenant may write a resource, as an account of the namespace if
-// there is one; false where it may not, or where that is not known.
+// mayWrite returns where a tenant may write a resource, preferably with an account of the same namespace. It
+// returns false if the tenant may not write it, or if that is unknown.
 func (c *cluster) mayWrite(t *tenant, group, resource string) (place, bool) {
 	var elsewhere []place
 	for _, namespace := range t.sorted() {
@@ -64,7 +64,7 @@ func (c *cluster) mayWrite(t *tenant, group, resource string) (place, bool) {
 	return elsewhere[0], true
 }
 
-// reaches finds where a tenant may do what a door is about.
+// reaches returns where a tenant has the permissions that a door requires.
 func (c *cluster) reaches(t *tenant, d door) (place, bool) {
 	if t.capsule && (d.group == "" || d.group == networkingGroup || d.template) {
 		return place{}, false
@@ -84,7 +84,7 @@ func (c *cluster) reaches(t *tenant, d door) (place, bool) {
 	return at, may
 }
 
-// onPlatform says whether a tenant has a source of the platform's own repository.
+// onPlatform reports whether a tenant has a source that is the platform's repository.
 func (c *cluster) onPlatform(t *tenant) bool {
 	platform := map[string]bool{}
 	for _, o := range c.Objects() {
@@ -100,7 +100,7 @@ func (c *cluster) onPlatform(t *tenant) bool {
 	})
 }
 
-// allows says whether a grant lets somebody create or patch a resource.
+// allows reports whether a grant allows its subject to create or patch a resource.
 func (c *cluster) allows(g grant, group, resource string) bool {
 	if g.isBuiltIn() && len(c.Find(reconcile.Identity{Group: rbacGroup, Kind: g.roleKind, Name: g.roleName})) == 0 {
 		return g.roleName == "cluster-admin" || g.roleName != "view" && slices.Contains(aggregated, group)
@@ -120,16 +120,16 @@ func (c *cluster) allows(g grant, group, resource string) bool {
 	return false
 }
 
-// aggregated are the groups of which Kubernetes' roles edit and admin grant the kinds that
-// are judged here: its own, and those that Flux adds.
-// Source: config/rbac of flux2, ClusterRole flux-edit.
+// aggregated are the API groups for which the built-in roles edit and admin have permissions on the kinds that
+// are checked here: those of Kubernetes, and those that Flux adds. Source: config/rbac of flux2, ClusterRole
+// flux-edit.
 var aggregated = []string{"", appsGroup, batchGroup, networkingGroup, fluxapi.KustomizeGroup, fluxapi.HelmGroup, fluxapi.SourceGroup, fluxapi.ArtifactGroup, fluxapi.ImageGroup, fluxapi.NotificationGroup}
 
-// optional are groups that not every cluster with Flux serves.
+// optional are API groups that not every cluster with Flux serves.
 var optional = []string{fluxapi.OperatorGroup, gatewayGroup, certManagerGroup, fluxapi.ImageGroup}
 
-// passable are the doors of kinds that the cluster serves, but for those that a policy of another
-// engine names.
+// passable returns the doors for kinds that the cluster serves, except those that a policy of another policy
+// engine mentions.
 func (c *cluster) passable() []door {
 	other, served := c.otherPolicies(), c.servedGroups()
 	return slices.DeleteFunc(slices.Clone(doors), func(d door) bool {
@@ -138,7 +138,7 @@ func (c *cluster) passable() []door {
 	})
 }
 
-// servedGroups are those of the cluster's objects and definitions.
+// servedGroups returns the API groups of the cluster's objects and CustomResourceDefinitions.
 func (c *cluster) servedGroups() map[string]bool {
 	served := map[string]bool{fluxapi.OperatorGroup: c.lockdown.operator}
 	for _, o := range c.Objects() {
@@ -150,7 +150,7 @@ func (c *cluster) servedGroups() map[string]bool {
 	return served
 }
 
-// otherPolicies are the texts of the policies of other engines.
+// otherPolicies returns the text of the policies of other policy engines.
 func (c *cluster) otherPolicies() string {
 	var b strings.Builder
 	for _, o := range c.Objects() {
@@ -164,7 +164,7 @@ func (c *cluster) otherPolicies() string {
 	return b.String()
 }
 
-// through says what refuses a tenant that goes through a door, and whether that is undecided.
+// through returns the policy that rejects a tenant who tries a door, and whether that is undecided.
 func (a *admission) through(ctx context.Context, d door, at place) (found *refusal, undecided bool) {
 	r := d.request(at)
 	if d.updated {
@@ -178,7 +178,7 @@ func (a *admission) through(ctx context.Context, d door, at place) (found *refus
 	return pod, undecided || later
 }
 
-// whileDeleted says whether the object of a door may get there while it is being deleted.
+// whileDeleted reports whether the policies admit the object of a door while it is being deleted.
 func (a *admission) whileDeleted(ctx context.Context, d door, at place) bool {
 	r := d.request(at)
 	r.object = leaving(r.object)
@@ -186,7 +186,7 @@ func (a *admission) whileDeleted(ctx context.Context, d door, at place) bool {
 	switch {
 	case d.updated:
 		r.old = changed(r.object, "status", nil).Value
-	case metadata["annotations"] != nil: // they are what changes
+	case metadata["annotations"] != nil: // the update changes the annotations
 		metadata = maps.Clone(metadata)
 		delete(metadata, "annotations")
 		r.old = changed(r.object, "metadata", metadata).Value
@@ -197,19 +197,19 @@ func (a *admission) whileDeleted(ctx context.Context, d door, at place) bool {
 	return found == nil && !undecided
 }
 
-// lasts says whether the object of a door does what it does while it is being deleted, and
-// whether it may change at all.
+// lasts reports whether the object of a door can still be changed, and keeps its effect, while it is being
+// deleted.
 func (d door) lasts() bool {
 	return d.resource == "services" || !slices.Contains([]string{"", appsGroup, batchGroup, certManagerGroup}, d.group)
 }
 
-// request is that of a tenant, in a place where it may write.
+// request returns the admission request of a tenant for a door, at a place where it may write.
 func (d door) request(at place) request {
-	// What Flux acts as in the namespace is the account that stands there.
+	// The account that Flux uses in the namespace is the account of the place.
 	return request{object: probe(d.object, at.namespace, at.by.name), resource: d.resource, by: &at.by}
 }
 
-// podFrom is what a controller of the cluster requests for a workload.
+// podFrom returns the request of a controller that creates the pod of a workload.
 func podFrom(workload *reconcile.Object) request {
 	template := workload.Field("spec", "template")
 	if job := workload.Field("spec", "jobTemplate", "spec", "template"); job != nil {
@@ -222,7 +222,7 @@ func podFrom(workload *reconcile.Object) request {
 	return request{object: pod, resource: "pods", by: &account{"kube-system", "replicaset-controller"}}
 }
 
-// changed is an object with another value in a field; nil takes the field away.
+// changed returns an object with another value in a field; nil removes the field.
 func changed(o *reconcile.Object, field string, value any) *reconcile.Object {
 	other := *o
 	other.Value = maps.Clone(o.Value)
@@ -232,7 +232,7 @@ func changed(o *reconcile.Object, field string, value any) *reconcile.Object {
 	return &other
 }
 
-// leaving is an object that is being deleted.
+// leaving returns an object as it is while it is being deleted.
 func leaving(o *reconcile.Object) *reconcile.Object {
 	metadata, _ := o.Value["metadata"].(map[string]any)
 	metadata = maps.Clone(metadata)

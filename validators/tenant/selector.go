@@ -2,7 +2,7 @@ package tenant
 
 import "slices"
 
-// selects evaluates a label selector.
+// selects reports whether a label selector selects labels.
 func selects(selector, of any) bool {
 	s, _ := selector.(map[string]any)
 	labels, _ := of.(map[string]any)

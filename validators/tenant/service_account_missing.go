@@ -15,14 +15,14 @@ var ServiceAccountMissing = rule.Rule{
 	Title:    "a Kustomization or HelmRelease without a service account of the tenant",
 	Severity: finding.Error,
 	Why: `Flux impersonates the account that spec.serviceAccountName names. Without one, kustomize-controller and
-helm-controller apply the object as themselves, which is as cluster-admin: the tenant may then do whatever it
-likes to the whole cluster. Where Flux is locked down, they take the account "default" of the object's namespace,
-which is granted nothing, so that nothing can be applied. The latter is so for the platform's own Kustomizations
-and HelmReleases, too. The same goes for an account that isn't there.
+helm-controller apply the object as themselves, which is cluster-admin: the tenant can do anything in the whole
+cluster. If Flux is locked down, they use the account "default" of the object's namespace, which has no
+permissions, so nothing can be applied. That also affects the platform's own Kustomizations and HelmReleases,
+and accounts that do not exist.
 
-A namespace whose default account is granted something on purpose is not reported where Flux is locked down.`,
-	Fix: `Name the tenant's account in spec.serviceAccountName, and kustomize-controller or helm-controller in that of
-the platform's own. Lock Flux down too (see tenant-lockdown-missing): it is the tenant who writes the next
+If Flux is locked down, a namespace whose default account has permissions on purpose is not reported.`,
+	Fix: `Set spec.serviceAccountName to the tenant's account, and in the platform's own objects to kustomize-controller
+or helm-controller. Also lock Flux down (see tenant-lockdown-missing), because the tenant writes the next
 Kustomization.`,
 	Run: func(p *rule.Pass) {
 		for _, c := range clusters(p) {
@@ -49,14 +49,13 @@ func (c *cluster) judgeAccount(p *rule.Pass, o *reconcile.Object) {
 	}
 }
 
-// isSyncedByOperator says whether the Flux Operator keeps a Kustomization, and gives it
-// its account.
+// isSyncedByOperator reports whether the Flux Operator manages a Kustomization, and sets its account.
 func (c *cluster) isSyncedByOperator(o *reconcile.Object) bool {
 	root := c.Kustomizations[0]
 	return c.lockdown.operator && o.Kind == "Kustomization" && o.Namespace == root.Namespace && o.Name == root.Name
 }
 
-// judgeDefault judges a tenant's object that names no account.
+// judgeDefault checks a tenant's object that names no service account.
 func (c *cluster) judgeDefault(p *rule.Pass, o *reconcile.Object, t *tenant) {
 	fallback := account{o.Namespace, cmp.Or(c.lockdown.account, "default")}
 	open := c.lockdown.known && c.lockdown.account == ""
@@ -72,7 +71,7 @@ func (c *cluster) judgeDefault(p *rule.Pass, o *reconcile.Object, t *tenant) {
 	p.ReportBuilt(o, f, "spec", "serviceAccountName")
 }
 
-// judgeNamed judges the account that a tenant's object names.
+// judgeNamed checks the service account that a tenant's object names.
 func (c *cluster) judgeNamed(p *rule.Pass, o *reconcile.Object, t *tenant, a account) {
 	there := len(c.Find(reconcile.Identity{Kind: "ServiceAccount", Namespace: a.namespace, Name: a.name})) > 0
 	if there || c.isGranted(a) || c.unlessComplete(p, fmt.Sprintf("whether account %s exists", a)) {
@@ -84,7 +83,7 @@ func (c *cluster) judgeNamed(p *rule.Pass, o *reconcile.Object, t *tenant, a acc
 	}, "spec", "serviceAccountName")
 }
 
-// judgePlatform judges an object of the platform under lockdown.
+// judgePlatform checks an object of the platform under lockdown.
 func (c *cluster) judgePlatform(p *rule.Pass, o *reconcile.Object, a account) {
 	if c.isGranted(a) || c.unlessComplete(p, fmt.Sprintf("whether account %s has any permissions", a)) {
 		return

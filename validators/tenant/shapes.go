@@ -12,8 +12,8 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// deploysOwn says whether a tenant deploys from a source of its own, that others than the
-// platform's people write to.
+// deploysOwn reports whether a tenant deploys from a source of its own, to which people outside the platform
+// team may push.
 func (c *cluster) deploysOwn(t *tenant) bool {
 	for namespace := range t.namespaces {
 		if slices.ContainsFunc(c.index.reconcilers[namespace], func(o *reconcile.Object) bool { return o.Kind == "Kustomization" && isOwnSource(o) }) {
@@ -23,7 +23,7 @@ func (c *cluster) deploysOwn(t *tenant) bool {
 	return false
 }
 
-// differing are the distinct tenants of each cluster, by its name.
+// differing are the distinct tenants of each cluster, by cluster name.
 var differing = &rule.Analysis[map[string][]*tenant]{Name: "tenants that differ", RunPass: func(p *rule.Pass) map[string][]*tenant {
 	all := map[string][]*tenant{}
 	for name, c := range models.Of(p) {
@@ -32,8 +32,8 @@ var differing = &rule.Analysis[map[string][]*tenant]{Name: "tenants that differ"
 	return all
 }}
 
-// distinct are the tenants with sources of their own that differ in more than their names
-// and what their policies list: of thousands that are made alike, one tells as much as all.
+// distinct returns the tenants with sources of their own, without those that differ from another one only in
+// their names and in the literals of their policies. One of thousands of similar tenants is enough.
 func (c *cluster) distinct(a *admission) []*tenant {
 	known := map[digest]bool{}
 	shapes := map[*reconcile.Object]string{}
@@ -61,7 +61,7 @@ func (c *cluster) distinct(a *admission) []*tenant {
 	return distinct
 }
 
-// roleShape is what a grant's role holds, or its name where that is not in Git.
+// roleShape returns the rules of a grant's role, or its name if the role is not in Git.
 func (c *cluster) roleShape(g grant, shapes map[*reconcile.Object]string) string {
 	id := reconcile.Identity{Group: rbacGroup, Kind: g.roleKind, Name: g.roleName}
 	if g.roleKind == "Role" {
@@ -78,7 +78,7 @@ func (c *cluster) roleShape(g grant, shapes map[*reconcile.Object]string) string
 	return shapes[roles[0]]
 }
 
-// policyShape is a policy without the literals of its expressions.
+// policyShape returns a policy without the literals in its expressions.
 func policyShape(o *reconcile.Object, shapes map[*reconcile.Object]string) string {
 	if shapes[o] != "" {
 		return shapes[o]

@@ -17,13 +17,13 @@ var SourceNotAllowed = rule.Rule{
 	ID:       "tenant-source-not-allowed",
 	Title:    "a tenant's source that the cluster's own policy refuses",
 	Severity: finding.Error,
-	Why: `A ValidatingAdmissionPolicy of the cluster says which sources a tenant may have, and the API server refuses
-this one: the Kustomization that applies it turns not ready. Or the policy was to allow it and doesn't.
+	Why: `A ValidatingAdmissionPolicy of the cluster restricts the sources of tenants, and the API server refuses this
+one: the Kustomization that applies it becomes not ready. Or the policy was meant to allow it and does not.
 
-The policies that a binding makes deny are evaluated as the API server does, on the sources in the tenants'
-namespaces. One that asks who the user is, or has parameters, is not decided here. A cluster without such a policy
-has no findings: whether a tenant's sources should be limited is yours to say.`,
-	Fix: `Take a source that is allowed, or allow this one in the policy.`,
+Policies whose binding denies are evaluated as in the API server, on the sources in the tenants' namespaces. A
+policy that depends on the user, or has parameters, is not evaluated. In a cluster without such a policy, the
+rule reports nothing: whether to restrict the tenants' sources is your decision.`,
+	Fix: `Use an allowed source, or allow this one in the policy.`,
 	Run: func(p *rule.Pass) {
 		withPolicies(p, func(c *cluster, a *admission) { c.judgeSources(p, a) })
 	},
@@ -60,8 +60,8 @@ func (c *cluster) judgeSource(p *rule.Pass, a *admission, o *reconcile.Object, t
 
 var fieldName = regexp.MustCompile(`\bspec(\.[A-Za-z]+)+`)
 
-// named is the path of the first field of an object that a message names, else another
-// path.
+// named returns the path of the first field of an object that a message mentions, or otherwise if there is
+// none.
 func named(o *reconcile.Object, message string, otherwise []any) []any {
 	for _, text := range fieldName.FindAllString(message, -1) {
 		var path []any

@@ -1,6 +1,5 @@
-// Package tenant holds the rules about clusters that several teams share: what
-// keeps a tenant inside of its namespaces. All of them draw from one model of a
-// cluster's tenants; a cluster without tenants has no findings.
+// Package tenant holds the rules about clusters that several teams share: what keeps a tenant within its
+// namespaces. They all use one model of a cluster's tenants. A cluster without tenants has no findings.
 package tenant
 
 import (
@@ -16,14 +15,14 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// The labels that name a namespace's tenant: of `flux create tenant`, which other
-// tools took over, and of Capsule.
+// The labels that name the tenant of a namespace: the label of `flux create tenant`, which other tools also
+// use, and that of Capsule.
 const (
 	labelTenant  = "toolkit.fluxcd.io/tenant"
 	labelCapsule = "capsule.clastix.io/tenant"
 )
 
-// The groups of the kinds that are judged.
+// The API groups of the kinds that are checked.
 const (
 	rbacGroup        = "rbac.authorization.k8s.io"
 	admissionGroup   = "admissionregistration.k8s.io"
@@ -42,9 +41,9 @@ func (a account) String() string { return a.namespace + "/" + a.name }
 // tenant is a team with namespaces and accounts of its own.
 type tenant struct {
 	name string
-	// namespaces by name; the object is nil where it isn't in Git.
+	// namespaces are the tenant's Namespaces by name; the object is nil if it is not in Git.
 	namespaces map[string]*reconcile.Object
-	// capsule says that Capsule keeps the tenant.
+	// capsule reports whether Capsule manages the tenant.
 	capsule  bool
 	accounts map[account]bool
 }
@@ -54,19 +53,19 @@ type cluster struct {
 	*reconcile.Cluster
 	// flux is the namespace of Flux's controllers.
 	flux string
-	// tenants in the order of their names; never empty.
+	// tenants are the tenants in the order of their names; never empty.
 	tenants     []*tenant
 	byNamespace map[string]*tenant
 	byAccount   map[account]*tenant
 	index       index
 	grants      []grant
-	// roles are those that were looked at. Rules run side by side, so that each has a copy
-	// of the cluster with its own.
+	// roles caches the roles that were read. Rules run in parallel, so each has a copy of the cluster with its
+	// own cache.
 	roles    map[*reconcile.Object]*role
 	lockdown lockdown
 	policies policies
-	// incomplete is the first Kustomization of the platform whose objects are not all
-	// known; nil where they are.
+	// incomplete is the first Kustomization of the platform for which not all objects are known; nil if all are
+	// known.
 	incomplete *reconcile.Kustomization
 }
 
@@ -81,7 +80,7 @@ var models = &rule.Analysis[map[string]*cluster]{Name: "tenant", RunPass: func(p
 	return all
 }}
 
-// clusters are those of the pass that have tenants.
+// clusters returns the clusters of the pass that have tenants.
 func clusters(p *rule.Pass) []*cluster {
 	var own []*cluster
 	for _, c := range p.Clusters() {
@@ -94,7 +93,7 @@ func clusters(p *rule.Pass) []*cluster {
 	return own
 }
 
-// modelOf finds a cluster's tenants; nil where there is none.
+// modelOf returns the model of a cluster's tenants; nil if it has none.
 func modelOf(ctx context.Context, repo *repository.Repository, rc *reconcile.Cluster) *cluster {
 	c := &cluster{Cluster: rc, flux: "flux-system", byNamespace: map[string]*tenant{}, byAccount: map[account]*tenant{}}
 	if len(rc.Kustomizations) > 0 {
@@ -124,8 +123,8 @@ func modelOf(ctx context.Context, repo *repository.Repository, rc *reconcile.Clu
 	return c
 }
 
-// labelled are the namespaces that carry a tenant's label, by tenant. Flux's own
-// namespace is the platform's, whatever its label says.
+// labelled returns the namespaces with a tenant's label, by tenant. Flux's own namespace belongs to the
+// platform, whatever its label is.
 func (c *cluster) labelled() map[string]*tenant {
 	found := map[string]*tenant{}
 	for _, o := range c.index.namespaces {
@@ -147,15 +146,15 @@ func (c *cluster) labelled() map[string]*tenant {
 	return found
 }
 
-// isSystem says whether a namespace is Flux's or Kubernetes' own.
+// isSystem reports whether a namespace belongs to Flux or Kubernetes.
 func (c *cluster) isSystem(namespace string) bool {
 	return namespace == c.flux || namespace == "flux-system" || strings.HasPrefix(namespace, "kube-")
 }
 
-// isEvident says whether more than a label makes a tenant: many a repository labels
-// namespaces by team and applies everything as cluster-admin. A tenant has something that
-// Flux applies from a source of the tenant's namespace as an account there, or a role that
-// is bound in its namespace to an account that Flux, not a workload, acts as.
+// isEvident reports whether a label really marks a tenant. Many repositories label namespaces by team and apply
+// everything as cluster-admin. A tenant has a Kustomization that applies a source in its namespace with an
+// account there. Or it has a role in its namespace that is bound to an account that Flux, and not a workload,
+// uses.
 func (c *cluster) isEvident(t *tenant) bool {
 	for namespace := range t.namespaces {
 		for _, o := range c.index.reconcilers[namespace] {
@@ -170,9 +169,9 @@ func (c *cluster) isEvident(t *tenant) bool {
 	return false
 }
 
-// isForReconciler says whether a grant in a tenant's namespace is for the account that Flux
-// acts as for the tenant: it does so, the account carries the tenant's label, or the role is
-// one that is for people and their tools, as `flux create tenant` binds it.
+// isForReconciler reports whether a grant in a tenant's namespace is for the account that Flux uses for the
+// tenant. Flux uses the account, or the account has the tenant's label, or the role is one for users and tools,
+// such as the one that `flux create tenant` binds.
 func (c *cluster) isForReconciler(t *tenant, g grant) bool {
 	if g.account.name == "" || c.index.workloads[g.account] {
 		return false
@@ -181,7 +180,7 @@ func (c *cluster) isForReconciler(t *tenant, g grant) bool {
 	return own && (c.index.used[g.account] || g.isBuiltIn() && g.roleName != "view") || c.accountLabel(g.account) == t.name
 }
 
-// isOwnSource says whether a Kustomization applies a source of its own namespace.
+// isOwnSource reports whether the source of a Kustomization is in its own namespace.
 func isOwnSource(o *reconcile.Object) bool {
 	return slices.Contains([]string{"", o.Namespace}, o.Text("spec", "sourceRef", "namespace"))
 }
@@ -195,7 +194,7 @@ func (c *cluster) accountLabel(a account) string {
 	return ""
 }
 
-// isReconciler says whether Flux applies things as an object says.
+// isReconciler reports whether an object is a Kustomization, HelmRelease or ResourceSet.
 func isReconciler(o *reconcile.Object) bool {
 	return o.Group == fluxapi.KustomizeGroup && o.Kind == "Kustomization" || o.Group == fluxapi.HelmGroup && o.Kind == "HelmRelease" ||
 		o.Group == fluxapi.OperatorGroup && o.Kind == "ResourceSet"
@@ -206,7 +205,7 @@ func (c *cluster) add(t *tenant) {
 	c.extend(t, t.namespaces)
 }
 
-// extend gives a tenant namespaces.
+// extend adds namespaces to a tenant.
 func (c *cluster) extend(t *tenant, namespaces map[string]*reconcile.Object) {
 	for name, o := range namespaces {
 		t.namespaces[name] = o
@@ -214,11 +213,13 @@ func (c *cluster) extend(t *tenant, namespaces map[string]*reconcile.Object) {
 	}
 }
 
-// addUnlabelled adds tenants that nothing labels: a Kustomization outside of Flux's
-// namespace that applies a source of its own namespace as an account which is granted
-// something in namespaces only. The tenant is called as the account; where that carries the label
-// of a tenant that there is, its namespaces are that one's.
+// addUnlabelled adds tenants that have no label. Such a tenant has a Kustomization outside Flux's namespace.
+// The Kustomization applies a source in its own namespace, with an account that has grants in namespaces only.
+// The platform may sync its own components in the same way. Then it also runs workloads in these namespaces, or
+// applies the same path to several of them; those are no tenants. The tenant has the name of the account. If
+// the account has the label of a known tenant, the namespaces are added to that one.
 func (c *cluster) addUnlabelled() {
+	shared := c.shared()
 	for _, namespace := range slices.Sorted(maps.Keys(c.index.reconcilers)) {
 		for _, o := range c.index.reconcilers[namespace] {
 			a := account{o.Namespace, o.Text("spec", "serviceAccountName")}
@@ -236,6 +237,9 @@ func (c *cluster) addUnlabelled() {
 				continue
 			}
 			own[o.Namespace] = c.namespace(o.Namespace)
+			if c.runsIn(own) || shared[c.applied(o)] {
+				continue
+			}
 			if label := c.accountLabel(a); label != "" {
 				if i := slices.IndexFunc(c.tenants, func(t *tenant) bool { return t.name == label }); i >= 0 {
 					c.extend(c.tenants[i], own)
@@ -247,6 +251,47 @@ func (c *cluster) addUnlabelled() {
 	}
 }
 
+// shared returns the paths, in the form of applied, that Kustomizations in several namespaces apply from
+// sources there.
+func (c *cluster) shared() map[string]bool {
+	in, shared := map[string]string{}, map[string]bool{}
+	for namespace, all := range c.index.reconcilers {
+		for _, o := range all {
+			if o.Kind != "Kustomization" || o.Text("spec", "serviceAccountName") == "" || !isOwnSource(o) {
+				continue
+			}
+			what := c.applied(o)
+			if first, ok := in[what]; ok && first != namespace {
+				shared[what] = true
+			}
+			in[what] = namespace
+		}
+	}
+	return shared
+}
+
+// applied identifies what a Kustomization applies: the address of its source, and the path. Unknown sources are
+// all different.
+func (c *cluster) applied(o *reconcile.Object) string {
+	kind, name := o.Text("spec", "sourceRef", "kind"), o.Text("spec", "sourceRef", "name")
+	for _, source := range c.Find(reconcile.Identity{Group: fluxapi.SourceGroup, Kind: kind, Namespace: o.Namespace, Name: name}) {
+		return strings.Join([]string{kind, source.Text("spec", "url"), source.Text("spec", "bucketName"), repository.Clean(o.Text("spec", "path"))}, " ")
+	}
+	return strings.Join([]string{kind, o.Namespace, name}, " ")
+}
+
+// runsIn reports whether Kustomizations outside the namespaces apply workloads or releases to one of them.
+func (c *cluster) runsIn(own map[string]*reconcile.Object) bool {
+	for name := range own {
+		for from := range c.index.runs[name] {
+			if _, inside := own[from]; !inside {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 func (c *cluster) namespace(name string) *reconcile.Object {
 	for _, o := range c.Find(reconcile.Identity{Kind: "Namespace", Name: name}) {
 		return o
@@ -254,8 +299,8 @@ func (c *cluster) namespace(name string) *reconcile.Object {
 	return nil
 }
 
-// addAccounts adds the accounts in a tenant's namespaces, those with its label, and
-// those that Flux uses there.
+// addAccounts adds the service accounts of a tenant: those in its namespaces, those with its label, and those
+// that Flux uses there.
 func (c *cluster) addAccounts(t *tenant) {
 	for namespace := range t.namespaces {
 		for _, o := range c.index.accounts[namespace] {
@@ -280,8 +325,8 @@ func (c *cluster) addAccounts(t *tenant) {
 	}
 }
 
-// firstIncomplete is the first Kustomization, other than a tenant's, that has a gap or
-// failed: what the platform sets up for its tenants may be there.
+// firstIncomplete returns the first Kustomization of the platform that could not be fully built. Objects that
+// the platform creates for its tenants may be in it.
 func (c *cluster) firstIncomplete() *reconcile.Kustomization {
 	for _, k := range c.Kustomizations {
 		if !k.Complete() && c.tenantOf(k) == nil {
@@ -291,8 +336,8 @@ func (c *cluster) firstIncomplete() *reconcile.Kustomization {
 	return nil
 }
 
-// tenantOf is the tenant that a Kustomization belongs to, by its namespace, its account or
-// its parents; nil for the platform's.
+// tenantOf returns the tenant that a Kustomization belongs to, by its namespace, its account or its parents;
+// nil for one of the platform.
 func (c *cluster) tenantOf(k *reconcile.Kustomization) *tenant {
 	for ; k != nil; k = k.Parent {
 		if t := c.byNamespace[k.Namespace]; t != nil {
@@ -305,11 +350,11 @@ func (c *cluster) tenantOf(k *reconcile.Kustomization) *tenant {
 	return nil
 }
 
-// ownerOf is the tenant that an account belongs to.
+// ownerOf returns the tenant that an account belongs to.
 func (c *cluster) ownerOf(a account) *tenant { return c.byAccount[a] }
 
-// unlessComplete reports a question ("whether …") as unresolved where objects of the platform are not
-// known, and says whether it did.
+// unlessComplete reports a question ("whether …") as unresolved if not all objects of the platform are known,
+// and returns whether it did.
 func (c *cluster) unlessComplete(p *rule.Pass, question string) bool {
 	k := c.incomplete
 	if k == nil {
@@ -323,5 +368,11 @@ func (c *cluster) unlessComplete(p *rule.Pass, question string) bool {
 	return true
 }
 
-// sorted are the names of a tenant's namespaces.
+// sorted returns the sorted names of a tenant's namespaces.
 func (t *tenant) sorted() []string { return slices.Sorted(maps.Keys(t.namespaces)) }
+
+// Owns reports whether a namespace of a cluster belongs to a tenant.
+func Owns(p *rule.Pass, of *reconcile.Cluster, namespace string) bool {
+	m := models.Of(p)[of.Name]
+	return m != nil && m.byNamespace[namespace] != nil
+}

@@ -19,7 +19,7 @@ import (
 func all() []rule.Rule {
 	return []rule.Rule{
 		tenant.AdmissionBypass, tenant.AdmissionMissing, tenant.ClusterAdmin, tenant.ClusterScoped, tenant.CrossNamespaceRef, tenant.LockdownMissing, tenant.NamespaceUnlabelled,
-		tenant.NetworkPolicyMissing, tenant.QuotaMissing, tenant.RBACEscalation, tenant.RBACExcess, tenant.ServiceAccountMissing,
+		tenant.NetworkPolicyMissing, tenant.ObjectRefused, tenant.QuotaMissing, tenant.RBACEscalation, tenant.RBACExcess, tenant.ServiceAccountMissing,
 		tenant.SourceNotAllowed,
 	}
 }
@@ -244,8 +244,11 @@ metadata: {name: app, namespace: team}
 spec: {template: {spec: {serviceAccountName: app}}}
 ---
 ` + strings.Replace(admin, "ClusterRoleBinding\nmetadata: {name: app}", "RoleBinding\nmetadata: {name: app, namespace: team}", 1),
-		"lockdown without an account": ks(own),
-		"roles of workloads":          namespace("") + strings.Replace(admin, "ClusterRoleBinding\nmetadata: {name: app}", "RoleBinding\nmetadata: {name: app, namespace: team}", 1) + ks(own),
+		"lockdown without an account":     ks(own),
+		"the same for several namespaces": team("", syncs) + "---\n" + strings.ReplaceAll(strings.ReplaceAll(team("", syncs), "team", "other"), "com/other", "com/team"),
+		"a part of the platform that it syncs itself": team("", syncs) + "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: app, namespace: team}\nspec: {template: {spec: {serviceAccountName: app}}}\n---\n" +
+			strings.ReplaceAll(admin, "cluster-admin", "view"),
+		"roles of workloads": namespace("") + strings.Replace(admin, "ClusterRoleBinding\nmetadata: {name: app}", "RoleBinding\nmetadata: {name: app, namespace: team}", 1) + ks(own),
 	} {
 		for _, args := range [][]string{nil, locked} {
 			if said := found(t, root(args...)+files); len(said) > 0 {
@@ -359,6 +362,9 @@ func TestRBAC(t *testing.T) {
 		{"all verbs on roles", role("Role", "team", "{apiGroups: ['*'], resources: [roles], verbs: ['*']}") + binding("RoleBinding", "team", "kind: Role, name: r", me), "rbac-escalation error"},
 		{"makes tokens", role("Role", "team", "{apiGroups: [''], resources: ['serviceaccounts/token'], verbs: [create]}") + binding("RoleBinding", "team", "kind: Role, name: r", me), "rbac-escalation error"},
 		{"impersonates users in a namespace, where there are none", role("Role", "team", "{apiGroups: [''], resources: [users], verbs: [impersonate]}") + binding("RoleBinding", "team", "kind: Role, name: r", me), ""},
+		{"impersonates itself", role("Role", "team", "{apiGroups: [''], resources: [serviceaccounts], verbs: [impersonate], resourceNames: [team]}") + binding("RoleBinding", "team", "kind: Role, name: r", me), ""},
+		{"impersonates itself and another one", role("Role", "team", "{apiGroups: [''], resources: [serviceaccounts], verbs: [impersonate], resourceNames: [team, other]}") + binding("RoleBinding", "team", "kind: Role, name: r", me), "rbac-escalation error"},
+		{"impersonates accounts of its name anywhere", role("ClusterRole", "", "{apiGroups: [''], resources: [serviceaccounts], verbs: [impersonate], resourceNames: [team]}") + binding("ClusterRoleBinding", "", clusterRole("r"), me), "rbac-escalation error, rbac-excess error"},
 		{"anything in its namespace", role("Role", "team", "{apiGroups: ['*'], resources: ['*'], verbs: ['*']}") + binding("RoleBinding", "team", "kind: Role, name: r", me), "rbac-escalation warning"},
 		{"escalates, bound to nobody", role("Role", "team", "{apiGroups: [rbac.authorization.k8s.io], resources: [roles], verbs: [escalate]}"), ""},
 		{"its own Namespace", role("Role", "team", "{apiGroups: [''], resources: [namespaces], verbs: [patch]}") + binding("RoleBinding", "team", "kind: Role, name: r", me), "rbac-excess warning"},

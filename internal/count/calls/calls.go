@@ -1,4 +1,4 @@
-// Package calls reads what expressions of CEL pass to functions that no cost bounds.
+// Package calls reads the arguments that CEL expressions pass to functions whose cost CEL does not bound.
 package calls
 
 import (
@@ -10,15 +10,15 @@ import (
 	"github.com/fleetwright/fleetwright/internal/count"
 )
 
-// ErrComposed is about an expression that composes the text that it passes on, so that nothing can be
-// counted: evaluating it has to be measured.
+// ErrComposed reports an expression that composes the string that it passes on, so that it cannot be
+// counted in advance: its evaluation must be measured.
 var ErrComposed = count.Errorf("an expression composes the text that it passes to quantity() or matches()")
 
-// Calls are what expressions of CEL pass to functions whose cost in CEL doesn't grow with what they do:
-// quantity() computes with all digits of a number, matches() compiles its argument, and replace() makes
-// a text before its cost is counted.
+// Calls are the arguments that CEL expressions pass to functions whose estimated cost in CEL is too
+// low: quantity() computes with all digits of a number, matches() compiles its argument, and replace()
+// creates a string before its cost is counted.
 type Calls struct {
-	// numbers and patterns say that the objects pass texts to them.
+	// numbers and patterns are set if the expressions pass strings of the objects to quantity() or matches().
 	numbers, patterns bool
 	// largest is the size of the largest regular expression in the expressions.
 	largest int
@@ -26,7 +26,7 @@ type Calls struct {
 	making []ast.Expr
 }
 
-// Add adds an expression. It returns an *Error where what the expression passes on is above a limit, or
+// Add adds an expression. It returns an *Error if an argument of the expression is above a limit, or
 // cannot be known from the objects.
 func (c *Calls) Add(expression ast.Expr) error {
 	if makes(expression) {
@@ -63,7 +63,7 @@ func (c *Calls) Add(expression ast.Expr) error {
 				return
 			}
 			size, err := count.Instructions(text)
-			if _, above := err.(*count.Error); above { //nolint:errorlint // what Instructions returns is not wrapped
+			if _, above := err.(*count.Error); above { //nolint:errorlint // the error of Instructions is not wrapped
 				failed = err
 			}
 			c.largest = max(c.largest, size)
@@ -84,7 +84,7 @@ func (c *Calls) Add(expression ast.Expr) error {
 	return nil
 }
 
-// patternOf is the regular expression that a call compiles: the second text that it has.
+// patternOf returns the regular expression that a call compiles, and false if it is not a literal.
 func patternOf(call ast.CallExpr) (string, bool) {
 	at := 1
 	if call.IsMemberFunction() {
@@ -104,7 +104,7 @@ func textOf(e ast.Expr) (string, bool) {
 	return string(text), ok
 }
 
-// buildsText says whether a call may return a text that is no part of a text that it gets.
+// buildsText reports whether a call may return a string that is not part of one of its arguments.
 func buildsText(call ast.CallExpr) bool {
 	switch call.FunctionName() {
 	case "_+_":
@@ -113,7 +113,7 @@ func buildsText(call ast.CallExpr) bool {
 				continue
 			}
 			if _, isText := operand.AsLiteral().(types.String); !isText {
-				return false // numbers are added
+				return false // the operands are numbers
 			}
 		}
 		return true
@@ -123,8 +123,8 @@ func buildsText(call ast.CallExpr) bool {
 	return false
 }
 
-// Check returns an *Error where the expressions would pass a text of the value on that is above a limit,
-// or compare its texts with a regular expression that is too large for them.
+// Check returns an *Error if the expressions would pass on a string of the value that is above a
+// limit, or match its strings with a regular expression that is too large for them.
 func (c *Calls) Check(value any, steps *count.Steps) error {
 	if !c.numbers && !c.patterns && c.largest <= SmallPattern && len(c.making) == 0 {
 		return nil
@@ -139,13 +139,13 @@ func (c *Calls) Check(value any, steps *count.Steps) error {
 	return steps.Take(w.largest, w.bytes)
 }
 
-// SmallPattern is the size of a regular expression whose matches cost what CEL says.
+// SmallPattern is the largest regular expression, in instructions, whose matches cost what CEL estimates.
 const SmallPattern = 2_000
 
 type callWalk struct {
 	*Calls
 	largest, bytes int
-	longest        int // text, in bytes
+	longest        int // length of the longest string, in bytes
 }
 
 func (w *callWalk) value(value any) error {
@@ -186,14 +186,14 @@ func (w *callWalk) text(text string) error {
 		return nil
 	}
 	size, err := count.Instructions(text)
-	if above, ok := err.(*count.Error); ok { //nolint:errorlint // what Instructions returns is not wrapped
+	if above, ok := err.(*count.Error); ok { //nolint:errorlint // the error of Instructions is not wrapped
 		return above
 	}
 	w.largest = max(w.largest, size)
 	return nil
 }
 
-// Mentioned says whether an expression may call such a function.
+// Mentioned reports whether an expression may call one of the functions that Calls counts.
 func Mentioned(expression string) bool {
 	for _, name := range []string{"uantity", "matches", "find", "replace"} {
 		if strings.Contains(expression, name) {

@@ -9,11 +9,11 @@ import (
 	"github.com/fleetwright/fleetwright/internal/count"
 )
 
-// MostMade is how long a text may be, in bytes, that an expression makes with replace(): CEL counts
-// its cost once it is made.
+// MostMade is the maximum length, in bytes, of a string that an expression creates with replace(): CEL
+// counts its cost only afterwards.
 const MostMade = 32 << 20
 
-// makes says whether an expression calls replace().
+// makes reports whether an expression calls replace().
 func makes(expression ast.Expr) bool {
 	found := false
 	ast.PreOrderVisit(expression, ast.NewExprVisitor(func(e ast.Expr) {
@@ -22,17 +22,17 @@ func makes(expression ast.Expr) bool {
 	return found
 }
 
-// made bounds the length of the texts that an expression makes.
+// made computes upper bounds of the lengths, in bytes, of the strings that an expression creates.
 type made struct {
-	// longest is the length of the longest text of the objects.
+	// longest is the length of the longest string in the objects.
 	longest float64
-	// variables are the bounds of those of comprehensions.
+	// variables are the bounds of the variables of comprehensions.
 	variables map[string]float64
-	// most is the largest bound of any call of replace().
+	// most is the largest bound of all calls of replace().
 	most float64
 }
 
-// of bounds the length of an expression's value, or, of a list or map, of each of its elements.
+// of returns the bound of an expression's value; for a list or map, of each of its elements.
 func (m *made) of(e ast.Expr) float64 {
 	switch e.Kind() {
 	case ast.LiteralKind:
@@ -63,7 +63,7 @@ func (m *made) of(e ast.Expr) float64 {
 	return m.longest
 }
 
-// shortest is how long the text of a number, a time or a truth may be.
+// shortest is the maximum length of a number, a time or a boolean as a string.
 const shortest = 64
 
 func (m *made) largest(all []ast.Expr) float64 {
@@ -125,8 +125,8 @@ func (m *made) call(c ast.CallExpr) float64 {
 	return bound
 }
 
-// checkMade returns an *Error where an expression may make a text that is too long, with the longest
-// text of the objects.
+// checkMade returns an *Error if an expression may create a string that is too long. longest is the length of the longest
+// string in the objects.
 func (c *Calls) checkMade(longest int) error {
 	for _, e := range c.making {
 		m := made{longest: float64(longest)}

@@ -21,7 +21,7 @@ func Check(data []byte) (err error) {
 	// The parser has panicked on hostile input before.
 	defer func() {
 		if p := recover(); p != nil {
-			err = errors.New("the YAML parser gave up")
+			err = errors.New("the YAML parser failed")
 		}
 	}()
 	decoder := yaml.NewDecoder(bytes.NewReader(data))

@@ -1,5 +1,5 @@
-// Package secret says where the files of declared Secrets stand. Their content
-// is the users', encrypted: nothing here makes or reads it.
+// Package secret determines the files of declared Secrets. Users write and encrypt their content:
+// this package does not read it.
 package secret
 
 import (
@@ -8,6 +8,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/internal/layout"
+	"github.com/fleetwright/fleetwright/internal/sorting"
 )
 
 // Placed is the file of a declared Secret.
@@ -15,7 +16,7 @@ type Placed struct {
 	Secret *v1alpha1.DeclaredSecret
 	// File of the Secret, from the platform repository's root.
 	File string
-	// Retired says that the Secret's tenant is Removed: its file is no longer applied.
+	// Retired is set if the Secret's tenant is Removed: its file is no longer applied.
 	Retired bool
 	// Clusters that apply it.
 	Clusters []*v1alpha1.Cluster
@@ -23,8 +24,8 @@ type Placed struct {
 	Places []layout.SecretPlace
 }
 
-// Places are the files of all declared Secrets, sorted by path. A Secret that is
-// for no cluster has none.
+// Places returns the files of all declared Secrets, sorted by path. A Secret that is for no cluster
+// has none.
 func Places(spec *v1alpha1.Spec, lay layout.Layout) []Placed {
 	var out []Placed
 	at := map[string]int{}
@@ -44,12 +45,12 @@ func Places(spec *v1alpha1.Spec, lay layout.Layout) []Placed {
 			out[i].Places = append(out[i].Places, place)
 		}
 	}
-	slices.SortFunc(out, func(a, b Placed) int { return cmp.Compare(a.File, b.File) })
+	sorting.Func(out, func(a, b Placed) int { return cmp.Compare(a.File, b.File) })
 	return out
 }
 
-// On is the place of the file on a cluster; false where the cluster doesn't
-// apply it, or the folder of a tenant or of a platform product brings it there.
+// On returns the place of the file on a cluster. It returns false if the cluster doesn't
+// apply the file, or if it is in the folder of a tenant or of a platform product.
 func (p Placed) On(c *v1alpha1.Cluster) (layout.SecretPlace, bool) {
 	i := slices.Index(p.Clusters, c)
 	if i < 0 || p.Secret.Scope == v1alpha1.ScopeTenant || p.Secret.Product != "" {
@@ -58,8 +59,8 @@ func (p Placed) On(c *v1alpha1.Cluster) (layout.SecretPlace, bool) {
 	return p.Places[i], true
 }
 
-// Of are the files that a step of a platform product lists, but for those that have
-// a place of their own, beside which they are listed.
+// Of returns the files that a step of a platform product lists, without those that have a place of
+// their own and are listed there.
 func Of(placed []Placed, product, step string) []string {
 	var files []string
 	for _, p := range placed {

@@ -24,6 +24,9 @@ func TestLooksSecret(t *testing.T) {
 		{"RESTIC_REPOSITORY_PASSWORD", "hunter2", true},
 		{"password1", "hunter2", true},
 
+		{"secretKey", "S3_ACCESS_KEY_ID", false}, // of an ExternalSecret
+		{"password", "CORRECT_HORSE", true},
+
 		{"compass", "hunter2", false},
 		{"BYPASS", "hunter2", false},
 		{"generatePassword", "always", false},
@@ -32,6 +35,11 @@ func TestLooksSecret(t *testing.T) {
 		{"password", "changeme", false},
 		{"password", "${DB_PASSWORD}", false},
 		{"password", "$DB_PASSWORD", false},
+		{"password", "$(cat /root/.redfish_password)", false}, // in a here-document of a shell
+		{"password", "$(Zt7-kLq9mWx2Rb4)", true},
+		{"password", "<Q8ZR2LWX9BN4VTK1>", true},
+		{"tls.key", "<BASE64_MSR_KEY>", false},
+		{"password", "q<BASE64>Zt7-kLq9mWx2Rb4", true},
 		{"password", "{{ .Values.password }}", false},
 		{"password", "op://vault/item/password", false},
 		{"apiKey", "{env:LITELLM_API_KEY}", false},             // opencode
@@ -87,6 +95,7 @@ func TestTokenIn(t *testing.T) {
 		"AKIA" + "IOSFODNN7QXAMPLE":   "an AWS access key",
 		"https://hooks.slack" + ".com/services/T0AB12CD3/B0AB12CD3/" + random[:24]: "a Slack webhook",
 		"ghp" + "_" + strings.Repeat("x", 36):                                      "",
+		"AKIA" + "QWERTYUIOPASDFGH":                                                "",
 		"AKIA" + strings.Repeat("X", 16):                                           "",
 		"a word":                                                                   "",
 	} {
@@ -128,6 +137,8 @@ func TestIsPublic(t *testing.T) {
 		{"url", "https://git.example.com", true},
 		{"url", "https://app:S3cr3t@git.example.com", false},
 		{"url", "postgres://app:${PASSWORD}@db/app", true},
+		{"url", "http://$access_key:$secret_key@localhost:9000", true},
+		{"url", "http://app:$ecr3t-1@localhost:9000", false},
 		{"AWS_ACCESS_KEY_ID", "AKIA" + "IOSFODNN7QXAMPLE", false},
 		{"DB_USER", "app", true},
 		{"password", "hunter2", false},

@@ -1,25 +1,24 @@
 package credential
 
 import (
-	"regexp"
 	"strings"
 )
 
-// hiddenNames are the ends of the names of fields whose texts are never shown.
-var hiddenNames = regexp.MustCompile(`(?i)(password|passwd|passphrase|token|secret|apikey|api_key|privatekey|private_key|secretkey|accesskey|credential)s?$`)
+// hiddenNames matches the ends of the names of fields whose values are never shown.
+var hiddenNames = lazily(`(?i)(password|passwd|passphrase|token|secret|apikey|api_key|privatekey|private_key|secretkey|accesskey|credential)s?$`)
 
-// assigned is a setting in a text: NAME=VALUE or NAME: VALUE, as in files of settings and in flags.
-var assigned = regexp.MustCompile(`([A-Za-z0-9_.-]+)["']?[ \t]*[:=][ \t]*["']?([^\s"',;]+)`)
+// assigned matches a setting in a text: NAME=VALUE or NAME: VALUE, as in files of settings and in flags.
+var assigned = lazily(`([A-Za-z0-9_.-]+)["']?[ \t]*[:=][ \t]*["']?([^\s"',;]+)`)
 
-// assignments returns where the settings in a text stand, as assigned finds them, those in the braces of
-// others, too.
+// assignments returns the matches of assigned in a text, including settings in the braces of
+// others.
 func assignments(text string) [][]int {
 	if !strings.ContainsAny(text, ":=") {
 		return nil
 	}
 	var all [][]int
 	for begin := 0; ; {
-		at := assigned.FindStringSubmatchIndex(text[begin:])
+		at := assigned().FindStringSubmatchIndex(text[begin:])
 		if at == nil {
 			return all
 		}
@@ -29,36 +28,36 @@ func assignments(text string) [][]int {
 		all = append(all, at)
 		begin = at[1]
 		if c := text[at[4]]; c == '{' || c == '[' {
-			begin = at[4] + 1 // of settings in braces
+			begin = at[4] + 1 // also finds settings in braces
 		}
 	}
 }
 
-// mostHidden is how long a text is looked through, in bytes; a longer one is hidden.
+// mostHidden is the length up to which a string is searched, in bytes; a longer one is hidden.
 const mostHidden = 1 << 20
 
-// Hide says whether a text that stands under a field is kept out of what people and scripts are
-// shown: a text under a field that is named as secrets are, be it weak or only a placeholder, a
-// credential of a known form, a private key, a URL with a password, and a text with a setting
-// that looks like a secret. It errs on the side of hiding, other than [LooksSecret].
+// Hide reports whether the value of a field is hidden from people and scripts: the value of a field
+// with the name of a secret, even if it is weak or only a placeholder; a credential of a known
+// form; a private key; a URL with a password; and a text with a setting that looks like a secret.
+// In doubt it hides the value, unlike [LooksSecret].
 func Hide(field, value string) bool {
 	field = Singular(field)
 	if hidesURL(field, value) || hidesUser(value) {
 		return true
 	}
-	if len(value) > mostHidden || hiddenNames.MatchString(field) || LooksSecret(field, value) || strings.Contains(value, "PRIVATE KEY") ||
-		strings.Contains(value, "AGE-SECRET-KEY-") || TokenIn(value) != "" || shortPasswords.MatchString(field) {
+	if len(value) > mostHidden || hiddenNames().MatchString(field) || LooksSecret(field, value) || strings.Contains(value, "PRIVATE KEY") ||
+		strings.Contains(value, "AGE-SECRET-KEY-") || TokenIn(value) != "" || shortPasswords().MatchString(field) {
 		return true
 	}
 	return PasswordIn(value) || assignsSecret(value)
 }
 
-// reference are the ends of the names of fields that hold the names of Secrets as often as secrets.
-var reference = regexp.MustCompile(`(?i)(secret|credentials?)$`)
+// reference matches the ends of the names of fields that contain names of Secrets as often as secrets.
+var reference = lazily(`(?i)(secret|credentials?)$`)
 
-// HideLine says whether a value is left out of the source line that it stands in: what [LooksSecret]
-// or has a known form, and whatever stands under the name of a password or a key but for what
-// evidently is none.
+// HideLine reports whether a value is hidden in its source line: if [LooksSecret] is true for it, if it
+// has a known form, or if it is the value of a field with the name of a password or a key, unless it
+// is evidently public.
 func HideLine(field, value string) bool {
 	value = strings.TrimSpace(value)
 	many := field
@@ -71,41 +70,41 @@ func HideLine(field, value string) bool {
 	case !nameStems.in(field) || isReference(value) || isPlain(value):
 		return false
 	case strongName(field):
-		return !aboutPasswords.MatchString(field)
+		return !aboutPasswords().MatchString(field)
 	}
-	name := secretNames.FindStringSubmatchIndex(field)
-	return name != nil && !reference.MatchString(field) && !otherNames.MatchString(field[:name[4]]) && !IsEvident(value) && !IsPlaceholder(value)
+	name := secretNames().FindStringSubmatchIndex(field)
+	return name != nil && !reference().MatchString(field) && !otherNames().MatchString(field[:name[4]]) && !IsEvident(value) && !IsPlaceholder(value)
 }
 
-// hidesURL says whether a URL is left out: one that sets a secret, and one that anybody may call who
-// knows it.
+// hidesURL reports whether a URL is hidden: one that contains a secret as a parameter, and a webhook address, which
+// anyone who knows it can call.
 func hidesURL(field, value string) bool {
 	at := strings.Index(value, "://")
-	return at >= 0 && (assignsSecret(value[at:]) || (webhooks.MatchString(field) || strings.HasSuffix(field, "address") || strings.Contains(value, "hooks.slack.com/")) && randomPart(value[at+len("://"):]))
+	return at >= 0 && (assignsSecret(value[at:]) || (webhooks().MatchString(field) || strings.HasSuffix(field, "address") || strings.Contains(value, "hooks.slack.com/")) && randomPart(value[at+len("://"):]))
 }
 
-// users is a password between a user's name and a host, as in the address of an image, or behind a flag
-// of one letter, as clients of databases take it.
-var users = regexp.MustCompile(`^[A-Za-z0-9_.-]+:([^\s:/@]{8,})@[A-Za-z0-9.-]+(?:[:/]|$)|^-[A-Za-z]([^\s=/:.,-][^\s=/:.,]{7,})$`)
+// users matches a password between a user name and a host, as in the address of an image, or after a flag
+// of one letter, as database clients accept it.
+var users = lazily(`^[A-Za-z0-9_.-]+:([^\s:/@]{8,})@[A-Za-z0-9.-]+(?:[:/]|$)|^-[A-Za-z]([^\s=/:.,-][^\s=/:.,]{7,})$`)
 
-// hidesUser says whether a value holds a password that looks drawn beside the name of a user, or behind a
+// hidesUser reports whether a value contains a password that looks randomly generated, next to a user name or after a
 // flag.
 func hidesUser(value string) bool {
 	if !strings.Contains(value, "@") && !strings.HasPrefix(value, "-") {
 		return false
 	}
-	found := users.FindStringSubmatch(value)
+	found := users().FindStringSubmatch(value)
 	return found != nil && IsDrawn(found[1]+found[2])
 }
 
-// HideLiteral says whether what stands for a file behind the key of a generator's entry may be a value,
-// meant as a literal.
+// HideLiteral reports whether the file name after the key of a generator's entry may in fact be a value
+// that was meant as a literal.
 func HideLiteral(key, value string, ofSecret bool) bool {
-	return HideLine(key, value) || ofSecret && !IsEvident(value) && !words.MatchString(value)
+	return HideLine(key, value) || ofSecret && !IsEvident(value) && !words().MatchString(value)
 }
 
-// HideIn is a line without what [HideLine] leaves out of it: all from the first such value on. It
-// returns what it left out, too.
+// HideIn returns a line without its end, starting at the first value for which [HideLine] is true. It
+// also returns the hidden end.
 func HideIn(line string, hidden string) (shown, left string) {
 	for _, at := range assignments(line) {
 		name, value := strings.TrimLeft(line[at[2]:at[3]], "-"), line[at[4]:at[5]]
@@ -117,7 +116,7 @@ func HideIn(line string, hidden string) (shown, left string) {
 		if !strings.Contains(line, o.mark) {
 			continue
 		}
-		for _, at := range o.form.FindAllStringSubmatchIndex(line, -1) {
+		for _, at := range o.form().FindAllStringSubmatchIndex(line, -1) {
 			if HideLine(line[at[2]:at[3]], line[at[4]:at[5]]) {
 				return line[:at[4]] + hidden, line[at[4]:]
 			}
@@ -129,7 +128,7 @@ func HideIn(line string, hidden string) (shown, left string) {
 	return line, ""
 }
 
-// Without is a text without the settings in it that look like secrets, and credentials of a known form.
+// Without returns a text in which settings that look like secrets, and credentials of a known form, are hidden.
 func Without(text, hidden string) string {
 	all := text
 	for _, at := range assignments(all) {
@@ -139,7 +138,7 @@ func Without(text, hidden string) string {
 	}
 	for _, found := range defaultsIn(all) {
 		text = strings.ReplaceAll(text, found[0], strings.TrimSuffix(found[0], found[2]+"}")+hidden+"}")
-		if len(found[2]) >= leastReplaced && !words.MatchString(found[2]) {
+		if len(found[2]) >= leastReplaced && !words().MatchString(found[2]) {
 			text = strings.ReplaceAll(text, found[2], hidden)
 		}
 	}
@@ -151,10 +150,10 @@ func Without(text, hidden string) string {
 	return text
 }
 
-// defaults are those of variables of Flux: ${NAME:-VALUE}, with each of the marks that it takes.
-var defaults = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*):?[-=?+]([^${}]+)\}`)
+// defaults matches default values of Flux variables: ${NAME:-VALUE}, with each of the possible operators.
+var defaults = lazily(`\$\{([A-Za-z_][A-Za-z0-9_]*):?[-=?+]([^${}]+)\}`)
 
-// Defaults are those in a text of the variables that are named as secrets are.
+// Defaults returns the default values in a text of the variables with names of secrets.
 func Defaults(text string) []string {
 	var all []string
 	for _, found := range defaultsIn(text) {
@@ -167,7 +166,7 @@ func defaultsIn(text string) (found [][]string) {
 	if !strings.Contains(text, "${") || len(text) > mostHidden {
 		return nil
 	}
-	for _, one := range defaults.FindAllStringSubmatch(text, -1) {
+	for _, one := range defaults().FindAllStringSubmatch(text, -1) {
 		if HideLine(one[1], one[2]) {
 			found = append(found, one)
 		}
@@ -175,10 +174,10 @@ func defaultsIn(text string) (found [][]string) {
 	return found
 }
 
-// leastReplaced is how long a default is at least that is left out of a text wherever it is.
+// leastReplaced is the minimum length of a default that is hidden everywhere in a text.
 const leastReplaced = 6
 
-// urlIn is the URL in a word that has "://" at an offset, without what stands around it.
+// urlIn returns the URL in a word that has "://" at an offset, without the characters around it.
 func urlIn(word string, at int) string {
 	start := strings.LastIndexAny(word[:at], "\"'=,;([<`") + 1
 	return strings.TrimRight(word[start:], "\"',;)]>`")

@@ -1,7 +1,6 @@
 package credential
 
 import (
-	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -11,16 +10,16 @@ type Grade int
 
 // The grades.
 const (
-	// Public is a value that stands for another one, or that everybody may know.
+	// Public is a placeholder, or a value that is not secret.
 	Public Grade = iota
-	// Plain is a value that nothing marks as a credential: not its key, its form or its entropy.
+	// Plain is a value without a sign that it is a credential: not its key, its form or its entropy.
 	Plain
-	// Likely is a credential.
+	// Likely is a value that most likely is a credential.
 	Likely
 )
 
-// Judge grades the value under a key of a Secret by the key, by known forms and by entropy. Within a
-// Secret less marks a credential than among settings, which [LooksSecret] judges.
+// Judge grades the value at a key of a Secret by the key, by known forms and by entropy. Values in a
+// Secret are more likely credentials than settings, which [LooksSecret] judges.
 func Judge(key, value string) Grade {
 	text := strings.TrimSpace(value)
 	lines := strings.Contains(text, "\n")
@@ -33,8 +32,8 @@ func Judge(key, value string) Grade {
 		return binary(key, text)
 	case strongName(key):
 		return Likely
-	case secretNames.MatchString(key) || wideNames.MatchString(key):
-		if IsEvident(text) || !secretNames.MatchString(key) && words.MatchString(text) {
+	case secretNames().MatchString(key) || wideNames().MatchString(key):
+		if IsEvident(text) || !secretNames().MatchString(key) && words().MatchString(text) {
 			return Plain
 		}
 		return Likely
@@ -52,14 +51,14 @@ func Judge(key, value string) Grade {
 	return Plain
 }
 
-// How long a text that looks random is to be, at least: in a text of lines, such as a program, much
-// does.
+// Minimum lengths of a string that looks random to be a credential: a text with several lines, such as a program, contains
+// many such strings.
 const (
 	leastRandom  = 8
 	leastInLines = 32
 )
 
-// known says whether a text holds a credential of a known form.
+// known reports whether a string contains a credential of a known form.
 func known(text string) bool {
 	found := formMarks.in(text)
 	if found.isEmpty() {
@@ -70,60 +69,60 @@ func known(text string) bool {
 	return token >= 0 || entry >= 0 || pemMarks.meets(found) && len(PrivateKeysIn(text)) > 0 || urlMarks.meets(found) && PasswordIn(text)
 }
 
-// hashes are those of passwords, which are guessed without asking anybody.
+// hashes matches hashes of passwords, which an attacker can guess offline.
 // Source: crypt(5), and htpasswd of the Apache HTTP server.
-var hashes = regexp.MustCompile(`\$(2[abxy]?|5|6|7|y|gy|apr1|argon2(i|d|id)|scrypt|pbkdf2[-a-z0-9]*)\$[A-Za-z0-9./$=,+]{20,}|\{S?SHA[0-9]*\}[A-Za-z0-9+/]{20,}`)
+var hashes = lazily(`\$(2[abxy]?|5|6|7|y|gy|apr1|argon2(i|d|id)|scrypt|pbkdf2[-a-z0-9]*)\$[A-Za-z0-9./$=,+]{20,}|\{S?SHA[0-9]*\}[A-Za-z0-9+/]{20,}`)
 
-// binary grades what is too large to be looked through, or no text: files of keys are named so.
+// binary grades a value that is too large to be searched, or not text. Files with keys usually have a typical name.
 func binary(key, text string) Grade {
-	if strongName(key) || secretNames.MatchString(key) || wideNames.MatchString(key) || keyFiles.MatchString(key) || len(text) >= 16 && len(text) <= 64 && !utf8.ValidString(text) {
+	if strongName(key) || secretNames().MatchString(key) || wideNames().MatchString(key) || keyFiles().MatchString(key) || len(text) >= 16 && len(text) <= 64 && !utf8.ValidString(text) {
 		return Likely
 	}
 	return Plain
 }
 
-// keyFiles are the ends of the names of files that hold keys.
-var keyFiles = regexp.MustCompile(`(?i)\.(key|jks|p12|pfx|keytab|keystore|kdbx|ppk|pgp|gpg)$`)
+// keyFiles matches the ends of the names of files that contain keys.
+var keyFiles = lazily(`(?i)\.(key|jks|p12|pfx|keytab|keystore|kdbx|ppk|pgp|gpg)$`)
 
-// wideNames are the names of what is likely a credential in a Secret, and much else among settings.
-var wideNames = regexp.MustCompile(`(?i)(^|[-_.]|[a-z0-9])(key|keys|auth|creds?|salt|seed|cookie|hmac|sas|otp|mfa|private|identity|bearer|signature|dsn|htpasswd|authorized|dockerconfigjson|dockercfg|kubeconfig|connection[-_]?string)(\.(ya?ml|json|txt))?$`)
+// wideNames matches the names of values that are likely credentials in a Secret, but often not elsewhere.
+var wideNames = lazily(`(?i)(^|[-_.]|[a-z0-9])(key|keys|auth|creds?|salt|seed|cookie|hmac|sas|otp|mfa|private|identity|bearer|signature|dsn|htpasswd|authorized|dockerconfigjson|dockercfg|kubeconfig|connection[-_]?string)(\.(ya?ml|json|txt))?$`)
 
-// strongName says whether a key names a password, which any word may be.
+// strongName reports whether a key is the name of a password, which may be any word.
 func strongName(key string) bool {
-	return passwords.MatchString(key) || shortPasswords.MatchString(key)
+	return passwords().MatchString(key) || shortPasswords().MatchString(key)
 }
 
-// words are names, and texts of words.
-var words = regexp.MustCompile(`^[A-Za-z]+([-_. /][A-Za-z]+)*$`)
+// words matches names and words.
+var words = lazily(`^[A-Za-z]+([-_. /][A-Za-z]+)*$`)
 
-// forms are those of values that are no credentials, whatever their entropy.
-var forms = regexp.MustCompile(`(?i)^(?:` + strings.Join([]string{
+// forms matches values that are not credentials, whatever their entropy.
+var forms = lazily(`(?i)^(?:` + strings.Join([]string{
 	`[-+]?[0-9]{1,11}(?:\.[0-9]+)?%?`,                             // a number
 	`[-+]?(?:[0-9]+(?:\.[0-9]+)?(?:ns|us|µs|ms|s|m|h|d|w|y))+`,    // a duration
 	`[0-9]+(?:\.[0-9]+)?\s?(?:[kmgtpe]i?b?|b)`,                    // a size
-	`(?:[a-z]+://)?\[?[0-9a-f:]*:[0-9a-f:.]*\]?(?:[:/][0-9]+)?`,   // an address of IPv6
-	`(?:[0-9]{1,3}\.){3}[0-9]{1,3}(?::[0-9]{1,5}|/[0-9]{1,2})?`,   // an address of IPv4, or a network
-	`[a-z0-9_.*-]*:[0-9]{1,5}`,                                    // a port, with a host or not
+	`(?:[a-z]+://)?\[?[0-9a-f:]*:[0-9a-f:.]*\]?(?:[:/][0-9]+)?`,   // an IPv6 address
+	`(?:[0-9]{1,3}\.){3}[0-9]{1,3}(?::[0-9]{1,5}|/[0-9]{1,2})?`,   // an IPv4 address or network
+	`[a-z0-9_.*-]*:[0-9]{1,5}`,                                    // a port, with or without a host
 	`(?:\*\.)?(?:[a-z0-9_](?:[a-z0-9_-]{0,30})\.)+[a-z]{2,18}\.?`, // a host
 	`v?[0-9]+(?:\.[0-9]+){1,3}(?:[-+][a-z0-9.]{1,20})?`,           // a version
 	`[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}`,                 // a UUID
-	`(?:[0-9]{1,8}-)*[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:-(?:0*[0-9a-f]{1,4}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}))*`, // a volume of Ceph
+	`(?:[0-9]{1,8}-)*[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:-(?:0*[0-9a-f]{1,4}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}))*`, // a Ceph volume
 	`[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[t ][0-9:.]+(?:z|[-+][0-9:]+)?)?`,                                                                    // a time
-	`[a-z0-9._%+-]+@[a-z0-9.-]+\.[a-z]{2,18}`,                                                                                          // an address of mail
+	`[a-z0-9._%+-]+@[a-z0-9.-]+\.[a-z]{2,18}`,                                                                                          // an email address
 	`[a-z]{2,3}[-_][a-z]{2}(?:\.utf-?8)?`,                                                                                              // a language
-	`[a-z_]+/[a-z_]+(?:/[a-z_]+)?`,                                                                                                     // a time zone, a type of a medium
-	`arn:[a-z-]+:[a-z0-9-]*:[a-z0-9-]*:[0-9]*:[a-z0-9:/_*.-]+`,                                                                         // a resource of AWS
+	`[a-z_]+/[a-z_]+(?:/[a-z_]+)?`,                                                                                                     // a time zone or media type
+	`arn:[a-z-]+:[a-z0-9-]*:[a-z0-9-]*:[0-9]*:[a-z0-9:/_*.-]+`,                                                                         // an AWS resource
 	`[a-z]{2}-[a-z]+-[0-9][a-z]?`,                                                                                                      // a region
 	`localhost`,
 }, "|") + `)$`)
 
-// image is the name of a container's image: with a registry or a folder, and a tag or a digest.
-var image = regexp.MustCompile(`^(?:[a-z0-9.-]+(?::[0-9]+)?/)?(?:[a-z0-9]+(?:[._-]+[a-z0-9]+)*/)*[a-z0-9]+(?:[._-]+[a-z0-9]+)*(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,60})?(?:@sha256:[0-9a-f]{64})?$`)
+// image matches the name of a container image: with a registry or a folder, and a tag or a digest.
+var image = lazily(`^(?:[a-z0-9.-]+(?::[0-9]+)?/)?(?:[a-z0-9]+(?:[._-]+[a-z0-9]+)*/)*[a-z0-9]+(?:[._-]+[a-z0-9]+)*(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,60})?(?:@sha256:[0-9a-f]{64})?$`)
 
-// file is the path of a file.
-var file = regexp.MustCompile(`^(?:\.{0,2}/|~/)?(?:[A-Za-z0-9_.@+-]{1,40}/)*[A-Za-z0-9_.@+-]{0,40}$`)
+// file matches the path of a file.
+var file = lazily(`^(?:\.{0,2}/|~/)?(?:[A-Za-z0-9_.@+-]{1,40}/)*[A-Za-z0-9_.@+-]{0,40}$`)
 
-// IsEvident says whether a value is evidently no credential, by its form: a number, a duration, a
+// IsEvident reports whether a value is evidently not a credential, by its form: a number, a duration, a
 // size, an address, a host, a port, a network, an image, a version, a path, a URL without a password,
 // or several of them.
 func IsEvident(value string) bool {
@@ -144,35 +143,35 @@ func IsEvident(value string) bool {
 }
 
 func isForm(value string) bool {
-	if forms.MatchString(value) {
+	if forms().MatchString(value) {
 		return true
 	}
 	if at := strings.Index(value, "://"); at >= 0 {
 		return !assignsSecret(value) && !randomPart(value[at+len("://"):])
 	}
 	separated := strings.ContainsAny(value, "/:@")
-	if separated && (image.MatchString(value) || file.MatchString(value)) {
+	if separated && (image().MatchString(value) || file().MatchString(value)) {
 		return !randomPart(value)
 	}
 	return false
 }
 
-// randomPart says whether a path, or a URL behind its scheme, has a part that looks drawn: addresses
-// of webhooks do.
+// randomPart reports whether a path, or a URL without its scheme, has a part that looks randomly generated, as webhook
+// addresses have.
 func randomPart(path string) bool {
 	path, _, _ = strings.Cut(path, "@sha256:")
 	for _, part := range strings.FieldsFunc(path, func(r rune) bool { return strings.ContainsRune("/?&=:", r) }) {
-		if len(part) >= leastPart*2 && isRandom(part) && !forms.MatchString(part) {
+		if len(part) >= leastPart*2 && isRandom(part) && !forms().MatchString(part) {
 			return true
 		}
 	}
 	return false
 }
 
-// assignsSecret says whether a text sets something that is most likely a secret, as flags, settings
-// and the queries of URLs do.
+// assignsSecret reports whether a string assigns a value that is most likely a secret, as in flags, settings
+// and the queries of URLs.
 func assignsSecret(text string) bool {
-	for _, found := range assigned.FindAllStringSubmatch(text, -1) {
+	for _, found := range assigned().FindAllStringSubmatch(text, -1) {
 		if LooksSecret(strings.TrimLeft(found[1], "-"), found[2]) {
 			return true
 		}

@@ -5,29 +5,29 @@ import (
 	"unicode/utf8"
 )
 
-// marks are texts of which each credential of a known form holds one. To look for all of them at once is
-// much quicker than a regular expression for each form.
+// marks are strings of which each credential of a known form contains one. Searching all of them at once is
+// much faster than matching a regular expression for each form.
 type marks struct {
 	all []string
-	// first is for each pair of bytes 1 + the index of its list in begin, which are the marks that begin
-	// with the pair; 0 where none does.
+	// first maps each pair of bytes to 1 + the index of a list in begin, which contains the marks that begin
+	// with the pair; 0 if there are none.
 	first [1 << 16]uint8
 	begin [][]int
 }
 
-// set are marks by their indexes, up to 128.
+// set is a set of marks by their indexes, up to 128.
 type set [2]uint64
 
 func (s *set) add(i int) { s[i>>6] |= 1 << (i & 63) }
 
 func (s set) has(i int) bool { return s[i>>6]&(1<<(i&63)) != 0 }
 
-// meets says whether two sets have a mark in common.
+// meets reports whether two sets have a mark in common.
 func (s set) meets(other set) bool { return s[0]&other[0] != 0 || s[1]&other[1] != 0 }
 
 func (s set) isEmpty() bool { return s == set{} }
 
-// add adds marks of two bytes or more, and returns which they are.
+// add adds marks of two bytes or more, and returns the set of them.
 func (m *marks) add(added ...string) (indexes set) {
 	for _, mark := range added {
 		pair := uint16(mark[0])<<8 | uint16(mark[1])
@@ -43,7 +43,7 @@ func (m *marks) add(added ...string) (indexes set) {
 	return indexes
 }
 
-// in returns the marks that a text holds.
+// in returns the set of marks that a text contains.
 func (m *marks) in(text string) (found set) {
 	for i := 1; i < len(text); i++ {
 		list := m.first[uint16(text[i-1])<<8|uint16(text[i])]
@@ -59,8 +59,8 @@ func (m *marks) in(text string) (found set) {
 	return found
 }
 
-// stems are texts in small letters, as [marks], that a text may hold in any case. To look for them first
-// is much quicker than a regular expression that ignores case.
+// stems are strings in lower case, stored as [marks], that a text may contain in any case. Searching them first
+// is much faster than a regular expression that ignores case.
 type stems struct{ marks }
 
 func stemsOf(all ...string) *stems {
@@ -69,7 +69,7 @@ func stemsOf(all ...string) *stems {
 	return s
 }
 
-// small are the letters of ASCII in small, and other bytes as they are.
+// small maps ASCII letters to lower case, and other bytes to themselves.
 var small = func() (small [256]byte) {
 	for i := range small {
 		small[i] = byte(i)
@@ -80,7 +80,8 @@ var small = func() (small [256]byte) {
 	return small
 }()
 
-// in says whether a text holds a stem in any case; it may say so of a text beyond ASCII that holds none.
+// in reports whether a text contains a stem in any case; it may return true for a text with other than ASCII characters
+// that contains none.
 func (s *stems) in(text string) bool {
 	if text == "" {
 		return false
@@ -113,6 +114,6 @@ func (s *stems) beyondASCII(text string) bool {
 			return true
 		}
 	}
-	// Regular expressions that ignore case take a long s for an s.
+	// Regular expressions that ignore case match a long s as an s.
 	return strings.ContainsRune(lower, 'ſ')
 }

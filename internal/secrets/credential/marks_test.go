@@ -24,7 +24,7 @@ func TestForms(t *testing.T) {
 		"a Discord webhook":       {"https://discord" + ".com/api/webhooks/123456789012345678/" + letters[:60]},
 		"a Google API key":        {"AIza" + letters[:35]},
 		"a Stripe key":            {"sk" + "_live_" + letters[:24], "rk" + "_live_" + letters[:24]},
-		"a Telegram bot's token":  {"123456789" + ":AA" + letters[:33]},
+		"a Telegram bot token":    {"123456789" + ":AA" + letters[:33]},
 		"a Tailscale key":         {"tskey" + "-auth-" + letters[:12] + "-" + letters[:30]},
 		"a Doppler token":         {"dp" + ".st.prd." + letters[:40]},
 		"a HashiCorp Vault token": {"hvs" + "." + letters[:24]},
@@ -42,7 +42,7 @@ func TestForms(t *testing.T) {
 		"an Atlassian token":      {"ATATT3" + letters + letters},
 		"a 1Password token":       {"ops" + "_eyJ" + letters + letters},
 		"a Teams webhook":         {"https://acme.webhook.office" + ".com/webhookb2/" + guid + "@" + guid + "/IncomingWebhook/" + hex[:32] + "/" + guid},
-		"a key of Azure Storage":  {"AccountName=a;AccountKey=" + letters + letters[:22] + "=="},
+		"an Azure Storage key":    {"AccountName=a;AccountKey=" + letters + letters[:22] + "=="},
 		"a JSON Web Token":        {"eyJ" + letters[:20] + ".eyJ" + letters[:30] + "." + letters[:40]},
 		"a password": {"machine a.b login c password " + letters[:16], "machine a.b\n\tlogin c\n\tpassword " + letters[:16], "db:5432:app:app:" + letters[:16], "*:*:*:app:" + letters[:16],
 			"curl -s -u bot:" + letters[:16] + " https://a.b", "curl --user 'bot:" + letters[:16] + "' https://a.b"},
@@ -81,7 +81,7 @@ func TestNotDrawn(t *testing.T) {
 		"checksum/secret: 9f86d081884c7d659a2feaa0c55ad0159f86d081884c7d659a2feaa0c55ad015", "regex = '''talos\\.dev/token:\\s*([a-zA-Z0-9+/]{32,})'''", "1Password: item/arr-stack-4fK2x9", "onepassword: Z7kQ2x9b", "hashed_secret: 87e8323770124201d120dec73001646e181ad2fb",
 		"DB=mysql://osp:REPLACEOSPDBPASSWORD@osp_db/osp", "password : GrafanaIntegreatlyOrgV1beta1GrafanaDashboardSpecURLPassword", "clientSecret: $argocd-oidc:auth0.clientSecret",
 		"docker run -u 1000:1000 a", "curl -u admin:${PASSWORD} a", "app --password-file /run/secrets/x --token $TOKEN", "<Password></Password>", "<ApiKey>YOUR_API_KEY</ApiKey>", "app --token --verbose",
-		"kubectl create secret generic a --from-literal password=changeme", "token_url: https://login.acme.net/oauth2/token",
+		"kubectl create secret generic a --from-literal password=changeme", "$secret = Get-AzKeyVaultSecret -VaultName $KeyVaultName -Name $SecretName -AsPlainText", "token_url: https://login.acme.net/oauth2/token",
 	} {
 		if what, _ := DrawnIn(text); what != "" {
 			t.Errorf("%s holds %s", text, what)

@@ -8,11 +8,11 @@ import (
 	"unicode"
 )
 
-// mostLine is how long a line of settings may be, in bytes.
+// mostLine is the maximum length of a line of settings, in bytes.
 const mostLine = 8 << 10
 
-// SettingIn names the first setting in a text of lines, as in YAML, JSON or a file of variables,
-// whose value is most likely a secret in plaintext; "" where there is none.
+// SettingIn returns the name of the first setting in a text with several lines, such as YAML, JSON or a file of variables,
+// whose value is most likely a secret in plaintext; "" if there is none.
 func SettingIn(text string) string {
 	for line := range strings.Lines(text) {
 		if len(line) > mostLine || !nameStems.in(line) && !strings.Contains(line, "://") {
@@ -24,7 +24,7 @@ func SettingIn(text string) string {
 		if strings.Count(line, ":")+strings.Count(line, "=") < 2 || strings.HasPrefix(strings.TrimSpace(line), "#") {
 			continue
 		}
-		for _, found := range assigned.FindAllStringSubmatch(line, -1) { // several in a line, as in JSON
+		for _, found := range assigned().FindAllStringSubmatch(line, -1) { // several settings in a line, as in JSON
 			if field := strings.TrimLeft(found[1], "-"); LooksSecret(field, found[2]) {
 				return field
 			}
@@ -33,20 +33,21 @@ func SettingIn(text string) string {
 	return ""
 }
 
-// DrawnIn says what in a text of any kind is most likely a secret, and its line from 1: a setting whose
-// value looks drawn, by its name in quotes, a URL with a password, or a credential of a known form; "" for
-// nothing. Words count for nothing: in texts such as programs the name of a password may stand beside any.
+// DrawnIn returns what in a text of any kind is most likely a secret, and its line from 1: the quoted name of a setting whose
+// value looks randomly generated, a URL with a password, or a credential of a known form; "" if there is
+// none. It ignores values made of words: in programs, the name of a password may be next to any word.
 func DrawnIn(text string) (what string, line int) {
 	return (&Search{Left: math.MaxInt}).DrawnIn(text)
 }
 
-// Search looks through texts, as long as not too many of their lines speak of secrets.
+// Search searches several texts, as long as not too many of their lines mention secrets.
 type Search struct {
-	// Left is how many bytes of lines that speak of secrets are looked through; below 0, some were not.
+	// Left is how many bytes of lines that mention secrets may still be searched; below 0, some were not searched.
 	Left int
 }
 
-// DrawnIn is [DrawnIn].
+// DrawnIn returns what the function [DrawnIn] returns for a text, until Left bytes of lines that mention secrets were
+// searched; then it returns "".
 func (s *Search) DrawnIn(text string) (what string, line int) {
 	if s.Left < 0 {
 		return "", 0
@@ -68,7 +69,7 @@ func (s *Search) DrawnIn(text string) (what string, line int) {
 			if s.Left -= len(piece); s.Left < 0 {
 				return known, line
 			}
-			if name := drawnIn(piece); name != "" {
+			if name := drawnIn(piece); name != "" && !hashes().MatchString(piece) {
 				return strconv.Quote(name), number
 			}
 		}
@@ -76,10 +77,16 @@ func (s *Search) DrawnIn(text string) (what string, line int) {
 	return known, line
 }
 
-// Hash is what [DrawnIn] calls the hash of a password, which only helps to guess it.
+// IsHash reports whether a value is the hash of a password.
+func IsHash(value string) bool {
+	at := hashes().FindStringIndex(value)
+	return at != nil && at[0] == 0 && at[1] == len(value)
+}
+
+// Hash is the result of [DrawnIn] for the hash of a password, which only helps to guess it.
 const Hash = "the hash of a password"
 
-// knownIn names the first credential of a known form in a text, but for private keys.
+// knownIn returns the name of the first credential of a known form in a text, without private keys, and its line.
 func knownIn(text string) (what string, line int) {
 	found, at := formMarks.in(text), -1
 	for _, all := range [][]form{tokens, entries} {
@@ -98,8 +105,8 @@ func knownIn(text string) (what string, line int) {
 	return what, strings.Count(text[:at], "\n") + 1
 }
 
-// pieces are the parts of a line that are short enough to be judged: those between the commas of a long
-// one, as in JSON.
+// pieces returns the parts of a line that are short enough to be judged: a long line, as in JSON,
+// is split at its commas.
 func pieces(line string) []string {
 	if len(line) <= mostLine {
 		return []string{line}
@@ -122,7 +129,7 @@ func drawnIn(line string) string {
 		if !strings.Contains(line, o.mark) {
 			continue
 		}
-		for _, found := range o.form.FindAllStringSubmatch(line, -1) {
+		for _, found := range o.form().FindAllStringSubmatch(line, -1) {
 			if LooksDrawn(found[1], found[2]) {
 				return found[1]
 			}
@@ -131,40 +138,46 @@ func drawnIn(line string) string {
 	return ""
 }
 
-// otherSettings are the forms of settings without a colon or an equals sign: an element of XML, and a flag
-// with its value behind it.
+// otherSettings are the forms of settings without a colon or an equals sign: an XML element, and a flag
+// followed by its value.
 var otherSettings = []struct {
 	mark string
-	form *regexp.Regexp
+	form func() *regexp.Regexp
 }{
-	{"</", regexp.MustCompile(`<([A-Za-z0-9_.-]+)>([^<>\s]+)</`)},
-	{" --", regexp.MustCompile(`[ \t"']--([A-Za-z][A-Za-z0-9-]*)[ \t]+["']?([^\s"';-][^\s"';]*)`)},
+	{"</", lazily(`<([A-Za-z0-9_.-]+)>([^<>\s]+)</`)},
+	{" --", lazily(`[ \t"']--([A-Za-z][A-Za-z0-9-]*)[ \t]+["']?([^\s"';-][^\s"';]*)`)},
 }
 
 func isOfPath(r rune) bool { return r == '/' || r == '.' || r == '-' || unicode.IsLetter(r) }
 
-// LooksDrawn is [LooksSecret] for what stands anywhere: the value must look drawn or, under the name of a
+// LooksDrawn is [LooksSecret] for a value in any text: the value must look randomly generated or, for the name of a
 // password, be a short word with digits.
 func LooksDrawn(field, value string) bool {
 	if !LooksSecret(field, value) || isExpression(value) || HasPassword(value) {
 		return false
 	}
+	if madeUp().MatchString(value) && !hasRealPart(value) {
+		return false
+	}
 	return IsDrawn(value) || strings.Contains(value, "://") || strongName(field) && len(value) <= longestWeak && strings.ContainsAny(value, "0123456789") && IsRandom(value)
 }
 
-// longestWeak is how long a password is that somebody made up.
+// madeUp matches digits in their order after a word that says that the value is made up, as tests and examples have it.
+var madeUp = lazily(`(?i)^[a-z._-]*(?:test|example|sample|dummy|fake|demo)[a-z._-]*(12345|123456|1234567|12345678|123456789)0?$`)
+
+// longestWeak is the maximum length of a password that a person made up.
 const longestWeak = 20
 
-// expressions are how programs compute a value: a call, an element of a map, a path of jq; and the key of
-// a map in a map.
-var expressions = regexp.MustCompile(`^\(?\.?[A-Za-z_][A-Za-z_.]+(?:64)?[A-Za-z_.]*[(\[]|^\(\.|[:({\[]$|^\$\(|^\x60|\\[sdwbS]|a-z`)
+// expressions matches expressions with which programs compute a value: a call, an element of a map, a path of jq, a cmdlet of
+// PowerShell; and the key of a map in a map.
+var expressions = lazily(`^(?:Get|New|Read|Select|Invoke|Convert|ConvertTo|ConvertFrom|Import|Join|Find|Resolve|Unprotect)-[A-Z][A-Za-z]+$|^\(?\.?[A-Za-z_][A-Za-z_.]+(?:64)?[A-Za-z_.]*[(\[]|^\(\.|[:({\[]$|^\$\(|^\x60|\\[sdwbS]|a-z`)
 
-func isExpression(value string) bool { return expressions.MatchString(value) }
+func isExpression(value string) bool { return expressions().MatchString(value) }
 
-// lastWord is the name of a variable that a shell exports.
+// lastWord returns the last word: the name of a variable after the export of a shell.
 func lastWord(field string) string { return field[strings.LastIndexByte(field, ' ')+1:] }
 
-// setting reads a line of settings: NAME: VALUE or NAME=VALUE, with a comment behind it or not.
+// setting parses a line of settings: NAME: VALUE or NAME=VALUE, with or without a comment after it.
 func setting(line string) (field, value string) {
 	line = strings.TrimSpace(line)
 	at := strings.IndexAny(line, ":=")
@@ -174,8 +187,8 @@ func setting(line string) (field, value string) {
 	return strings.Trim(line[:at], "\"'- \t"), Unquoted(strings.TrimSpace(line[at+1:]))
 }
 
-// Unquoted is the value of a line of settings without its quotes, and without the comma or the
-// comment behind it.
+// Unquoted returns the value in a line of settings without its quotes, and without the comma or
+// comment after it.
 func Unquoted(value string) string {
 	if value != "" && (value[0] == '"' || value[0] == '\'') {
 		if end := strings.IndexByte(value[1:], value[0]); end >= 0 {

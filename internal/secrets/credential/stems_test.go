@@ -23,27 +23,27 @@ func TestStems(t *testing.T) {
 			b.WriteString(pieces[random.IntN(len(pieces))])
 		}
 		text := b.String()
-		if secretNames.MatchString(text) || strongName(text) {
+		if secretNames().MatchString(text) || strongName(text) {
 			names++
 			if !nameStems.in(text) {
 				t.Errorf("the name %q is passed over", text)
 			}
 		}
-		if placeholders.MatchString(text) {
+		if placeholders().MatchString(text) {
 			values++
 			if !isPlaceholder(text) {
 				t.Errorf("the placeholder %q is passed over", text)
 			}
 		}
-		if hashes.MatchString(text) && !known(text) {
+		if hashes().MatchString(text) && !known(text) {
 			t.Errorf("the hash %q is passed over", text)
 		}
-		for _, marked := range []bool{dollarReferences.MatchString(text), braceReferences.MatchString(text), angleReferences.MatchString(text)} {
+		for _, marked := range []bool{dollarReferences().MatchString(text), braceReferences().MatchString(text), angleReferences().MatchString(text)} {
 			if marked && !isReference(text) {
 				t.Errorf("the reference %q is passed over", text)
 			}
 		}
-		if assigned.MatchString(text) && len(assignments(text)) == 0 {
+		if assigned().MatchString(text) && len(assignments(text)) == 0 {
 			t.Errorf("the setting %q is passed over", text)
 		}
 	}

@@ -8,12 +8,12 @@ import (
 	"github.com/getsops/sops/v3/aes"
 )
 
-// cipher is SOPS' own, and remembers where it stood when it failed: SOPS' errors quote values.
+// cipher is SOPS's cipher. It records the value at which it failed, because SOPS's errors quote values.
 type cipher struct {
 	aes.Cipher
 	// done counts the values that were encrypted.
 	done int
-	// path and text are of the value that it failed at.
+	// path and text are the path and the string of the value at which it failed.
 	path, text string
 }
 
@@ -46,7 +46,7 @@ func (c *cipher) Decrypt(text string, key []byte, path string) (any, error) {
 	return plain, nil
 }
 
-// where names the value that it failed at.
+// where returns the name of the value at which it failed.
 func (c *cipher) where() string {
 	path := strings.TrimSuffix(c.path, ":")
 	if path == "" {

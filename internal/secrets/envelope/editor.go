@@ -30,11 +30,11 @@ type editor struct {
 	file   string
 	format formats.Format
 	store  sops.Store
-	// documents of a file in YAML or JSON, for positions.
+	// documents of a YAML or JSON file, for positions.
 	documents []*repository.Document
 }
 
-// quiet stops SOPS from logging, which quotes comments of files.
+// quiet turns off SOPS's log, which quotes comments of files.
 var quiet = sync.OnceFunc(func() { logging.SetLevel(logrus.PanicLevel) })
 
 func newEditor(file string, indents secrets.Indents) (*editor, error) {
@@ -54,13 +54,13 @@ func newEditor(file string, indents secrets.Indents) (*editor, error) {
 	}
 	for _, indent := range []*int{indents.YAML, indents.JSON, indents.Binary} {
 		if indent != nil && (*indent < -1 || *indent > mostIndent) {
-			return nil, &Error{Reason: Unusable, File: file, Message: fmt.Sprintf("the stores of .sops.yaml indent by %d", *indent), hint: "mend the indent"}
+			return nil, &Error{Reason: Unusable, File: file, Message: fmt.Sprintf("stores in .sops.yaml sets an indent of %d", *indent), hint: "correct the indent"}
 		}
 	}
 	return e, nil
 }
 
-// mostIndent is what YAML's emitter can do.
+// mostIndent is the largest indent that YAML's emitter supports.
 const mostIndent = 9
 
 func or(value *int, otherwise int) int {
@@ -70,17 +70,17 @@ func or(value *int, otherwise int) int {
 	return *value
 }
 
-// whole says whether the file is encrypted as one value.
+// whole reports whether the file is encrypted as one value.
 func (e *editor) whole() bool { return e.format == formats.Binary }
 
-// structured says whether what is encrypted is a mapping, in YAML or JSON: of any other file,
-// that is so once it is encrypted.
+// structured reports whether the content is a mapping in YAML or JSON; a file of another format
+// is one only after encryption.
 func (e *editor) structured(encrypted bool) bool {
 	return e.format == formats.Yaml || e.format == formats.Json || encrypted && e.whole()
 }
 
-// read checks a text before SOPS gets it: its errors quote values, it takes JSON that is cut
-// off, and it follows aliases without a bound.
+// read checks a file before it is passed to SOPS: SOPS's errors quote values, it accepts truncated
+// JSON, and it follows aliases without a limit.
 func (e *editor) read(data []byte, encrypted bool) error {
 	if !e.structured(encrypted) {
 		return nil
@@ -93,7 +93,7 @@ func (e *editor) read(data []byte, encrypted bool) error {
 	name := strings.TrimSuffix(path.Base(strings.ReplaceAll(e.file, `\`, "/")), ".yaml") + ".yaml"
 	repo, err := repository.FromFiles(func(yield func(string, []byte) bool) { yield(name, data) }, repository.Options{})
 	if err != nil {
-		return &Error{Reason: Malformed, File: e.file, Message: "it can't be read"}
+		return &Error{Reason: Malformed, File: e.file, Message: "the file cannot be read"}
 	}
 	f, ok := repo.File(name)
 	switch {
@@ -105,7 +105,7 @@ func (e *editor) read(data []byte, encrypted bool) error {
 	}
 	for _, d := range e.documents {
 		if root := d.Root(); root.Kind != yaml.MappingNode {
-			return &Error{Reason: Malformed, File: e.file, Line: root.Line, Column: root.Column, Message: "sops encrypts files that hold keys with values, and this is a list or a single value", hint: "put it under a key"}
+			return &Error{Reason: Malformed, File: e.file, Line: root.Line, Column: root.Column, Message: "sops encrypts only files with keys and values, but this file is a list or a single value", hint: "put the content under a key"}
 		}
 	}
 	return nil
@@ -120,7 +120,7 @@ func jsonError(file string, data []byte) error {
 	if at := (*json.SyntaxError)(nil); errors.As(err, &at) && at.Offset <= int64(len(data)) {
 		line += strings.Count(string(data[:at.Offset]), "\n")
 	}
-	return &Error{Reason: Malformed, File: file, Line: line, Column: 1, Message: "it is no JSON: it is cut off, or has a wrong character", hint: "take the file from before the change (git log -p)"}
+	return &Error{Reason: Malformed, File: file, Line: line, Column: 1, Message: "the file is not JSON: it is truncated, or contains an invalid character", hint: "restore the file from before the change (git log -p)"}
 }
 
 func (e *editor) loadPlain(data []byte) (sops.TreeBranches, error) {
@@ -147,35 +147,35 @@ func (e *editor) loadPlain(data []byte) (sops.TreeBranches, error) {
 
 func (e *editor) alreadyEncrypted() error {
 	line, column := e.metadataPosition()
-	return &Error{Reason: Encrypted, File: e.file, Line: line, Column: column, Message: "the file is encrypted already, or has a key \"sops\", which SOPS keeps for itself",
-		hint: "to change who can read it: fleetwright secrets updatekeys; to change a value: sops edit"}
+	return &Error{Reason: Encrypted, File: e.file, Line: line, Column: column, Message: "the file is already encrypted, or has a key \"sops\", which SOPS reserves",
+		hint: "to change its recipients, run fleetwright secrets updatekeys; to change a value, run sops edit"}
 }
 
-// inLine finds the line that an error of a library names.
+// inLine matches the line number in an error of a library.
 var inLine = regexp.MustCompile(`\bline (\d+)`)
 
-// refused is an error of SOPS' stores without what it may quote.
+// refused returns an error of SOPS's stores without the values that it may quote.
 func (e *editor) refused(err error, what string) *Error {
 	line := 0
 	if found := inLine.FindStringSubmatch(err.Error()); found != nil {
 		line, _ = strconv.Atoi(found[1])
 	}
-	message := "sops can't read it"
+	message := "sops cannot read the file"
 	switch {
 	case strings.Contains(err.Error(), "already defined"):
-		message = "a key stands twice in a map, which sops refuses"
+		message = "a map has a duplicate key, which sops refuses"
 	case what != "":
 		message = what
 	case e.format == formats.Dotenv:
-		message = "a line is not NAME=VALUE"
+		message = "a line is not of the form NAME=VALUE"
 	}
 	return &Error{Reason: Malformed, File: e.file, Line: line, Column: min(line, 1), Message: message}
 }
 
-// notWhole is said of metadata that SOPS refuses.
-const notWhole = "the metadata (sops) are not whole: the file is cut off, or was merged by hand"
+// notWhole is the message for metadata that SOPS refuses.
+const notWhole = "the SOPS metadata are incomplete: the file is truncated, or was merged by hand"
 
-// load reads an encrypted file as it is.
+// load reads an encrypted file without decrypting it.
 func load(file string, data []byte, indents secrets.Indents) (*editor, *sops.Tree, error) {
 	e, err := newEditor(file, indents)
 	if err != nil {
@@ -186,11 +186,11 @@ func load(file string, data []byte, indents secrets.Indents) (*editor, *sops.Tre
 	}
 	t, err := e.store.LoadEncryptedFile(data)
 	if errors.Is(err, sops.MetadataNotFound) {
-		return nil, nil, &Error{Reason: NotEncrypted, File: file, Message: "the file has no metadata of sops: it is in plaintext, or cut off", hint: "fleetwright secrets encrypt " + file + ", or take the file from before the change (git log -p)"}
+		return nil, nil, &Error{Reason: NotEncrypted, File: file, Message: "the file has no SOPS metadata: it is in plaintext, or truncated", hint: "fleetwright secrets encrypt " + file + ", or restore the file from before the change (git log -p)"}
 	}
 	if err != nil {
 		refused := e.refused(err, notWhole)
-		refused.hint = "take the file from before the change (git log -p)"
+		refused.hint = "restore the file from before the change (git log -p)"
 		if refused.Line == 0 {
 			refused.Line, refused.Column = e.metadataPosition()
 		}
@@ -209,12 +209,12 @@ func load(file string, data []byte, indents secrets.Indents) (*editor, *sops.Tre
 func (e *editor) emit(t *sops.Tree) ([]byte, error) {
 	out, err := e.store.EmitEncryptedFile(*t)
 	if err != nil {
-		return nil, &Error{Reason: Unusable, File: e.file, Message: "sops can't write it in the file's format: it has a list or a map where the format has none, or a key that begins with sops_"}
+		return nil, &Error{Reason: Unusable, File: e.file, Message: "sops cannot write the file in its format: it has a list or map that the format does not support, or a key that begins with sops_"}
 	}
 	return out, nil
 }
 
-// metadataPosition is where a field of the metadata stands, or the metadata itself.
+// metadataPosition returns the position of a field of the metadata, or of the metadata itself.
 func (e *editor) metadataPosition(fields ...any) (line, column int) {
 	for _, d := range e.documents {
 		if d.Lookup("sops") != nil {
@@ -224,7 +224,7 @@ func (e *editor) metadataPosition(fields ...any) (line, column int) {
 	return 0, 0
 }
 
-// recipientPosition is where a recipient stands in the metadata.
+// recipientPosition returns the position of a recipient in the metadata.
 func (e *editor) recipientPosition(r secrets.Recipient) (line, column int) {
 	for _, d := range e.documents {
 		m, ok := secrets.MetadataOf(d)
@@ -240,7 +240,7 @@ func (e *editor) recipientPosition(r secrets.Recipient) (line, column int) {
 	return e.metadataPosition()
 }
 
-// position is where a text stands, whose path is as SOPS writes it: keys, a colon after each.
+// position returns the position of a string at a path in SOPS's notation: keys, each followed by a colon.
 func (e *editor) position(at, text string) (line, column int) {
 	for _, d := range e.documents {
 		if line, column = find(d.Root(), "", at, text); line > 0 {

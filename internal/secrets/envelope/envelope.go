@@ -1,11 +1,8 @@
-// Package envelope is the only importer of SOPS: it encrypts files, opens them, and gives
-// them to others. What it writes, the sops command reads, and the other way round.
-//
-// Of the key services it knows age alone, SSH keys included. Keys of others (PGP, the
-// clouds' and Vault's) stay in a file as they are; what only they can do is refused, and
-// no service is ever asked.
-//
-// Values in plaintext are in memory only. No error, and nothing that is logged, holds one.
+// Package envelope is the only importer of SOPS: it encrypts files, decrypts them, and updates
+// their recipients. The sops command can read its files, and the other way round. It supports only
+// age keys, including SSH keys. Keys of other services (PGP, the clouds' and Vault's) stay in a
+// file unchanged. An operation that needs them is an error, and no service is ever contacted.
+// Values in plaintext are in memory only. No error, and no log message, contains one.
 package envelope
 
 import (
@@ -25,16 +22,16 @@ import (
 	"github.com/fleetwright/fleetwright/internal/secrets/keys"
 )
 
-// keyBytes is how long a data key is.
+// keyBytes is the length of a data key in bytes.
 const keyBytes = 32
 
-// Version is that of SOPS, which files name.
+// Version is the version of SOPS that encrypted files name.
 const Version = "3.13.3"
 
-// Encrypt encrypts the text of a file as a creation rule says. The format is that of the
-// file's name, as SOPS tells it: YAML, JSON, dotenv, INI, or any other as a whole. A text
-// that is encrypted already, or of which the rule chooses nothing, is an error. The file
-// says that it was encrypted at the time now.
+// Encrypt encrypts the content of a file according to a creation rule. The format is that of the
+// file's name, as in SOPS: YAML, JSON, dotenv, INI, or any other as a whole. It returns an error
+// if the content is already encrypted, or if the rule selects no value of it. now is the time of the encryption in
+// the file's metadata.
 func Encrypt(file string, plain []byte, rule *secrets.CreationRule, now time.Time) ([]byte, error) {
 	e, err := newEditor(file, rule.Indents)
 	if err != nil {
@@ -63,66 +60,66 @@ func Encrypt(file string, plain []byte, rule *secrets.CreationRule, now time.Tim
 	return e.emit(t)
 }
 
-// usable says whether something can be encrypted by a rule.
+// usable returns an error if a rule cannot be used to encrypt.
 func usable(file string, rule *secrets.CreationRule) error {
 	fail := func(reason Reason, hint, format string, args ...any) error {
 		return &Error{Reason: reason, File: file, Message: fmt.Sprintf(format, args...), hint: hint}
 	}
 	if rule.Err != nil {
-		return fail(Unusable, "mend the rule of .sops.yaml", "line %d of .sops.yaml: %s", rule.Err.Line, rule.Err.Message)
+		return fail(Unusable, "fix the rule of .sops.yaml", "line %d of .sops.yaml: %s", rule.Err.Line, rule.Err.Message)
 	}
 	for _, text := range []string{rule.EncryptedRegex, rule.UnencryptedRegex, rule.EncryptedCommentRegex, rule.UnencryptedCommentRegex} {
 		_, err := count.CompileShort(text)
 		if above := (*count.Error)(nil); errors.As(err, &above) {
-			return fail(Unusable, "write a shorter one", "the rule at line %d of .sops.yaml is not evaluated: %v", rule.Line, err)
+			return fail(Unusable, "write a shorter regular expression", "the rule at line %d of .sops.yaml was not evaluated: %v", rule.Line, err)
 		}
 		if err != nil {
-			return fail(Unusable, "mend the rule of .sops.yaml", "the rule at line %d of .sops.yaml chooses values by %q, which is no regular expression: sops takes it for one that matches nothing", rule.Line, text)
+			return fail(Unusable, "fix the rule of .sops.yaml", "the rule at line %d of .sops.yaml selects values by %q, which is not a valid regular expression: sops treats it as one that matches nothing", rule.Line, text)
 		}
 	}
 	for _, group := range rule.Groups {
 		for _, r := range group {
 			if r.Service == "age" && !keys.IsRecipient(strings.TrimSpace(r.ID)) {
-				return fail(BadRecipient, "write the public key, age1…, that age-keygen -y prints, or one of SSH", "line %d of .sops.yaml: %q is no recipient of age", r.Line, r.ID)
+				return fail(BadRecipient, "write the public key, age1…, that age-keygen -y prints, or an SSH public key", "line %d of .sops.yaml: %q is not an age recipient", r.Line, r.ID)
 			}
 		}
 		if len(group) == 0 {
-			return fail(Unusable, "add a recipient to the rule", "the rule at line %d of .sops.yaml has no recipient, or a key group without one", rule.Line)
+			return fail(Unusable, "add a recipient to the rule", "the rule at line %d of .sops.yaml has no recipient, or a key group without recipients", rule.Line)
 		}
 	}
 	if n := len(rule.Groups); n > 1 && (rule.Threshold < 0 || rule.Threshold == 1 || rule.Threshold > n) {
-		return fail(Unusable, "mend shamir_threshold", "the rule at line %d of .sops.yaml has a shamir_threshold of %d for %d key groups: sops wants 2 or more, and no more than there are groups", rule.Line, rule.Threshold, n)
+		return fail(Unusable, "correct shamir_threshold", "the rule at line %d of .sops.yaml has a shamir_threshold of %d for %d key groups: sops requires at least 2, and at most the number of groups", rule.Line, rule.Threshold, n)
 	}
 	return nil
 }
 
-// seal encrypts a tree with a new data key, which it gives to groups of recipients.
+// seal encrypts a tree with a new data key, and encrypts the key to groups of recipients.
 func (e *editor) seal(t *sops.Tree, groups [][]secrets.Recipient, now time.Time) error {
 	key := make([]byte, keyBytes)
 	if _, err := rand.Read(key); err != nil {
 		return fmt.Errorf("%s: %w", output.Line(e.file), err)
 	}
-	if err := e.give(&t.Metadata, key, groups); err != nil {
+	if err := e.encryptKey(&t.Metadata, key, groups); err != nil {
 		return err
 	}
 	c := newCipher()
 	mac, err := t.Encrypt(key, c)
 	if err != nil {
-		return &Error{Reason: Unusable, File: e.file, Message: "sops can't encrypt " + c.where(), hint: "see whether its keys are texts, and its values plain ones"}
+		return &Error{Reason: Unusable, File: e.file, Message: "sops cannot encrypt " + c.where(), hint: "check that its keys are strings and its values are scalars"}
 	}
 	if c.done == 0 {
-		return &Error{Reason: Nothing, File: e.file, Message: "the rule chooses no value of the file: it would stay in plaintext as a whole", hint: "see encrypted_regex and its like in .sops.yaml"}
+		return &Error{Reason: Nothing, File: e.file, Message: "the rule selects no value of the file, so the whole file would stay in plaintext", hint: "check encrypted_regex and the similar fields in .sops.yaml"}
 	}
 	t.Metadata.LastModified = now.UTC()
 	t.Metadata.MessageAuthenticationCode, err = c.Cipher.Encrypt(mac, key, t.Metadata.LastModified.Format(time.RFC3339))
 	if err != nil {
-		return &Error{Reason: Unusable, File: e.file, Message: "sops can't encrypt its checksum"}
+		return &Error{Reason: Unusable, File: e.file, Message: "sops cannot encrypt the checksum of the file"}
 	}
 	return nil
 }
 
-// give encrypts a data key to groups of recipients, in parts where they are several.
-func (e *editor) give(m *sops.Metadata, key []byte, groups [][]secrets.Recipient) error {
+// encryptKey encrypts a data key to groups of recipients; if there are several groups, each gets a part of the key.
+func (e *editor) encryptKey(m *sops.Metadata, key []byte, groups [][]secrets.Recipient) error {
 	parts, err := e.split(m, key, len(groups))
 	if err != nil {
 		return err
@@ -142,7 +139,7 @@ func (e *editor) give(m *sops.Metadata, key []byte, groups [][]secrets.Recipient
 	return nil
 }
 
-// split makes a part of a data key for each group: the whole for a single one.
+// split returns the part of a data key for each group: the whole key for a single one.
 func (e *editor) split(m *sops.Metadata, key []byte, groups int) ([][]byte, error) {
 	if groups == 1 {
 		return [][]byte{key}, nil
@@ -152,8 +149,8 @@ func (e *editor) split(m *sops.Metadata, key []byte, groups int) ([][]byte, erro
 	}
 	parts, err := shamir.Split(key, groups, m.ShamirThreshold)
 	if err != nil {
-		return nil, &Error{Reason: Unusable, File: e.file, hint: "give 2 to 255 key groups, and a shamir_threshold of 2 or more",
-			Message: fmt.Sprintf("sops can't share a data key among %d key groups, any %d of them", groups, m.ShamirThreshold)}
+		return nil, &Error{Reason: Unusable, File: e.file, hint: "use 2 to 255 key groups, and a shamir_threshold of 2 or more",
+			Message: fmt.Sprintf("sops cannot split a data key among %d key groups with a threshold of %d", groups, m.ShamirThreshold)}
 	}
 	return parts, nil
 }
@@ -161,8 +158,8 @@ func (e *editor) split(m *sops.Metadata, key []byte, groups int) ([][]byte, erro
 // sealKey encrypts a data key, or a part of one, to a recipient.
 func (e *editor) sealKey(r secrets.Recipient, part []byte) (*sopsage.MasterKey, error) {
 	if r.Service != "age" {
-		return nil, &Error{Reason: OtherService, File: e.file, Message: fmt.Sprintf("%s %s: only sops encrypts to keys of this service, since it asks the service", r.Service, r.ID),
-			hint: "run sops with access to it: sops encrypt --in-place for a new file, sops updatekeys or sops rotate --in-place for an encrypted one"}
+		return nil, &Error{Reason: OtherService, File: e.file, Message: fmt.Sprintf("%s %s: only sops can encrypt to keys of this service, because it contacts the service", r.Service, r.ID),
+			hint: "run sops with access to the service: sops encrypt --in-place for a new file, sops updatekeys or sops rotate --in-place for an encrypted file"}
 	}
 	armored, err := keys.Seal(r.ID, part)
 	if err != nil {
@@ -171,8 +168,7 @@ func (e *editor) sealKey(r secrets.Recipient, part []byte) (*sopsage.MasterKey, 
 	return &sopsage.MasterKey{Recipient: strings.TrimSpace(r.ID), EncryptedKey: armored}, nil
 }
 
-// Decrypt opens a file with private keys and gives its text in plaintext. The checksum must be
-// right.
+// Decrypt decrypts a file with private keys and returns its plaintext. The checksum must match.
 func Decrypt(file string, data []byte, ids *keys.Identities) ([]byte, error) {
 	e, t, err := open(file, data, ids)
 	if err != nil {
@@ -180,19 +176,19 @@ func Decrypt(file string, data []byte, ids *keys.Identities) ([]byte, error) {
 	}
 	plain, err := e.store.EmitPlainFile(t.Branches)
 	if err != nil {
-		return nil, &Error{Reason: Malformed, File: file, Message: "sops can't write what it holds"}
+		return nil, &Error{Reason: Malformed, File: file, Message: "sops cannot write the content of the file"}
 	}
 	return plain, nil
 }
 
-// Check opens a file with private keys and forgets what it holds: an error says why it can't be
-// opened, or that it was changed.
+// Check decrypts a file with private keys and discards the plaintext: the error is why it cannot be
+// decrypted, or that it was changed.
 func Check(file string, data []byte, ids *keys.Identities) error {
 	_, _, err := open(file, data, ids)
 	return err
 }
 
-// open reads an encrypted file and decrypts it as a whole.
+// open reads and decrypts an encrypted file.
 func open(file string, data []byte, ids *keys.Identities) (*editor, *sops.Tree, error) {
 	e, t, err := load(file, data, secrets.Indents{})
 	if err != nil {
@@ -209,14 +205,14 @@ func open(file string, data []byte, ids *keys.Identities) (*editor, *sops.Tree, 
 	return e, t, e.decrypt(t, key)
 }
 
-// decrypt decrypts the values of a tree and compares its checksum.
+// decrypt decrypts the values of a tree and verifies its checksum.
 func (e *editor) decrypt(t *sops.Tree, key []byte) error {
 	c := newCipher()
 	mac, err := t.Decrypt(key, c)
 	if err != nil {
 		line, column := e.position(c.path, c.text)
-		return &Error{Reason: Changed, File: e.file, Line: line, Column: column, Message: c.where() + " is not as it was encrypted: it was changed by hand, or merged",
-			hint: "take the file from before the change (git log -p), or decrypt it with sops --ignore-mac and encrypt it anew"}
+		return &Error{Reason: Changed, File: e.file, Line: line, Column: column, Message: c.where() + " was changed after it was encrypted: it was edited by hand, or merged",
+			hint: "restore the file from before the change (git log -p), or decrypt it with sops --ignore-mac and encrypt it again"}
 	}
 	m := t.Metadata
 	if err := e.checksum(&m); err != nil {
@@ -227,15 +223,15 @@ func (e *editor) decrypt(t *sops.Tree, key []byte) error {
 		return nil
 	}
 	line, column := e.metadataPosition("mac")
-	return &Error{Reason: Changed, File: e.file, Line: line, Column: column, Message: "the checksum (sops.mac) doesn't match: a key or value was added, taken away or changed by hand",
-		hint: "take the file from before the change (git log -p), or decrypt it with sops --ignore-mac, look at what it holds and encrypt it anew"}
+	return &Error{Reason: Changed, File: e.file, Line: line, Column: column, Message: "the checksum (sops.mac) does not match: a key or value was added, removed or changed by hand",
+		hint: "restore the file from before the change (git log -p), or decrypt it with sops --ignore-mac, check its values and encrypt it again"}
 }
 
-// checksum says whether there is one, whatever it is.
+// checksum returns an error if the metadata contain no checksum. It does not verify the checksum.
 func (e *editor) checksum(m *sops.Metadata) error {
 	if mac := m.MessageAuthenticationCode; strings.HasPrefix(mac, "ENC[") && strings.HasSuffix(mac, "]") {
 		return nil
 	}
 	line, column := e.metadataPosition("mac")
-	return &Error{Reason: Malformed, File: e.file, Line: line, Column: column, Message: notWhole, hint: "take the file from before the change (git log -p)"}
+	return &Error{Reason: Malformed, File: e.file, Line: line, Column: column, Message: notWhole, hint: "restore the file from before the change (git log -p)"}
 }

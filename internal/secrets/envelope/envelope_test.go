@@ -185,7 +185,7 @@ func TestUpdateKeys(t *testing.T) {
 	}
 
 	_, _, err = envelope.UpdateKeys("a.yaml", sealed, to(t, alice.public, carol.public), newPair(t).ids)
-	wantReason(t, err, envelope.NoKey, "no private key at hand")
+	wantReason(t, err, envelope.NoKey, "no private key that is available")
 
 	out, change, err := envelope.UpdateKeys("a.yaml", sealed, to(t, alice.public, carol.public), alice.ids)
 	if err != nil || len(change.Added) != 1 || len(change.Removed) != 1 || change.Removed[0].ID != bob.public {
@@ -307,7 +307,7 @@ func TestKeyGroups(t *testing.T) {
 	cryptotest.SetGlobalRandom(t, 1)
 	a, b, c, d := newPair(t), newPair(t), newPair(t), newPair(t)
 	sealed := encrypt(t, "a.yaml", secret, groups(t, 2, a, b, c))
-	wantReason(t, envelope.Check("a.yaml", sealed, a.ids), envelope.NoKey, "1 of the 2 key groups")
+	wantReason(t, envelope.Check("a.yaml", sealed, a.ids), envelope.NoKey, "1 of the 2 required key groups")
 	if err := envelope.Check("a.yaml", sealed, both(a, c)); err != nil {
 		t.Error(err)
 	}
@@ -323,7 +323,7 @@ func TestKeyGroups(t *testing.T) {
 	}
 	// A group goes: the data key is shared out anew, which needs as many as open the file.
 	_, _, err = envelope.UpdateKeys("a.yaml", joined, groups(t, 2, a, b), b.ids)
-	wantReason(t, err, envelope.NoKey, "1 of the 2 key groups")
+	wantReason(t, err, envelope.NoKey, "1 of the 2 required key groups")
 	two, change, err := envelope.UpdateKeys("a.yaml", joined, groups(t, 2, a, b), both(a, c))
 	if err != nil || !change.Groups {
 		t.Fatalf("%v %v", change, err)

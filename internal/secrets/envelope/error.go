@@ -6,44 +6,44 @@ import (
 	"github.com/fleetwright/fleetwright/internal/output"
 )
 
-// Reason says why a file can't be encrypted, opened or given to others.
+// Reason is why a file cannot be encrypted, decrypted or updated.
 type Reason string
 
 // The reasons.
 const (
-	// NotEncrypted is a file without metadata of SOPS: it is in plaintext, or cut off before them.
+	// NotEncrypted is a file without SOPS metadata: it is in plaintext, or truncated before the metadata.
 	NotEncrypted Reason = "not encrypted"
-	// Encrypted is a file that is to be encrypted and is already.
+	// Encrypted is a file that should be encrypted but already is.
 	Encrypted Reason = "encrypted"
-	// Malformed is a file that is not in its format, or whose metadata SOPS refuses.
+	// Malformed is a file that is not valid in its format, or whose metadata SOPS refuses.
 	Malformed Reason = "malformed"
-	// Nothing is a file of which a rule chooses no value.
+	// Nothing is a file without any value to encrypt: it is empty, or the creation rule selects none of its values.
 	Nothing Reason = "nothing"
-	// Unusable is a rule, or a file, that SOPS can't encrypt by, or at all.
+	// Unusable is a rule that cannot be used to encrypt, or a file that SOPS cannot encrypt.
 	Unusable Reason = "unusable"
-	// BadRecipient is one that is no public key, or whose plugin isn't there.
+	// BadRecipient is a recipient that is not a public key, or whose plugin is not installed.
 	BadRecipient Reason = "recipient"
-	// OtherService is one of a service that would have to be asked.
+	// OtherService is a recipient of a service that would have to be contacted.
 	OtherService Reason = "other service"
-	// NoKey is a file that no private key at hand opens.
+	// NoKey is a file that no locally available private key decrypts.
 	NoKey Reason = "no key"
-	// Corrupt is a data key that was changed or cut off.
+	// Corrupt is a data key that was changed or truncated.
 	Corrupt Reason = "corrupt"
-	// Changed is a file whose values aren't as they were encrypted, or whose checksum is wrong.
+	// Changed is a file whose values were changed after encryption, or whose checksum is wrong.
 	Changed Reason = "changed"
 )
 
-// Error says what is wrong with a file, and where. It holds nothing that is encrypted.
+// Error is what is wrong with a file, with the place. It contains no encrypted value.
 type Error struct {
 	Reason       Reason
 	File         string
-	Line, Column int // 0 where no line is to blame
+	Line, Column int // 0 if no line is wrong
 	Message      string
 
 	hint string
 }
 
-// Error gives file:line:column: message.
+// Error returns file:line:column: message.
 func (e *Error) Error() string {
 	if e.Line == 0 {
 		return output.Line(e.File) + ": " + e.Message
@@ -51,7 +51,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s", output.Line(e.File), e.Line, max(e.Column, 1), e.Message)
 }
 
-// Hint is the way out.
+// Hint returns how to fix the error.
 func (e *Error) Hint() string { return e.hint }
 
 func hintOf(err error) string {

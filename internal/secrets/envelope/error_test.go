@@ -36,7 +36,7 @@ func TestBrokenFiles(t *testing.T) {
 		reason envelope.Reason
 		says   string
 	}{
-		"cut off before the metadata":   {sealed[:sops+1], envelope.NotEncrypted, "a.yaml: the file has no metadata of sops"},
+		"cut off before the metadata":   {sealed[:sops+1], envelope.NotEncrypted, "a.yaml: the file has no SOPS metadata"},
 		"cut off in the metadata":       {sealed[:mac], envelope.Malformed, "a.yaml:"},
 		"cut off in the armor":          {sealed[:end], envelope.Malformed, "a.yaml:"},
 		"cut off in the checksum":       {sealed[:mac+40], envelope.Malformed, "a.yaml:"},
@@ -46,11 +46,11 @@ func TestBrokenFiles(t *testing.T) {
 		"a value changed":               {replace(t, sealed, "password: ENC[AES256_GCM,data:", "password: ENC[AES256_GCM,data:AAAA"), envelope.Changed, "stringData.password"},
 		"a value under another key":     {replace(t, sealed, "    password: ", "    passphrase: "), envelope.Changed, "stringData.passphrase"},
 		"a value taken away":            {replace(t, sealed, "    token: ", "    #token: "), envelope.Changed, "the checksum"},
-		"a number":                      {replace(t, sealed, string(cipherText(t, sealed))+"]", "42"), envelope.Changed, "not as it was encrypted"},
+		"a number":                      {replace(t, sealed, string(cipherText(t, sealed))+"]", "42"), envelope.Changed, "was changed after it was encrypted"},
 		"a corrupt armor":               {replace(t, sealed, "-----BEGIN AGE ENCRYPTED FILE-----", "-----BEGIN AGE FILE-----"), envelope.Corrupt, "a.yaml:"},
 		"an armor with another letter":  {flip(sealed, end-40), envelope.Corrupt, alice.public},
 		"the key's own stanza":          {flip(sealed, begin+90), envelope.Corrupt, alice.public},
-		"a key twice":                   {replace(t, sealed, "kind: Secret\n", "kind: Secret\nkind: Secret\n"), envelope.Malformed, "a key stands twice"},
+		"a key twice":                   {replace(t, sealed, "kind: Secret\n", "kind: Secret\nkind: Secret\n"), envelope.Malformed, "a map has a duplicate key"},
 		"no YAML":                       {[]byte("a: [\n"), envelope.Malformed, "a.yaml:"},
 		"a text":                        {[]byte("canary\n"), envelope.Malformed, "a single value"},
 		"aliases without end":           {bomb(), envelope.Malformed, "a.yaml:"},
@@ -106,19 +106,19 @@ func TestBrokenPlain(t *testing.T) {
 		reason     envelope.Reason
 		says       string
 	}{
-		"encrypted already":        {"a.yaml", string(encrypt(t, "a.yaml", secret, rule)), rule, envelope.Encrypted, "encrypted already"},
-		"JSON, already":            {"a.json", string(encrypt(t, "a.json", `{"data": {"a": "b"}}`, rule)), rule, envelope.Encrypted, "encrypted already"},
-		"nothing to encrypt":       {"a.yaml", "kind: ConfigMap\nvalues: {password: canary}\n", rule, envelope.Nothing, "chooses no value"},
+		"already encrypted":        {"a.yaml", string(encrypt(t, "a.yaml", secret, rule)), rule, envelope.Encrypted, "already encrypted"},
+		"JSON, already":            {"a.json", string(encrypt(t, "a.json", `{"data": {"a": "b"}}`, rule)), rule, envelope.Encrypted, "already encrypted"},
+		"nothing to encrypt":       {"a.yaml", "kind: ConfigMap\nvalues: {password: canary}\n", rule, envelope.Nothing, "selects no value"},
 		"empty":                    {"a.yaml", "", rule, envelope.Nothing, "empty"},
 		"JSON, cut off":            {"a.json", "{\"data\": {\n\"a\": \"canary\"", rule, envelope.Malformed, "a.json:2:1"},
 		"JSON, a text":             {"a.json", `"canary"`, rule, envelope.Malformed, "single value"},
-		"dotenv":                   {"a.env", "A=1\ncanary\n", ruleOf(t, "creation_rules:\n  - age: "+alice.public+"\n"), envelope.Malformed, "not NAME=VALUE"},
+		"dotenv":                   {"a.env", "A=1\ncanary\n", ruleOf(t, "creation_rules:\n  - age: "+alice.public+"\n"), envelope.Malformed, "not of the form NAME=VALUE"},
 		"INI":                      {"a.ini", "[a]\ncanary\n", ruleOf(t, "creation_rules:\n  - age: "+alice.public+"\n"), envelope.Malformed, "a.ini"},
-		"a key twice":              {"a.yaml", "data:\n  a: canary\n  a: canary\n", rule, envelope.Malformed, "a.yaml:3:1: a key stands twice"},
+		"a key twice":              {"a.yaml", "data:\n  a: canary\n  a: canary\n", rule, envelope.Malformed, "a.yaml:3:1: a map has a duplicate key"},
 		"a list":                   {"a.yaml", "- canary\n", rule, envelope.Malformed, "a.yaml:1:1"},
 		"keys that are numbers":    {"a.yaml", "data:\n  1: canary\n", rule, envelope.Unusable, "a.yaml"},
-		"an expression that isn't": {"a.yaml", secret, ruleOf(t, "creation_rules:\n  - encrypted_regex: '('\n    age: "+alice.public+"\n"), envelope.Unusable, "no regular expression"},
-		"a mistyped recipient":     {"a.yaml", secret, ruleOf(t, "creation_rules:\n  - age: "+alice.public[:20]+"\n"), envelope.BadRecipient, "no recipient of age"},
+		"an expression that isn't": {"a.yaml", secret, ruleOf(t, "creation_rules:\n  - encrypted_regex: '('\n    age: "+alice.public+"\n"), envelope.Unusable, "not a valid regular expression"},
+		"a mistyped recipient":     {"a.yaml", secret, ruleOf(t, "creation_rules:\n  - age: "+alice.public[:20]+"\n"), envelope.BadRecipient, "is not an age recipient"},
 		"no recipient":             {"a.yaml", secret, ruleOf(t, "creation_rules:\n  - path_regex: a\n"), envelope.Unusable, "no recipient"},
 		"another service":          {"a.yaml", secret, ruleOf(t, "creation_rules:\n  - age: "+alice.public+"\n    kms: arn:aws:kms:us-east-1:1:key/k\n"), envelope.OtherService, "kms arn:aws:kms:us-east-1:1:key/k"},
 		"a plugin":                 {"a.yaml", secret, ruleOf(t, "creation_rules:\n  - age: age1yubikey1q2w7u3vpya839jxxuq8g0sedh3d740d4xvn639sqhr95ejj8vu3hyfumptt\n"), envelope.BadRecipient, "age-plugin-yubikey"},
@@ -180,18 +180,18 @@ func TestKeyFiles(t *testing.T) {
 		return file
 	}
 	for name, c := range map[string]struct{ variable, value, says string }{
-		"none":             {"", "", "no private key at hand"},
-		"another":          {"SOPS_AGE_KEY", private, "no private key at hand"},
+		"none":             {"", "", "no private key that is available"},
+		"another":          {"SOPS_AGE_KEY", private, "no private key that is available"},
 		"a public key":     {"SOPS_AGE_KEY_FILE", write("public.txt", "# mine\n"+alice.public+"\n"), "public.txt:2: it is a public key"},
-		"a mistyped one":   {"SOPS_AGE_KEY_FILE", write("typo.txt", strings.ToLower(private)+"\n"), "typo.txt:1: it is no private key of age"},
-		"a letter wrong":   {"SOPS_AGE_KEY_FILE", write("letter.txt", private[:len(private)-1]+"\n"), "letter.txt:1: it is no private key of age: a letter"},
+		"a mistyped one":   {"SOPS_AGE_KEY_FILE", write("typo.txt", strings.ToLower(private)+"\n"), "typo.txt:1: it is not an age private key"},
+		"a letter wrong":   {"SOPS_AGE_KEY_FILE", write("letter.txt", private[:len(private)-1]+"\n"), "letter.txt:1: it is not a valid age private key: a character"},
 		"no file":          {"SOPS_AGE_KEY_FILE", filepath.Join(dir, "absent.txt"), "absent.txt: no such file"},
 		"a folder":         {"SOPS_AGE_KEY_FILE", dir, "is a directory"},
-		"a locked one":     {"SOPS_AGE_KEY_FILE", write("locked.txt", "age-encryption.org/v1\n-> scrypt x 18\n"), "locked.txt: the keys are locked with a passphrase"},
-		"no SSH key":       {"SOPS_AGE_SSH_PRIVATE_KEY_FILE", write("ssh", "x"), "it is no private key of SSH"},
-		"from a command":   {"SOPS_AGE_KEY_CMD", "pass show age", "SOPS_AGE_KEY_CMD: only sops runs it"},
-		"in the user's":    {"XDG_CONFIG_HOME", filepath.Dir(write("keys.txt", "x")), "no private key at hand"},
-		"in the variable ": {"SOPS_AGE_KEY", "canary", "SOPS_AGE_KEY:1: it is no private key"},
+		"a locked one":     {"SOPS_AGE_KEY_FILE", write("locked.txt", "age-encryption.org/v1\n-> scrypt x 18\n"), "locked.txt: the keys have a passphrase"},
+		"no SSH key":       {"SOPS_AGE_SSH_PRIVATE_KEY_FILE", write("ssh", "x"), "not an SSH private key"},
+		"from a command":   {"SOPS_AGE_KEY_CMD", "pass show age", "SOPS_AGE_KEY_CMD: only sops runs this command"},
+		"in the user's":    {"XDG_CONFIG_HOME", filepath.Dir(write("keys.txt", "x")), "no private key that is available"},
+		"in the variable ": {"SOPS_AGE_KEY", "canary", "SOPS_AGE_KEY:1: it is not an age private key"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ids := keys.Find(func(variable string) string {

@@ -14,20 +14,20 @@ import (
 	"github.com/fleetwright/fleetwright/internal/secrets/keys"
 )
 
-// recipientOf tells whose a key is.
+// recipientOf returns the recipient for a key of SOPS.
 func recipientOf(key sopskeys.MasterKey) secrets.Recipient {
 	service, id := key.TypeToIdentifier(), key.ToString()
 	switch service {
 	case "kms":
-		id, _, _ = strings.Cut(id, "|") // the context and profile
+		id, _, _ = strings.Cut(id, "|") // without the context and profile
 	case "azure_kv":
-		// The vault's URL may end with a slash, and so does a key without a version.
+		// The vault's URL may end with a slash, and so may a key without a version.
 		id = strings.TrimSuffix(strings.Replace(id, "//keys/", "/keys/", 1), "/")
 	}
 	return secrets.Recipient{Service: service, ID: id}
 }
 
-// open decrypts, for each group, its part of the data key: nil where no private key does.
+// open returns the decrypted part of the data key for each group, nil if no private key decrypts it.
 func (e *editor) open(m *sops.Metadata, ids *keys.Identities) ([][]byte, error) {
 	parts := make([][]byte, len(m.KeyGroups))
 	opened, corrupt := 0, (*Error)(nil)
@@ -47,10 +47,10 @@ func (e *editor) open(m *sops.Metadata, ids *keys.Identities) ([][]byte, error) 
 	if corrupt != nil {
 		return nil, corrupt
 	}
-	return nil, e.closed(m, ids, opened, needed)
+	return nil, e.noKeyError(m, ids, opened, needed)
 }
 
-// needed is how many groups open a file.
+// needed returns the number of groups that are needed to decrypt a file.
 func needed(m *sops.Metadata) int {
 	if len(m.KeyGroups) == 1 {
 		return 1
@@ -61,8 +61,8 @@ func needed(m *sops.Metadata) int {
 	return m.ShamirThreshold
 }
 
-// openGroup opens a group's part with the first key that does. What is corrupt is told where
-// none does.
+// openGroup decrypts a group's part with the first private key that can. If none can, it returns the error
+// for a corrupt key.
 func (e *editor) openGroup(group sops.KeyGroup, ids *keys.Identities) (part []byte, corrupt *Error) {
 	for _, key := range group {
 		r := recipientOf(key)
@@ -76,15 +76,16 @@ func (e *editor) openGroup(group sops.KeyGroup, ids *keys.Identities) (part []by
 		case errors.Is(err, keys.ErrOther) && !slices.Contains(ids.Recipients, r.ID), corrupt != nil:
 		default:
 			line, column := e.recipientPosition(r)
-			corrupt = &Error{Reason: Corrupt, File: e.file, Line: line, Column: column, Message: fmt.Sprintf("the data key for %s can't be read: %v", r.ID, err),
-				hint: "take the file from before the change (git log -p), or open it with another key and run fleetwright secrets updatekeys --rotate"}
+			corrupt = &Error{Reason: Corrupt, File: e.file, Line: line, Column: column, Message: fmt.Sprintf("the data key for %s cannot be read: %v", r.ID, err),
+				hint: "restore the file from before the change (git log -p), or run fleetwright secrets updatekeys --rotate with another key"}
 		}
 	}
 	return nil, corrupt
 }
 
-// closed says that private keys don't open a file, whose do, and where keys were looked for.
-func (e *editor) closed(m *sops.Metadata, ids *keys.Identities, opened, needed int) error {
+// noKeyError returns the error that no private key decrypts a file. It lists the file's recipients, and where private keys were
+// searched.
+func (e *editor) noKeyError(m *sops.Metadata, ids *keys.Identities, opened, needed int) error {
 	var names []string
 	for _, group := range m.KeyGroups {
 		for _, key := range group {
@@ -93,21 +94,21 @@ func (e *editor) closed(m *sops.Metadata, ids *keys.Identities, opened, needed i
 		}
 	}
 	line, column := e.metadataPosition()
-	message := "no private key at hand opens this file; those of these do: " + strings.Join(names, ", ")
+	message := "no private key that is available locally opens this file; the private keys of these recipients do: " + strings.Join(names, ", ")
 	if len(m.KeyGroups) > 1 {
-		message = fmt.Sprintf("the private keys at hand open %d of the %d key groups that are needed; keys of the groups: %s", opened, needed, strings.Join(names, ", "))
+		message = fmt.Sprintf("the private keys that are available locally open %d of the %d required key groups; keys of the groups: %s", opened, needed, strings.Join(names, ", "))
 	}
 	for _, problem := range ids.Problems {
 		message += "\n  " + problem.Error()
 	}
-	hint := "name a file with one of them in SOPS_AGE_KEY_FILE"
+	hint := "set SOPS_AGE_KEY_FILE to a file with one of them"
 	if ids.Len() == 0 && len(ids.Looked) > 0 {
 		hint += "; there is no key in " + strings.Join(ids.Looked, ", ")
 	}
 	return &Error{Reason: NoKey, File: e.file, Line: line, Column: column, Message: message, hint: hint}
 }
 
-// join makes the data key of the parts of the groups.
+// join combines the parts of the groups into the data key.
 func (e *editor) join(m *sops.Metadata, parts [][]byte) ([]byte, error) {
 	if len(m.KeyGroups) == 1 {
 		return parts[0], nil
@@ -120,7 +121,7 @@ func (e *editor) join(m *sops.Metadata, parts [][]byte) ([]byte, error) {
 	}
 	key, err := shamir.Combine(have)
 	if err != nil {
-		return nil, &Error{Reason: Corrupt, File: e.file, Message: "the parts of the data key that the key groups hold don't fit together", hint: "take the file from before the change (git log -p)"}
+		return nil, &Error{Reason: Corrupt, File: e.file, Message: "the data key cannot be combined from the parts of the key groups", hint: "restore the file from before the change (git log -p)"}
 	}
 	return key, nil
 }

@@ -11,18 +11,18 @@ import (
 	"github.com/fleetwright/fleetwright/internal/secrets/keys"
 )
 
-// Change is what a rule changes of who can read a file.
+// Change is the change of a file's recipients because of a rule.
 type Change struct {
 	Added, Removed []secrets.Recipient
-	// Groups says that recipients move between key groups, or that their number or the
-	// threshold changes: the data key is shared out anew.
+	// Groups is set if recipients move between key groups, or if the number of groups or the
+	// threshold changes: the data key is split again.
 	Groups bool
 }
 
-// Any says whether anything changes.
+// Any reports whether anything changes.
 func (c Change) Any() bool { return len(c.Added)+len(c.Removed) > 0 || c.Groups }
 
-// Metadata tells, without any private key, who can read an encrypted file, whatever its format.
+// Metadata returns, without any private key, the recipients of an encrypted file of any format.
 func Metadata(file string, data []byte) (*secrets.Metadata, error) {
 	e, t, err := load(file, data, secrets.Indents{})
 	if err != nil {
@@ -41,7 +41,8 @@ func Metadata(file string, data []byte) (*secrets.Metadata, error) {
 	return m, nil
 }
 
-// Compare tells, without any private key, what a rule changes of an encrypted file.
+// Compare returns, without any private key, the changes of a rule to the recipients of an encrypted
+// file.
 func Compare(file string, data []byte, rule *secrets.CreationRule) (Change, error) {
 	_, t, err := load(file, data, rule.Indents)
 	if err != nil {
@@ -50,10 +51,10 @@ func Compare(file string, data []byte, rule *secrets.CreationRule) (Change, erro
 	return compare(&t.Metadata, rule), nil
 }
 
-// UpdateKeys gives an encrypted file to those that a rule names, and to no others, as "sops
-// updatekeys" does: with the data key that it has, so that who could read the file before still
-// knows it. The data keys of those who stay are kept as they are, whatever their service. The
-// result is the data itself where nothing changes. Private keys are needed only where somebody is
+// UpdateKeys sets the recipients of an encrypted file to those of a rule, as "sops
+// updatekeys" does. It keeps the data key, so that former recipients who could read the file still
+// know it. It does not change the encrypted data keys of recipients that stay, whatever their service. If
+// nothing changes, it returns the data unchanged. It needs private keys only if a recipient is
 // added.
 func UpdateKeys(file string, data []byte, rule *secrets.CreationRule, ids *keys.Identities) ([]byte, Change, error) {
 	e, t, err := load(file, data, rule.Indents)
@@ -79,8 +80,8 @@ func UpdateKeys(file string, data []byte, rule *secrets.CreationRule, ids *keys.
 	return out, change, err
 }
 
-// Rotate encrypts a file anew, with a new data key that only those know whom a rule names, or
-// where the rule is nil, those who can read the file. Which values are encrypted stays.
+// Rotate encrypts a file again, with a new data key for the recipients that a rule names, or for the
+// current recipients if the rule is nil. The same values stay encrypted.
 func Rotate(file string, data []byte, rule *secrets.CreationRule, ids *keys.Identities, now time.Time) ([]byte, Change, error) {
 	e, t, err := open(file, data, ids)
 	if err != nil {
@@ -105,7 +106,7 @@ func Rotate(file string, data []byte, rule *secrets.CreationRule, ids *keys.Iden
 	return out, change, err
 }
 
-// groupsOf are the recipients of a file.
+// groupsOf returns the recipients of a file, by group.
 func groupsOf(m *sops.Metadata) [][]secrets.Recipient {
 	var groups [][]secrets.Recipient
 	for _, keys := range m.KeyGroups {
@@ -118,7 +119,7 @@ func groupsOf(m *sops.Metadata) [][]secrets.Recipient {
 	return groups
 }
 
-// threshold is how many of a rule's groups are needed: as the rule says, or the file, or all.
+// threshold returns how many of a rule's groups are needed to decrypt: as the rule says, or else the file, or else all.
 func threshold(m *sops.Metadata, rule *secrets.CreationRule) int {
 	if len(rule.Groups) < 2 {
 		return 0
@@ -144,14 +145,14 @@ func compare(m *sops.Metadata, rule *secrets.CreationRule) Change {
 		return change
 	}
 	for i := range have {
-		// One who stays in the file, but in another group.
+		// Recipients that stay in the file, but in another group.
 		moved := append(without(without(have[i], rule.Groups[i]), change.Removed), without(without(rule.Groups[i], have[i]), change.Added)...)
 		change.Groups = change.Groups || len(moved) > 0
 	}
 	return change
 }
 
-// without are the recipients that are not among others.
+// without returns the recipients that are not among others.
 func without(all, others []secrets.Recipient) []secrets.Recipient {
 	var left []secrets.Recipient
 	for _, r := range all {
@@ -162,8 +163,8 @@ func without(all, others []secrets.Recipient) []secrets.Recipient {
 	return left
 }
 
-// exchange takes out of each group who goes and adds who comes, to the part of the data key that
-// the group has.
+// exchange removes recipients from each group, and adds recipients by encrypting the group's part of the data key
+// to them.
 func (e *editor) exchange(m *sops.Metadata, rule *secrets.CreationRule, ids *keys.Identities) error {
 	for i, group := range m.KeyGroups {
 		var masters sops.KeyGroup
@@ -180,7 +181,7 @@ func (e *editor) exchange(m *sops.Metadata, rule *secrets.CreationRule, ids *key
 					return corrupt
 				}
 				if opened == nil {
-					return e.closed(&sops.Metadata{KeyGroups: []sops.KeyGroup{group}}, ids, 0, 1)
+					return e.noKeyError(&sops.Metadata{KeyGroups: []sops.KeyGroup{group}}, ids, 0, 1)
 				}
 				part = opened
 			}
@@ -195,7 +196,7 @@ func (e *editor) exchange(m *sops.Metadata, rule *secrets.CreationRule, ids *key
 	return nil
 }
 
-// regroup shares the data key out anew.
+// regroup splits the data key again for the groups of a rule.
 func (e *editor) regroup(m *sops.Metadata, rule *secrets.CreationRule, ids *keys.Identities) error {
 	parts, err := e.open(m, ids)
 	if err != nil {
@@ -206,5 +207,5 @@ func (e *editor) regroup(m *sops.Metadata, rule *secrets.CreationRule, ids *keys
 		return err
 	}
 	m.ShamirThreshold = threshold(m, rule)
-	return e.give(m, key, rule.Groups)
+	return e.encryptKey(m, key, rule.Groups)
 }

@@ -18,38 +18,38 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// Identities are private keys. They never print themselves.
+// Identities are private keys. They never print the keys.
 type Identities struct {
 	ids []age.Identity
-	// Recipients are the public keys of those whose private key tells it: not of a
-	// plugin's, nor of SSH's.
+	// Recipients are the public keys of those private keys that contain it: not of keys of
+	// plugins or SSH.
 	Recipients []string
-	// Looked are the places that hold no key.
+	// Looked are the places that were searched and contain no key.
 	Looked []string
-	// Problems are places whose keys can't be read, and why, each naming its place.
+	// Problems are errors of places whose keys can't be read; each names its place.
 	Problems []error
 }
 
-// String keeps keys out of what is printed.
+// String returns the number of keys, so that no key is printed.
 func (i *Identities) String() string { return fmt.Sprintf("%d private keys", len(i.ids)) }
 
-// GoString keeps keys out of what is printed.
+// GoString returns the number of keys, so that no key is printed.
 func (i *Identities) GoString() string { return i.String() }
 
-// Len is the number of keys.
+// Len returns the number of keys.
 func (i *Identities) Len() int { return len(i.ids) }
 
-// Parse reads the text of a file of keys: one a line, and comments that begin with #.
-// The name stands for the file in errors, which never hold a key.
+// Parse parses a file of keys: one key per line, and comments that begin with #. name is the name
+// of the file in errors, which never contain a key.
 func Parse(name, text string) (*Identities, error) {
 	i := &Identities{}
 	return i, i.parse(name, text, false)
 }
 
-// Find looks for private keys where SOPS does: in SOPS_AGE_KEY, in the files that
-// SOPS_AGE_KEY_FILE and SOPS_AGE_SSH_PRIVATE_KEY_FILE name, in sops/age/keys.txt of the
-// user's configuration, and in ~/.ssh. Keys that a command prints
-// (SOPS_AGE_KEY_CMD) are not asked for, nor is a passphrase: Problems says so.
+// Find searches private keys where SOPS does: in SOPS_AGE_KEY, in the files in
+// SOPS_AGE_KEY_FILE and SOPS_AGE_SSH_PRIVATE_KEY_FILE, in sops/age/keys.txt of the
+// user's configuration, and in ~/.ssh. It does not run the command in
+// SOPS_AGE_KEY_CMD and does not ask for a passphrase: then Problems has an entry.
 // Source: github.com/getsops/sops/v3 v3.13 age, loadIdentities.
 func Find(env func(string) string) *Identities {
 	i := &Identities{}
@@ -65,7 +65,7 @@ func Find(env func(string) string) *Identities {
 		i.Looked = append(i.Looked, "SOPS_AGE_KEY_FILE")
 	}
 	if env("SOPS_AGE_KEY_CMD") != "" {
-		i.note(errors.New("SOPS_AGE_KEY_CMD: only sops runs it: put what it prints into SOPS_AGE_KEY"))
+		i.note(errors.New("SOPS_AGE_KEY_CMD: only sops runs this command: set SOPS_AGE_KEY to its output"))
 	}
 	if file := DefaultFile(env); file != "" {
 		i.file("", file, false)
@@ -79,8 +79,8 @@ func (i *Identities) note(err error) {
 	}
 }
 
-// DefaultFile is the file in which SOPS looks for the user's keys, "" where there is no
-// home.
+// DefaultFile returns the file in which SOPS searches the user's keys, "" if there is no
+// home folder.
 func DefaultFile(env func(string) string) string {
 	dir := env("XDG_CONFIG_HOME")
 	switch home := env("HOME"); {
@@ -100,7 +100,7 @@ func DefaultFile(env func(string) string) string {
 	return filepath.Join(dir, "sops", "age", "keys.txt")
 }
 
-// Files are the files that Find may read.
+// Files returns the files that Find may read.
 func Files(env func(string) string) []string {
 	all := []string{env("SOPS_AGE_KEY_FILE"), env("SOPS_AGE_SSH_PRIVATE_KEY_FILE"), DefaultFile(env)}
 	for _, name := range sshNames {
@@ -134,7 +134,7 @@ func (i *Identities) findSSH(env func(string) string) {
 	}
 }
 
-// mostKeys is how long a file of keys may be, in bytes.
+// mostKeys is the maximum size of a file of keys, in bytes.
 const mostKeys = 1 << 20
 
 func readKeys(file string) (string, error) {
@@ -148,12 +148,12 @@ func readKeys(file string) (string, error) {
 		return "", err
 	}
 	if len(data) > mostKeys {
-		return "", errors.New("it is too long for a file of keys")
+		return "", errors.New("the file is too long for a key file")
 	}
 	return string(data), nil
 }
 
-// named is the place of a file that a variable may name.
+// named returns the name of a file in messages, with the variable that contains it, if any.
 func named(by, file string) string {
 	if by == "" {
 		return file
@@ -173,7 +173,7 @@ func (i *Identities) file(by, file string, needed bool) {
 	}
 }
 
-// cause is an error of a file without the file's name.
+// cause returns a file's error without the file's name.
 func cause(err error) error {
 	if at := (*fs.PathError)(nil); errors.As(err, &at) {
 		return at.Err
@@ -192,20 +192,20 @@ func (i *Identities) ssh(file string, needed bool) error {
 	}
 	id, err := agessh.ParseIdentity([]byte(text))
 	if locked := (*ssh.PassphraseMissingError)(nil); errors.As(err, &locked) {
-		return fmt.Errorf("%s: the key is locked with a passphrase, which only sops asks for", file)
+		return fmt.Errorf("%s: the key has a passphrase, for which only sops asks", file)
 	}
 	if err != nil {
-		return fmt.Errorf("%s: it is no private key of SSH that age knows: ed25519 or RSA", file)
+		return fmt.Errorf("%s: not an SSH private key that age supports (ed25519 or RSA)", file)
 	}
 	i.ids = append(i.ids, id)
 	return nil
 }
 
-// parse adds the keys of a text: one a line, or where many stand on a line, a word. All or
-// none are added.
+// parse adds the keys in a text: one per line, or, if many is set, one per word. It adds all or
+// none.
 func (i *Identities) parse(place, text string, many bool) error {
 	if strings.HasPrefix(text, "age-encryption") || strings.HasPrefix(text, "-----BEGIN AGE") {
-		return fmt.Errorf("%s: the keys are locked with a passphrase, which only sops asks for", place)
+		return fmt.Errorf("%s: the keys have a passphrase, for which only sops asks", place)
 	}
 	before := *i
 	number := 0
@@ -236,13 +236,13 @@ func (i *Identities) parse(place, text string, many bool) error {
 	return nil
 }
 
-// identity reads a private key. The error doesn't hold it.
+// identity parses a private key. The error doesn't contain the key.
 func identity(s string) (id age.Identity, recipient string, err error) {
 	switch {
 	case strings.HasPrefix(s, "AGE-PLUGIN-"):
 		id, err := plugin.NewIdentity(s, noTerminal())
 		if err != nil {
-			return nil, "", errors.New("it is no identity of a plugin of age: a letter is wrong")
+			return nil, "", errors.New("it is not a valid identity of an age plugin: a character is wrong")
 		}
 		return id, "", nil
 	case strings.HasPrefix(s, "AGE-SECRET-KEY-PQ-1"):
@@ -254,23 +254,23 @@ func identity(s string) (id age.Identity, recipient string, err error) {
 			return id, id.Recipient().String(), nil
 		}
 	case IsRecipient(s):
-		return nil, "", errors.New("it is a public key: a private one begins with AGE-SECRET-KEY-1")
+		return nil, "", errors.New("it is a public key: a private key begins with AGE-SECRET-KEY-1")
 	default:
-		return nil, "", errors.New("it is no private key of age, which begins with AGE-SECRET-KEY-1")
+		return nil, "", errors.New("it is not an age private key, which begins with AGE-SECRET-KEY-1")
 	}
-	return nil, "", errors.New("it is no private key of age: a letter is wrong, or missing")
+	return nil, "", errors.New("it is not a valid age private key: a character is wrong or missing")
 }
 
-// ParseSSH reads the private key of an SSH key pair, in PEM.
+// ParseSSH parses the private key of an SSH key pair in PEM format.
 func ParseSSH(name string, pem []byte) (*Identities, error) {
 	id, err := agessh.ParseIdentity(bytes.TrimSpace(pem))
 	if err != nil {
-		return nil, fmt.Errorf("%s: it is no private key of SSH that age knows: ed25519 or RSA", name)
+		return nil, fmt.Errorf("%s: not an SSH private key that age supports (ed25519 or RSA)", name)
 	}
 	return &Identities{ids: []age.Identity{id}}, nil
 }
 
-// And are the keys of both.
+// And returns the identities of both.
 func (i *Identities) And(other *Identities) *Identities {
 	return &Identities{
 		ids:        slices.Concat(i.ids, other.ids),

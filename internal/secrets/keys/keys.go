@@ -1,4 +1,4 @@
-// Package keys is the only importer of age: what is a key, whose, and what it opens.
+// Package keys is the only importer of age: it parses keys, and encrypts and decrypts with them.
 package keys
 
 import (
@@ -9,9 +9,9 @@ import (
 	"filippo.io/age/plugin"
 )
 
-// IsRecipient says whether a string is a public key of age: X25519, hybrid
-// post-quantum or a plugin's (C2SP.org/age), or a public key of SSH that age
-// encrypts to: ssh-ed25519 or ssh-rsa of 2048 bits or more.
+// IsRecipient reports whether a string is an age public key: X25519, hybrid post-quantum or a
+// plugin's (C2SP.org/age), or an SSH public key that age can encrypt to: ssh-ed25519 or ssh-rsa of
+// 2048 bits or more.
 func IsRecipient(s string) bool {
 	if IsPlugin(s) {
 		_, _, err := plugin.ParseRecipient(s)
@@ -21,17 +21,17 @@ func IsRecipient(s string) bool {
 	return err == nil
 }
 
-// IsPlugin says whether a recipient is of a plugin's kind, such as age1yubikey1…, to
-// which only the plugin encrypts.
+// IsPlugin reports whether a recipient belongs to a plugin, such as age1yubikey1…; only
+// the plugin can encrypt to it.
 func IsPlugin(s string) bool {
 	return strings.HasPrefix(s, "age1") && strings.Count(s, "1") > 1 && !strings.HasPrefix(s, "age1pq1")
 }
 
-// IsSSH says whether a recipient is a public key of SSH.
+// IsSSH reports whether a recipient is an SSH public key.
 func IsSSH(s string) bool { return strings.HasPrefix(s, "ssh-") }
 
-// Bare is a recipient without what is not of the key: the comment of a public key of
-// SSH, and space around it.
+// Bare returns a recipient without the comment of an SSH public key and without
+// surrounding space.
 func Bare(s string) string {
 	s = strings.TrimSpace(s)
 	if !IsSSH(s) {
@@ -43,8 +43,8 @@ func Bare(s string) string {
 	return s
 }
 
-// recipient reads a public key as SOPS does, by how it begins. A plugin is not started
-// before something is encrypted.
+// recipient parses a public key as SOPS does, by its prefix. A plugin is not started
+// until something is encrypted.
 func recipient(s string) (age.Recipient, error) {
 	switch {
 	case strings.HasPrefix(s, "age1pq1"):
@@ -57,8 +57,8 @@ func recipient(s string) (age.Recipient, error) {
 	return age.ParseX25519Recipient(s)
 }
 
-// RecipientOf is the public key of a private key of age: X25519 or hybrid
-// post-quantum. A key with a mistyped letter is none.
+// RecipientOf returns the public key of an age private key: X25519 or hybrid
+// post-quantum. It returns false for a mistyped key.
 func RecipientOf(identity string) (recipient string, ok bool) {
 	if id, err := age.ParseX25519Identity(identity); err == nil {
 		return id.Recipient().String(), true
@@ -69,7 +69,7 @@ func RecipientOf(identity string) (recipient string, ok bool) {
 	return "", false
 }
 
-// Generate makes a new key pair of age, X25519.
+// Generate generates an age key pair, X25519.
 func Generate() (private, public string, err error) {
 	id, err := age.GenerateX25519Identity()
 	if err != nil {

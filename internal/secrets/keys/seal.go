@@ -16,7 +16,7 @@ import (
 func Seal(to string, data []byte) (armored string, err error) {
 	r, err := recipient(strings.TrimSpace(to))
 	if err != nil {
-		return "", fmt.Errorf("%q is not a recipient of age", to)
+		return "", fmt.Errorf("%q is not an age recipient", to)
 	}
 	var out bytes.Buffer
 	a := armor.NewWriter(&out)
@@ -36,27 +36,27 @@ func Seal(to string, data []byte) (armored string, err error) {
 	return out.String(), nil
 }
 
-// PluginError says that the plugin of a recipient is not there.
+// PluginError reports that the plugin of a recipient is not installed.
 type PluginError struct{ Recipient, Name string }
 
 func (e *PluginError) Error() string {
-	return fmt.Sprintf("%s is encrypted to by a plugin, and there is no age-plugin-%s on PATH", e.Recipient, e.Name)
+	return fmt.Sprintf("%s needs a plugin, but there is no age-plugin-%s on PATH", e.Recipient, e.Name)
 }
 
-// Hint is the way out.
+// Hint returns how to fix the error.
 func (e *PluginError) Hint() string { return "install age-plugin-" + e.Name }
 
-// ErrOther says that none of some keys is the one that a message was encrypted to.
-var ErrOther = errors.New("none of the private keys opens it")
+// ErrOther is returned if a message was encrypted to none of the keys.
+var ErrOther = errors.New("no private key opens it")
 
-// ErrCorrupt says that a message is none of age's, or was changed or cut off.
-var ErrCorrupt = errors.New("it is no message of age: it was changed, or cut off")
+// ErrCorrupt is returned for a message that is not age's, or that was changed or truncated.
+var ErrCorrupt = errors.New("it is not an age message: it was changed or truncated")
 
-// mostSealed is how long a sealed message may be, in bytes: a data key has 32.
+// mostSealed is the maximum length of a sealed message, in bytes: a data key has 32.
 const mostSealed = 1 << 20
 
-// Open decrypts what [Seal] encrypted. The error is [ErrOther], [ErrCorrupt], or
-// what a plugin said.
+// Open decrypts the output of [Seal]. The error is [ErrOther], [ErrCorrupt], or the error of a
+// plugin.
 func (i *Identities) Open(armored string) ([]byte, error) {
 	if len(i.ids) == 0 {
 		return nil, ErrOther
@@ -78,9 +78,9 @@ func (i *Identities) Open(armored string) ([]byte, error) {
 	return data, nil
 }
 
-// noTerminal answers plugins that ask: a message is left out, a question is refused.
+// noTerminal is the interface for plugins that interact with the user: messages are dropped, and questions are refused.
 func noTerminal() *plugin.ClientUI {
-	refuse := errors.New("it asks for something, which only sops can pass on")
+	refuse := errors.New("it asks for input, which only sops supports")
 	return &plugin.ClientUI{
 		DisplayMessage: func(string, string) error { return nil },
 		RequestValue:   func(string, string, bool) (string, error) { return "", refuse },

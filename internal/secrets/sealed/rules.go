@@ -1,5 +1,5 @@
-// Package sealed encrypts the files of folders in place, and gives encrypted ones to others.
-// What it writes holds no value in plaintext, whatever happens: a file is replaced as a whole.
+// Package sealed encrypts the files of folders in place, and updates the recipients of encrypted files.
+// It never writes a value in plaintext, even if it fails: it replaces each file as a whole.
 package sealed
 
 import (
@@ -17,9 +17,9 @@ import (
 	"github.com/fleetwright/fleetwright/internal/secrets"
 )
 
-// Rules finds the creation rules of files on disk.
+// Rules finds the creation rules for files on disk.
 type Rules struct {
-	// configs by their folders: nil for a folder without one.
+	// configs maps folders to their .sops.yaml; nil for a folder without one.
 	configs map[string]*found
 }
 
@@ -28,55 +28,55 @@ type found struct {
 	err    error
 }
 
-// NewRules makes an empty one, which reads each .sops.yaml once.
+// NewRules returns empty Rules, which read each .sops.yaml once.
 func NewRules() *Rules { return &Rules{configs: map[string]*found{}} }
 
-// ErrNoRule says that nothing tells who shall read a file.
+// ErrNoRule reports that no rule contains the recipients of a file.
 type ErrNoRule struct {
 	File string
-	// Config is the .sops.yaml that has no rule for the file, "" where there is none.
+	// Config is the .sops.yaml without a rule for the file, "" if there is no .sops.yaml.
 	Config string
 }
 
 func (e *ErrNoRule) Error() string {
 	if e.Config == "" {
-		return fmt.Sprintf("%s: no .sops.yaml stands in its folder or above", e.File)
+		return fmt.Sprintf("%s: there is no .sops.yaml in its folder or above", e.File)
 	}
-	return fmt.Sprintf("%s: no creation rule of %s is for it", e.File, e.Config)
+	return fmt.Sprintf("%s: no creation rule of %s matches it", e.File, e.Config)
 }
 
-// Hint is the way out.
+// Hint returns how to fix the error.
 func (e *ErrNoRule) Hint() string {
 	if e.Config == "" {
-		return "write one with who shall read the file, or let fleetwright render write it from the specification's Encryption"
+		return "create one that names the recipients of the file, or let fleetwright render generate it from the specification's Encryption"
 	}
 	return "add a rule whose path_regex matches the file, or rename the file"
 }
 
-// ErrByNameOnly says that a file looks like a secret, and that a rule for all paths is the first that
-// matches it, which is for the files that are named to be encrypted.
+// ErrByNameOnly reports that a file looks like a secret, but that the first rule that matches it is for
+// all paths, so that the file is encrypted only if the user names it.
 type ErrByNameOnly struct{ File, Config string }
 
 func (e *ErrByNameOnly) Error() string {
-	return fmt.Sprintf("%s: is in plaintext, and its rule in %s is for all paths: it is not encrypted unless it is named", e.File, e.Config)
+	return fmt.Sprintf("%s: in plaintext; its rule in %s matches all paths, so the file is encrypted only if it is named", e.File, e.Config)
 }
 
-// Hint is the way out.
+// Hint returns how to fix the error.
 func (e *ErrByNameOnly) Hint() string {
-	return fmt.Sprintf("encrypt it by name, with \"fleetwright secrets encrypt %s\", or give the rule a path_regex", e.File)
+	return fmt.Sprintf("run \"fleetwright secrets encrypt %s\", or add a path_regex to the rule", e.File)
 }
 
-// ErrUnread says that a file may hold a Secret, and that it can't be read.
+// ErrUnread reports that a file may contain a Secret but cannot be read.
 type ErrUnread struct{ File, Why, Way string }
 
 func (e *ErrUnread) Error() string {
-	return fmt.Sprintf("%s: may hold a Secret in plaintext: it %s", output.Line(e.File), e.Why)
+	return fmt.Sprintf("%s: may contain a Secret in plaintext: it %s", output.Line(e.File), e.Why)
 }
 
-// Hint is the way out.
+// Hint returns how to fix the error.
 func (e *ErrUnread) Hint() string { return e.Way }
 
-// unread is the error of a file that may hold a Secret and can't be parsed, nil for others.
+// unread returns the error for a file that may contain a Secret and can't be parsed, nil for other files.
 func unread(file string, data []byte) error {
 	err := secrets.Unread(file, data)
 	if err == nil {
@@ -84,12 +84,12 @@ func unread(file string, data []byte) error {
 	}
 	way := err.Hint
 	if way == "" {
-		way = "correct the file, then run it again"
+		way = "correct the file and run the command again"
 	}
 	return &ErrUnread{File: file, Why: err.Message, Way: way}
 }
 
-// unreadLarge is the error of a file that may hold a Secret and is too large to be encrypted, nil for others.
+// unreadLarge returns the error for a file that may contain a Secret and is too large to be encrypted, nil for other files.
 func unreadLarge(file string) (err error) {
 	f, err := regular.Open(file)
 	if err != nil {
@@ -102,8 +102,8 @@ func unreadLarge(file string) (err error) {
 	return &ErrUnread{File: file, Why: fmt.Sprintf("is larger than %d MB", mostBytes>>20), Way: "split the file, or encrypt it with sops"}
 }
 
-// sound is nil for a .sops.yaml that sops can read from its beginning to its end.
-func (r *Rules) sound(file string) error {
+// checkConfig returns an error unless sops can read a .sops.yaml completely.
+func (r *Rules) checkConfig(file string) error {
 	whole, err := filepath.Abs(file)
 	if err != nil {
 		return err
@@ -118,7 +118,7 @@ func (r *Rules) sound(file string) error {
 	return refused(f.config)
 }
 
-// refused is why sops refuses a configuration, nil where it doesn't.
+// refused returns why sops refuses a configuration, nil if it doesn't.
 func refused(c *secrets.Config) error {
 	if c.Err == nil {
 		return nil
@@ -126,8 +126,8 @@ func refused(c *secrets.Config) error {
 	return fmt.Errorf("%s:%d:%d: %w", output.Line(c.File), c.Err.Line, c.Err.Column, c.Err)
 }
 
-// For is the rule of a file, in the .sops.yaml of the file's folder or of the nearest above: as
-// in "sops --config". The rule says where it stands; the file is as the caller names it.
+// For returns the rule for a file, from the .sops.yaml in the file's folder or in the nearest folder above, as
+// "sops --config" does. file is the path as the user wrote it.
 func (r *Rules) For(file string) (*secrets.CreationRule, *secrets.Config, error) {
 	whole, err := filepath.Abs(file)
 	if err != nil {
@@ -159,7 +159,7 @@ func ruleIn(c *secrets.Config, file, below string) (*secrets.CreationRule, *secr
 	return nil, nil, &ErrNoRule{File: file, Config: c.File}
 }
 
-// in reads the .sops.yaml of a folder, once; nil where there is none.
+// in returns the .sops.yaml of a folder, which it reads once; nil if there is none.
 func (r *Rules) in(dir string) *found {
 	if f, known := r.configs[dir]; known {
 		return f
@@ -181,7 +181,7 @@ func (r *Rules) in(dir string) *found {
 	return f
 }
 
-// named is a file as seen from the working directory, where it is below it.
+// named returns the path of a file relative to the working directory, if it is below it.
 func named(file string) string {
 	if here, err := os.Getwd(); err == nil {
 		if seen, err := filepath.Rel(here, file); err == nil && filepath.IsLocal(seen) {
@@ -191,13 +191,13 @@ func named(file string) string {
 	return filepath.ToSlash(file)
 }
 
-// mostBytes is the size of the largest file that is encrypted.
+// mostBytes is the maximum size of a file that is encrypted.
 const mostBytes = 10 << 20
 
 // read reads a regular file.
 func read(file string) (data []byte, err error) {
 	if inGit(file) {
-		return nil, fmt.Errorf("%s: is git's own", output.Line(file))
+		return nil, fmt.Errorf("%s: belongs to git", output.Line(file))
 	}
 	info, err := os.Lstat(file) // opening a pipe would wait for its other end
 	if err != nil {
@@ -220,7 +220,7 @@ func read(file string) (data []byte, err error) {
 	return data, nil
 }
 
-// inGit says whether a file lies in a folder .git, which is git's own.
+// inGit reports whether a file is in a .git folder.
 func inGit(file string) bool {
 	whole, err := filepath.Abs(file)
 	return err == nil && slices.Contains(strings.Split(filepath.ToSlash(filepath.Dir(whole)), "/"), ".git")
@@ -230,7 +230,7 @@ func tooLarge(file string) error {
 	return fmt.Errorf("%s: is larger than %d MB", output.Line(file), mostBytes>>20)
 }
 
-// readError puts the file's name first.
+// readError returns an error that begins with the file's name.
 func readError(file string, err error) error {
 	if at := (*fs.PathError)(nil); errors.As(err, &at) {
 		return fmt.Errorf("%s: %w", output.Line(file), at.Err)

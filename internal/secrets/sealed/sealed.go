@@ -15,39 +15,39 @@ import (
 	"github.com/fleetwright/fleetwright/internal/secrets/keys"
 )
 
-// Action says what becomes of a file.
+// Action is what was done with a file.
 type Action string
 
 // The actions.
 const (
 	Encrypted Action = "encrypted"
-	Updated   Action = "updated" // other recipients, the data key of before
+	Updated   Action = "updated" // other recipients, the same data key
 	Rotated   Action = "rotated" // a new data key
-	Kept      Action = "kept"    // as it is, byte by byte
-	NoRule    Action = "no rule" // kept, since nothing tells who shall read it
+	Kept      Action = "kept"    // unchanged
+	NoRule    Action = "no rule" // unchanged, because no rule contains its recipients
 )
 
-// Result is what becomes of a file.
+// Result is the result for a file.
 type Result struct {
 	File   string
 	Action Action
-	// Change is of who can read it.
+	// Change is the change of the recipients.
 	Change envelope.Change
-	// Recipients are who can read it now.
+	// Recipients are the new recipients.
 	Recipients []secrets.Recipient
-	// Content is what the file shall hold; it is what it holds where it is kept.
+	// Content is the new content of the file; the old content if the file is not changed.
 	Content []byte
-	// Config is the .sops.yaml that is for the file, "" where none was looked for.
+	// Config is the .sops.yaml for the file, "" if none was needed.
 	Config string
-	// Clear are the values that stand in plaintext in Content.
+	// Clear are the values in plaintext in Content.
 	Clear []secrets.ClearValue
 
-	// before is what the file held.
+	// before is the content of the file on disk.
 	before []byte
 }
 
-// Encrypt encrypts files in memory as the rules say. Encrypted ones are kept. The results are in the
-// order of the files; what fails is told of all files.
+// Encrypt encrypts files in memory by the rules. Encrypted files are not changed. The results are in
+// the order of the files; the error covers all files that fail.
 func (r *Rules) Encrypt(ctx context.Context, files []string, now time.Time) ([]Result, error) {
 	return each(ctx, files, func(file string) (Result, error) {
 		data, err := read(file)
@@ -68,9 +68,9 @@ func (r *Rules) Encrypt(ctx context.Context, files []string, now time.Time) ([]R
 	})
 }
 
-// UpdateKeys gives encrypted files, in memory, to those that the rules name, or with rotate encrypts
-// them anew for those. Where compare is set, it tells the change only, for which no key is needed.
-// Of files that were named, one in plaintext or without a rule is an error.
+// UpdateKeys updates the recipients of encrypted files, in memory, to those that the rules name; with
+// rotate, it encrypts the values again with new data keys. If compare is set, it only reports the
+// change, which needs no key. It is an error if a named file is in plaintext or matches no rule.
 func (r *Rules) UpdateKeys(ctx context.Context, files []string, o UpdateOptions) ([]Result, error) {
 	return each(ctx, files, func(file string) (Result, error) {
 		data, err := read(file)
@@ -90,13 +90,13 @@ func (r *Rules) UpdateKeys(ctx context.Context, files []string, o UpdateOptions)
 	})
 }
 
-// UpdateOptions say how files are given to others.
+// UpdateOptions are the options of an update of recipients.
 type UpdateOptions struct {
-	// Rotate makes new data keys.
+	// Rotate generates new data keys.
 	Rotate bool
-	// Compare tells the change only.
+	// Compare only reports the change.
 	Compare bool
-	// Found says that the files were found in folders, not named.
+	// Found is set if the files were found in folders, not named by the user.
 	Found bool
 	Keys  *keys.Identities
 	Now   time.Time
@@ -118,7 +118,7 @@ func (o UpdateOptions) update(file string, data []byte, rule *secrets.CreationRu
 		res.Action = Rotated
 		res.Content, res.Change, err = envelope.Rotate(file, data, rule, o.Keys, o.Now)
 		if err == nil && secrets.AsMade(data) {
-			res.Content = secrets.MarkMade(res.Content) // the same values, encrypted anew
+			res.Content = secrets.MarkMade(res.Content) // the same values, encrypted again
 		}
 	default:
 		res.Content, res.Change, err = envelope.UpdateKeys(file, data, rule, o.Keys)
@@ -129,7 +129,7 @@ func (o UpdateOptions) update(file string, data []byte, rule *secrets.CreationRu
 	return res, err
 }
 
-// each works on files and joins what fails. An end of the context ends the work.
+// each calls work for each file and joins the errors. It stops when the context ends.
 func each(ctx context.Context, files []string, work func(file string) (Result, error)) ([]Result, error) {
 	results := make([]Result, 0, len(files))
 	var failed []error
@@ -147,7 +147,7 @@ func each(ctx context.Context, files []string, work func(file string) (Result, e
 	return results, errors.Join(failed...)
 }
 
-// Write replaces the files that aren't kept: all of them or none.
+// Write replaces all changed files, or none.
 func Write(ctx context.Context, results []Result) error {
 	var changes []replace.Change
 	for _, res := range results {
@@ -158,8 +158,8 @@ func Write(ctx context.Context, results []Result) error {
 	return replace.All(ctx, changes)
 }
 
-// FindEncrypted lists the encrypted files in a folder, and those whose metadata are broken, without
-// those that are known and need not be looked at; known may be nil.
+// FindEncrypted returns the encrypted files in a folder, including those with broken metadata. It skips
+// files for which known is true; known may be nil.
 func FindEncrypted(ctx context.Context, dir string, known func(file string) bool) ([]string, error) {
 	none := func(string) error { return nil }
 	return find(ctx, dir, none, func(file string, data []byte) bool {
@@ -167,11 +167,10 @@ func FindEncrypted(ctx context.Context, dir string, known func(file string) bool
 	})
 }
 
-// FindPlain lists the files in a folder that are in plaintext and that the rules want encrypted.
-// What is left are those that look like secrets and stay as they are, or may hold one and can't be
-// parsed or are too large, each with the reason. It fails
-// where there is no .sops.yaml, and where one of them is broken: nothing says then what is not to
-// be encrypted.
+// FindPlain returns the files in a folder that are in plaintext although the rules require encryption. left contains an
+// error for each file that looks like a secret but needs no encryption by the rules, or that may contain one and can't
+// be parsed or is too large. FindPlain returns an error if there is no .sops.yaml, or if one is broken: then it is
+// unknown which files should be encrypted.
 func (r *Rules) FindPlain(ctx context.Context, dir string) (plain []string, left, err error) {
 	var leftOver, broken []error
 	_, _, above := r.For(filepath.Join(dir, "any"))
@@ -186,7 +185,7 @@ func (r *Rules) FindPlain(ctx context.Context, dir string) (plain []string, left
 	}
 	plain, err = find(ctx, dir, large, func(file string, data []byte) bool {
 		if filepath.Base(file) == secrets.ConfigName {
-			broken = append(broken, r.sound(file))
+			broken = append(broken, r.checkConfig(file))
 			return false
 		}
 		if secrets.StateOf(file, data) != secrets.InTheClear || len(data) == 0 {
@@ -218,14 +217,14 @@ func (r *Rules) FindPlain(ctx context.Context, dir string) (plain []string, left
 	return plain, errors.Join(leftOver...), nil
 }
 
-// looksSecret is a rule that wants whatever looks like a secret.
+// looksSecret is a rule that matches every file that looks like a secret.
 var looksSecret = secrets.CreationRule{PathRegex: "."}
 
-// putAway are folders that hold no files of the repository.
+// putAway are folders that contain no files of the repository.
 var putAway = []string{".git", "node_modules"}
 
-// find lists the regular files in a folder that are chosen, sorted. It follows no link. A file that
-// is too large is given to large, unless its name says that it is encrypted: then it is an error.
+// find returns the regular files in a folder for which choose is true, sorted. It follows no link. It calls large for a file that
+// is too large, unless its name says that it is encrypted: then it returns an error.
 func find(ctx context.Context, dir string, large func(file string) error, choose func(file string, data []byte) bool) ([]string, error) {
 	var files []string
 	err := filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
@@ -241,7 +240,7 @@ func find(ctx context.Context, dir string, large func(file string) error, choose
 		}
 		info, err := d.Info()
 		if err != nil {
-			return nil //nolint:nilerr // it went away meanwhile
+			return nil //nolint:nilerr // the file was removed meanwhile
 		}
 		if info.Size() > mostBytes {
 			if secrets.IsNamedEncrypted(file) {

@@ -1,5 +1,5 @@
-// Package check is what the checks of a specification have in common: how they report an error, and the
-// checks of fields that several kinds have.
+// Package check contains code that the checks of all kinds of a specification share: reporting errors, and
+// checks of common fields.
 package check
 
 import (
@@ -10,16 +10,15 @@ import (
 	"github.com/fleetwright/fleetwright/internal/strict"
 )
 
-// Checker checks what one field cannot say of itself: references between
-// objects, what they may not share, and bounds that depend on other fields.
+// Checker checks what depends on several fields: references between objects, values that must be unique,
+// and limits that depend on other fields.
 type Checker struct {
 	Report  *strict.Report
 	Spec    *v1alpha1.Spec
-	Objects map[any]*strict.Object // by their decoded form
-	// Incomplete says that some object could not be read, so that a name that
-	// is not found may yet exist.
+	Objects map[any]*strict.Object // by their decoded values
+	// Incomplete is set if an object could not be read, so that a missing name may be one of it.
 	Incomplete bool
-	// Keyless says that clusters need not have keys.
+	// Keyless is set if clusters may have no keys.
 	Keyless bool
 	Known   known
 }
@@ -28,12 +27,12 @@ type Checker struct {
 func (c *Checker) Fail(of any, p *strict.Path, hint, format string, args ...any) {
 	o := c.Objects[of]
 	if o.Bad[p.String()] {
-		return // the decoder has said what is wrong with it
+		return // the decoder has already reported it
 	}
 	c.Report.Add(o.ErrorAt(o.Node(p), p, hint, fmt.Sprintf(format, args...)))
 }
 
-// Called names another object in a message, with its place.
+// Called returns the name of another object for a message, with its place.
 func (c *Checker) Called(of any) string {
 	o := c.Objects[of]
 	name := o.Kind + " " + strict.Quote(o.Name)
@@ -43,23 +42,23 @@ func (c *Checker) Called(of any) string {
 	return name + " (" + o.Place() + ")"
 }
 
-// FailKey is fail at the key of a mapping's entry rather than at its value.
+// FailKey reports an error as Fail does, but at the key of a mapping's entry instead of its value.
 func (c *Checker) FailKey(of any, p *strict.Path, hint, format string, args ...any) {
 	o := c.Objects[of]
 	key, _, _ := p.Find(o.Root)
 	c.Report.Add(o.ErrorAt(key, p, hint, fmt.Sprintf(format, args...)))
 }
 
-// Whole says whether objects were decoded without an error. What two objects
-// may not share is not judged of one that was misread.
+// Whole reports whether objects were decoded without an error. If one was not, checks across
+// several objects are skipped.
 func (c *Checker) Whole(objects ...any) bool {
 	return !slices.ContainsFunc(objects, func(of any) bool { return c.Objects[of].Broken })
 }
 
-// known are the names that selectors may use, sorted.
+// known contains the names that selectors may use, sorted.
 type known struct {
 	Clusters, Environments []string
-	Labels                 map[string][]string // the values of each label
+	Labels                 map[string][]string // the values by label
 }
 
 // KnownNames returns the names by which selectors select clusters.

@@ -2,35 +2,36 @@ package check
 
 import "github.com/fleetwright/fleetwright/internal/strict"
 
-// claims are the objects that a product's specification has made, or the product makes
-// of it, each with what makes it: names are derived, so two different things may come to
-// one.
+// claims records the objects that are generated from a product's specification or that the product itself creates,
+// each with its origin: names are derived, so that two different origins may result in the same
+// name.
 type claims struct {
-	// objects by where they are made and what they are.
+	// objects are keyed by their place and the object's kind and name.
 	objects map[string]*claimed
-	// told are the pairs that were reported.
-	told map[[2]string]bool
+	// reported are the pairs of origins that were already reported.
+	reported map[[2]string]bool
 }
 
-// claimed is who makes an object: the first for all clusters of a place, the first for
-// each of some clusters, and the first of all.
+// claimed records the first claims of an object, with which later ones are compared.
 type claimed struct {
+	// all is the first claim for all clusters of a place, and first the first claim for any cluster.
 	all, first *Claim
-	on         map[string]*Claim
+	// on maps the names of clusters to the first claim for that cluster alone.
+	on map[string]*Claim
 }
 
-// Claim is one thing that makes an object: by names it for messages, and is another one
-// for each thing. Its path is nil where the product itself makes it.
+// Claim is the origin of an object in a specification. By is its name in messages, which must be
+// unique. Path is nil if the product itself creates the object.
 type Claim struct {
 	Path *strict.Path
 	By   string
-	// Way out of a conflict.
+	// Way is a hint how to resolve a conflict.
 	Way string
 }
 
-// Makes notes what a claim makes at a place, on all its clusters or on some, and reports
-// it where something else makes the same there. Of one thing that stands in a list
-// twice, the list's own check tells.
+// Makes records the claim of an object at a place, on all its clusters or on some, and reports
+// an error if another claim has the same object there. It ignores duplicates in a list,
+// which the list's own check reports.
 func (c *Product) Makes(k Claim, place, object string, clusters ...string) {
 	id := place + "\x00" + object
 	if c.claims.objects == nil {
@@ -60,19 +61,19 @@ func (c *Product) Makes(k Claim, place, object string, clusters ...string) {
 	}
 }
 
-// conflict reports, once, that two claims make one object.
+// conflict reports, once, that two claims have the same object.
 func (c *Product) conflict(k Claim, other *Claim, object, where string) {
 	if other == nil || k.By == other.By || k.Path == nil || !c.Whole(c.Of) {
 		return
 	}
 	pair := [2]string{k.By, other.By}
-	if c.claims.told[pair] {
+	if c.claims.reported[pair] {
 		return
 	}
-	c.claims.told[pair] = true
+	c.claims.reported[pair] = true
 	hint := k.Way
 	if other.Path != nil {
-		hint = "the other stands at " + c.Objects[c.Of].PlaceOf(other.Path) + "; " + k.Way
+		hint = "the other one is at " + c.Objects[c.Of].PlaceOf(other.Path) + "; " + k.Way
 	}
-	c.Fail(c.Of, k.Path, hint, "%s makes %s%s, and so does %s", k.By, object, where, other.By)
+	c.Fail(c.Of, k.Path, hint, "%s creates %s%s, and so does %s", k.By, object, where, other.By)
 }

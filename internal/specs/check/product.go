@@ -7,7 +7,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/strict"
 )
 
-// Product checks what the objects of platform products have in common.
+// Product contains the checks that the objects of platform products have in common.
 type Product struct {
 	*Checker
 	// Of is the object that is checked.
@@ -20,31 +20,31 @@ func NewProduct(c *Checker, product any) *Product {
 	return &Product{Checker: c, Of: product}
 }
 
-// Cluster checks that a product's cluster is there, and without Flux's lockdown;
-// why says what it would keep from working.
+// Cluster checks that a product's cluster exists, and that the Fleet does not enable Flux's lockdown;
+// why is what lockdown would break.
 func (c *Product) Cluster(name, hint, why string) {
 	if !c.Incomplete {
 		c.Named(strict.At("spec", "cluster"), Declared{What: "cluster", Otherwise: ClusterHint(name), Names: c.Known.Clusters}, name)
 	}
 	if f := c.Spec.Fleet; f != nil && f.Spec.MultiTenancy.Lockdown != nil && *f.Spec.MultiTenancy.Lockdown {
 		c.Fail(f, strict.At("spec", "multiTenancy", "lockdown"), "write multiTenancy: {lockdown: false} in the spec of the Fleet: "+hint+" ("+c.ProductPlace()+")",
-			"the Fleet has Flux's multi-tenancy lockdown, under which %s", why)
+			"the Fleet enables Flux's multi-tenancy lockdown, under which %s", why)
 	}
 }
 
-// ProductPlace says where the product stands, for a hint at another object.
+// ProductPlace returns the place of the product's object, for a hint at another object.
 func (c *Product) ProductPlace() string {
 	o := c.Objects[c.Of]
-	return "the " + o.Kind + " stands at " + o.PlaceOf(strict.At("spec"))
+	return "the " + o.Kind + " is at " + o.PlaceOf(strict.At("spec"))
 }
 
-// Unique reports a name that stands twice in a list.
+// Unique reports duplicate names in a list.
 func (c *Product) Unique(p *strict.Path, what string, names []string) {
 	c.UniqueBeside(p, what, names, nil)
 }
 
-// UniqueBeside reports a name that stands twice in a list, but of items whose
-// other names are the same, too, which are reported as that.
+// UniqueBeside reports duplicate names in a list, except for items whose names in others are also
+// equal: those are reported for others.
 func (c *Product) UniqueBeside(p *strict.Path, what string, names, others []string) {
 	first := map[string]int{}
 	for i, name := range names {
@@ -52,7 +52,7 @@ func (c *Product) UniqueBeside(p *strict.Path, what string, names, others []stri
 			if others != nil && others[i] == others[j] {
 				continue
 			}
-			c.Fail(c.Of, p.Item(i), "the first stands at "+c.Objects[c.Of].PlaceOf(p.Item(j))+"; take one of them out, or rename it",
+			c.Fail(c.Of, p.Item(i), "the first one is at "+c.Objects[c.Of].PlaceOf(p.Item(j))+"; remove or rename one of them",
 				"duplicate %s %s", what, strict.Quote(name))
 			continue
 		}
@@ -60,18 +60,18 @@ func (c *Product) UniqueBeside(p *strict.Path, what string, names, others []stri
 	}
 }
 
-// Declared are names that others refer to.
+// Declared are names that can be referred to.
 type Declared struct {
-	// What one is, such as "source".
+	// What is the noun for a name, such as "source".
 	What string
-	// List declares them, such as spec.sources; "" for other objects.
+	// List is the field that declares the names, such as spec.sources; "" for other objects.
 	List string
-	// Otherwise says how another is declared; by default, by adding it to the list.
+	// Otherwise is the hint how to declare another name; by default, to add it to the list.
 	Otherwise string
 	Names     []string
 }
 
-// Hint says what a name was meant to be, or how it is declared.
+// Hint returns which name was probably meant, or how to declare it.
 func (d Declared) Hint(r *strict.Report, name string) string {
 	if d.Otherwise == "" && d.List != "" {
 		d.Otherwise = "add it to " + d.List
@@ -79,13 +79,13 @@ func (d Declared) Hint(r *strict.Report, name string) string {
 	return r.Suggest(name, d.What, d.Otherwise, d.Names)
 }
 
-// Torn says whether something in a field of the spec was misread, so that what is
-// not found in it may yet be meant to be there.
+// Torn reports whether something in a field of the spec could not be read, so that a missing
+// name may be there.
 func (c *Product) Torn(fields ...string) bool {
 	return slices.ContainsFunc(fields, func(field string) bool { return c.Objects[c.Of].Torn[field] })
 }
 
-// Named reports a name that is not declared, and says whether it is.
+// Named reports an error if a name is not declared, and returns whether it is.
 func (c *Product) Named(p *strict.Path, d Declared, name string) bool {
 	if slices.Contains(d.Names, name) {
 		return true
@@ -96,15 +96,15 @@ func (c *Product) Named(p *strict.Path, d Declared, name string) bool {
 	return false
 }
 
-// Names reports the names of a list that are not declared.
+// Names reports an error for each name of a list that is not declared.
 func (c *Product) Names(p *strict.Path, d Declared, names []string) {
 	for i, name := range names {
 		c.Named(p.Item(i), d, name)
 	}
 }
 
-// SecretOf checks a Secret that a product needs: its keys, some of which may be left
-// out, and that the cluster can decrypt it.
+// SecretOf checks a Secret that a product needs: its keys, some of which are optional,
+// and that the cluster can decrypt it.
 func (c *Product) SecretOf(p *strict.Path, cluster, secret string, keys []v1alpha1.SecretKey, wanted []string, optional ...string) {
 	names := Gather(keys, func(k v1alpha1.SecretKey) string { return k.Name })
 	known := slices.Concat(wanted, optional)
@@ -117,13 +117,13 @@ func (c *Product) SecretOf(p *strict.Path, cluster, secret string, keys []v1alph
 	c.Unique(p.Child("keys"), "key", names)
 	for _, key := range wanted {
 		if !slices.Contains(names, key) && c.Whole(c.Of) {
-			c.Fail(c.Of, p.Child("keys"), "add - {name: "+key+", from: {env: NAME}} with the environment variable that holds it, or leave keys out", "the Secret of %s lacks the key %s", secret, strict.Quote(key))
+			c.Fail(c.Of, p.Child("keys"), "add - {name: "+key+", from: {env: NAME}} with the environment variable that holds it, or remove keys", "the Secret of %s does not have the key %s", secret, strict.Quote(key))
 		}
 	}
 	e := c.Spec.Encryption
 	if e != nil && !c.Keyless && len(e.Spec.Recipients.Clusters[cluster].Age) == 0 && c.Spec.Cluster(cluster) != nil {
-		c.Fail(c.Of, p, "add the cluster's public key to spec.recipients.clusters."+cluster+" of the Encryption; fleetwright secrets keygen --cluster "+cluster+" makes one",
-			"cluster %s has no recipients: it could not decrypt the Secret of %s", strict.Quote(cluster), secret)
+		c.Fail(c.Of, p, "add the cluster's public key to spec.recipients.clusters."+cluster+" of the Encryption; fleetwright secrets keygen --cluster "+cluster+" generates one",
+			"cluster %s has no recipients, so it could not decrypt the Secret of %s", strict.Quote(cluster), secret)
 	}
 }
 

@@ -2,8 +2,8 @@ package check
 
 import "github.com/fleetwright/fleetwright/api/v1alpha1"
 
-// ControllerNamespaces are those of the cluster's own controllers, reservedNamespaces
-// all that a cluster has by itself: they are no tenant's, and no product hands them out.
+// ControllerNamespaces are the namespaces of the cluster's own controllers, reservedNamespaces
+// all namespaces that every cluster has. They belong to no tenant, and no product may use them.
 var (
 	ControllerNamespaces = []string{v1alpha1.FluxNamespace, "kube-node-lease", "kube-public", "kube-system"}
 	ReservedNamespaces   = append([]string{"default"}, ControllerNamespaces...)

@@ -12,9 +12,9 @@ import (
 // capiRelease is the name of the HelmRelease of Cluster API.
 const capiRelease = "capi"
 
-// derived notes the objects whose names are derived, and reports those that two things
-// come to. A component of the Management and a ClusterDeployment are HelmReleases of
-// their own name (kcm v1.11, ReconcileHelmRelease).
+// derived records the objects whose names are derived, and reports an object that has two
+// origins. A component of the Management and a ClusterDeployment are HelmReleases with
+// the same name (kcm v1.11, ReconcileHelmRelease).
 func (c *checker) derived() {
 	s := &c.of.Spec
 	note := func(p *strict.Path, by, kind, namespace, name string) {
@@ -42,15 +42,17 @@ func (c *checker) derived() {
 		note(strict.At("spec", "sources").Item(i).Child("name"), "source "+strict.Quote(x.Name), x.Kind, v1alpha1.K0rdentNamespaceName, x.Name)
 	}
 	for i, x := range s.Credentials {
-		note(strict.At("spec", "credentials").Item(i).Child("name"), "credential "+strict.Quote(x.Name), "Secret", v1alpha1.K0rdentNamespaceName, x.SecretName())
+		for _, namespace := range append([]string{v1alpha1.K0rdentNamespaceName}, s.PropagatedTo(x)...) {
+			note(strict.At("spec", "credentials").Item(i).Child("name"), "credential "+strict.Quote(x.Name), "Secret", namespace, x.SecretName())
+		}
 	}
 	for i, d := range s.ClusterDeployments {
 		note(strict.At("spec", "clusterDeployments").Item(i).Child("name"), "cluster "+strict.Quote(d.Namespace+"/"+d.Name), "HelmRelease", d.Namespace, d.Name)
 	}
 }
 
-// ownNamespaces refuses to give the namespaces of the cluster's own controllers to
-// clusters: their users could read what those run with, and their labels would be Git's.
+// ownNamespaces reports clusters in the namespaces of the cluster's own controllers:
+// their users could read the controllers' Secrets, and Git would set the namespaces' labels.
 func (c *checker) ownNamespaces() {
 	notOwn := func(p *strict.Path, namespace string) {
 		if slices.Contains(check.ControllerNamespaces, namespace) {

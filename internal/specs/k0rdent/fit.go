@@ -11,18 +11,21 @@ import (
 	"github.com/fleetwright/fleetwright/internal/strict"
 )
 
-// fits checks that what a cluster is made of goes together, as kcm's webhook does: its credential
-// with the infrastructure of its template, the template with the providers that are enabled, and
+// fits checks that the parts of a cluster are compatible, as kcm's webhook does: its credential
+// with the infrastructure of its template, the template with the enabled providers, and
 // its services with its version of Kubernetes.
 func (c *checker) fits(p *strict.Path, d v1alpha1.K0rdentCluster) {
 	s := &c.of.Spec
 	i := slices.IndexFunc(s.ClusterTemplates, func(t v1alpha1.K0rdentTemplate) bool {
 		return t.Name == d.Template.Name && t.Version == d.Template.Version
 	})
-	if i < 0 {
-		return
+	template := v1alpha1.K0rdentTemplate{Name: d.Template.Name, Version: d.Template.Version, Helm: &v1alpha1.K0rdentHelm{Chart: d.Template.Name}}
+	switch {
+	case i >= 0:
+		template = s.ClusterTemplates[i]
+	case !c.created.Template(d.Template.Name, d.Template.Version, nil):
+		return // reported at the reference
 	}
-	template := s.ClusterTemplates[i]
 	c.serviceVersions(p.Child("services"), template, d.Services)
 	needs := template.Providers
 	if len(needs) == 0 && template.Helm != nil {
@@ -35,40 +38,43 @@ func (c *checker) fits(p *strict.Path, d v1alpha1.K0rdentCluster) {
 	cred := s.Credentials[j]
 	for _, provider := range kcm.Infrastructures(needs) {
 		if kinds := kcm.Identities(provider); len(kinds) > 0 && cred.IdentityKind() != "" && !slices.Contains(kinds, cred.IdentityKind()) {
-			c.Fail(c.of, p.Child("credential"), "name a credential for "+provider+", which takes "+strings.Join(kinds, ", "),
-				"the credential %s has an identity of kind %s, and version %s of the cluster template %s is for %s", strict.Quote(cred.Name), cred.IdentityKind(), d.Template.Version, strict.Quote(template.Name), provider)
+			c.Fail(c.of, p.Child("credential"), "use a credential for "+provider+", which accepts "+strings.Join(kinds, ", "),
+				"credential %s has an identity of kind %s, but version %s of cluster template %s is for %s", strict.Quote(cred.Name), cred.IdentityKind(), d.Template.Version, strict.Quote(template.Name), provider)
 		}
 	}
 	if missing := c.notEnabled(needs); len(missing) > 0 && cred.Region == "" {
-		hint := "enable what brings them in spec.providers"
+		hint := "enable a provider that supplies them in spec.providers"
 		if charts := kcm.Bringing(missing); len(charts) > 0 {
 			hint = "enable " + strings.Join(charts, " and ") + " in spec.providers"
 		}
-		c.Fail(c.of, p.Child("template"), hint, "version %s of the cluster template %s needs %s, which no enabled provider brings", d.Template.Version, strict.Quote(template.Name), strings.Join(missing, ", "))
+		c.Fail(c.of, p.Child("template"), hint, "version %s of cluster template %s needs %s, which no enabled provider supplies", d.Template.Version, strict.Quote(template.Name), strings.Join(missing, ", "))
 	}
 }
 
-// notEnabled are the providers among some that none of the Management's brings; none where it
-// isn't known what one of them brings.
+// notEnabled returns those of the needed providers that no enabled chart contains; none if it
+// is unknown what a chart contains.
 func (c *checker) notEnabled(needs []string) []string {
 	var brings []string
-	for _, p := range c.of.Spec.Providers {
-		of, known := kcm.Brings(p.Name)
-		if !known && !p.Disabled {
-			return nil
+	enabled, known := c.created.Enabled(&c.of.Spec)
+	for _, p := range enabled {
+		of, isKnown := p.Provides, len(p.Provides) > 0
+		if p.Helm == nil && !isKnown {
+			of, isKnown = kcm.Brings(p.Name)
 		}
-		if !p.Disabled {
-			brings = append(brings, of...)
-		}
+		known = known && isKnown
+		brings = append(brings, of...)
+	}
+	if !known {
+		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(needs), func(need string) bool { return kcm.BuiltIn(need) || slices.Contains(brings, need) })
 }
 
-// serviceVersions checks that the services of a cluster are for its version of Kubernetes.
+// serviceVersions checks that the services of a cluster support its version of Kubernetes.
 func (c *checker) serviceVersions(p *strict.Path, template v1alpha1.K0rdentTemplate, services []v1alpha1.K0rdentService) {
 	version, err := semver.NewVersion(template.K8sVersion)
 	if err != nil {
-		return // told where it stands, or only the chart says it
+		return // an invalid version is reported at its field; without one, only the chart knows it
 	}
 	for i, service := range services {
 		for _, of := range c.of.Spec.ServiceTemplates {
@@ -76,23 +82,23 @@ func (c *checker) serviceVersions(p *strict.Path, template v1alpha1.K0rdentTempl
 				continue
 			}
 			if wanted, err := semver.NewConstraint(of.K8sConstraint); err == nil && !wanted.Check(version) {
-				c.Fail(c.of, p.Item(i).Child("template"), "take a version of the service that is for it",
-					"version %s of the service template %s is for Kubernetes %s, and the cluster gets %s", of.Version, strict.Quote(of.Name), of.K8sConstraint, template.K8sVersion)
+				c.Fail(c.of, p.Item(i).Child("template"), "use a version of the service that supports it",
+					"version %s of service template %s is for Kubernetes %s, but the cluster has %s", of.Version, strict.Quote(of.Name), of.K8sConstraint, template.K8sVersion)
 			}
 		}
 	}
 }
 
-// kubernetes checks that the versions and ranges of Kubernetes in templates are some.
+// kubernetes checks that the versions and ranges of Kubernetes in templates are valid.
 func (c *checker) kubernetes() {
 	for i, t := range c.of.Spec.ClusterTemplates {
 		if _, err := semver.NewVersion(t.K8sVersion); err != nil && t.K8sVersion != "" {
-			c.Fail(c.of, strict.At("spec", "clusterTemplates").Item(i).Child("k8sVersion"), "write a version, as in v1.34.1", "%s is no version of Kubernetes", strict.Quote(t.K8sVersion))
+			c.Fail(c.of, strict.At("spec", "clusterTemplates").Item(i).Child("k8sVersion"), "write a version such as v1.34.1", "%s is not a Kubernetes version", strict.Quote(t.K8sVersion))
 		}
 	}
 	for i, t := range c.of.Spec.ServiceTemplates {
 		if _, err := semver.NewConstraint(t.K8sConstraint); err != nil && t.K8sConstraint != "" {
-			c.Fail(c.of, strict.At("spec", "serviceTemplates").Item(i).Child("k8sConstraint"), "write a range, as in >=1.32.0", "%s is no range of versions of Kubernetes", strict.Quote(t.K8sConstraint))
+			c.Fail(c.of, strict.At("spec", "serviceTemplates").Item(i).Child("k8sConstraint"), "write a range such as >=1.32.0", "%s is not a range of Kubernetes versions", strict.Quote(t.K8sConstraint))
 		}
 	}
 }

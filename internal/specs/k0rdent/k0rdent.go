@@ -9,6 +9,7 @@ import (
 	"github.com/Masterminds/semver/v3"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/kcm"
 	"github.com/fleetwright/fleetwright/internal/specs/check"
 	"github.com/fleetwright/fleetwright/internal/strict"
 )
@@ -17,15 +18,24 @@ import (
 type checker struct {
 	*check.Product
 	of *v1alpha1.K0rdent
-	// What it declares: sources by name with their kinds, versions of templates
-	// by name, names of chains and credentials.
+	// sources are the declared sources by name with their kinds, followed by the versions of templates
+	// by name, and the names of chains and credentials.
 	sources             map[string]string
 	clusters, services  map[string][]string
 	clusterChains       []string
 	serviceChains, keys []string
 	labels              map[string]map[string]string
-	// handsOn says that the rules of access, and what they hand on, are sound.
-	handsOn bool
+	// rulesValid is set if the access rules, and the objects that they distribute, are valid.
+	rulesValid bool
+	// created says which objects kcm itself creates.
+	created kcm.Created
+}
+
+// Complete sets fields of the specification's K0rdent, if it has one, that follow from its version.
+func Complete(spec *v1alpha1.Spec) {
+	if k := v1alpha1.ProductOf[*v1alpha1.K0rdent](spec); k != nil {
+		kcm.Complete(&k.Spec)
+	}
 }
 
 // Check checks the specification's K0rdent, if it has one.
@@ -34,10 +44,11 @@ func Check(c *check.Checker) {
 	if k == nil {
 		return
 	}
-	kc := &checker{Product: check.NewProduct(c, k), of: k, labels: k.Spec.K0rdentNamespaceLabels()}
-	kc.Cluster(k.Spec.Cluster, "kcm's HelmReleases name no service account, and their charts stand in other namespaces", "k0rdent can install nothing")
+	kc := &checker{Product: check.NewProduct(c, k), of: k, labels: k.Spec.K0rdentNamespaceLabels(), created: kcm.CreatedOf(&k.Spec)}
+	kc.Cluster(k.Spec.Cluster, "kcm's HelmReleases have no service account, and their charts are in other namespaces", "k0rdent can install nothing")
 	kc.release()
 	kc.values()
+	kc.toggles()
 	kc.URL(k, strict.At("spec", "chartsURL"), k.Spec.ChartsURL)
 	kc.declare()
 	kc.providers()
@@ -49,51 +60,48 @@ func Check(c *check.Checker) {
 	kc.chains(strict.At("spec", "clusterTemplateChains"), "cluster template", k.Spec.ClusterTemplateChains, kc.clusters)
 	kc.chains(strict.At("spec", "serviceTemplateChains"), "service template", k.Spec.ServiceTemplateChains, kc.services)
 	kc.access()
-	kc.handsOn = before == len(kc.Report.Errors) && !kc.Torn("spec.access", "spec.clusterTemplateChains", "spec.serviceTemplateChains", "spec.credentials")
+	kc.rulesValid = before == len(kc.Report.Errors) && !kc.Torn("spec.access", "spec.clusterTemplateChains", "spec.serviceTemplateChains", "spec.credentials")
 	kc.credentials()
 	kc.deployments()
 	kc.multiClusterServices()
 }
 
-// release checks the version. From 1.6 on kcm's charts, that of regions among them, have
-// the version of their release, and its kinds the fields that are generated (kcm's
-// Makefile, set-kcm-version, and its definitions at the tags since v1.0.0).
+// release checks the version. From 1.6 on, kcm's charts, including those for regions, have the
+// version of their release, and its kinds have the generated fields (kcm's Makefile,
+// set-kcm-version, and its definitions at the tags since v1.0.0).
 func (c *checker) release() {
 	if s := &c.of.Spec; !v1alpha1.AtLeast(s.Version, 1, 6) && c.Whole(c.of) {
-		c.Fail(c.of, strict.At("spec", "version"), "write 1.6.0 or later, and upgrade an older management cluster to that first",
-			"k0rdent %s has other objects than those that are generated", s.Version)
+		c.Fail(c.of, strict.At("spec", "version"), "write 1.6.0 or later, and upgrade an older management cluster to 1.6.0 first",
+			"k0rdent %s does not support the objects that Fleetwright generates", s.Version)
 	}
 }
 
-// ownedValue is a value of kcm's chart that is decided elsewhere: another one would be
+// ownedValue is a value of kcm's chart that another field of the specification sets: it would be
 // overwritten.
 type ownedValue struct {
 	path []string
-	// is the value that it always has; nil where it may not be said.
+	// is is the value's only allowed content; nil if it must not be set at all.
 	is        any
 	why, hint string
 }
 
-// ownedValues are all of them.
+// ownedValues returns all values of kcm's chart that other fields of the specification set.
 func ownedValues() []ownedValue {
 	var out []ownedValue
-	for _, toggle := range []string{"createManagement", "createAccessManagement", "createRelease", "createTemplates"} {
-		out = append(out, ownedValue{
-			[]string{"controller", toggle}, false,
-			"the value makes kcm own what the specification describes", "take it out: it is false, since Git holds what it would make",
-		})
-	}
 	return append(out, ownedValue{
+		[]string{"controller", "createAccessManagement"}, false,
+		"the value lets kcm manage the objects that the specification describes", "remove it: it is always false, because the objects that it would create are in Git",
+	}, ownedValue{
 		[]string{"controller", "templatesRepoURL"}, nil,
-		"where kcm's charts are is said in spec.chartsURL", "take it out and set spec.chartsURL",
+		"the location of kcm's charts is set in spec.chartsURL", "remove it and set spec.chartsURL",
 	}, ownedValue{
 		[]string{"flux2", "enabled"}, false,
-		"a second Flux in the cluster would reconcile the same objects", "take it out: it is false, since the platform's own Flux reconciles kcm's objects",
+		"a second Flux in the cluster would reconcile the same objects", "remove it: it is always false, because the platform's own Flux reconciles kcm's objects",
 	})
 }
 
-// values refuses values that take from Git what it owns, and what would be overwritten
-// with such values: no mapping has any beside it.
+// values reports values that would let kcm manage objects that are in Git, values that would be overwritten,
+// and values of another type where such values need a mapping.
 func (c *checker) values() {
 	for _, owned := range ownedValues() {
 		p, in := strict.At("spec", "values"), any(c.of.Spec.Values)
@@ -101,7 +109,7 @@ func (c *checker) values() {
 			values, isMapping := in.(map[string]any)
 			if !isMapping && in != nil {
 				_, value, _ := p.Find(c.Objects[c.of].Root)
-				c.Fail(c.of, p, "write a mapping, or take it out: it holds values that the specification gives", "%s is %s, want a mapping", p, strict.Describe(strict.Dereference(value)))
+				c.Fail(c.of, p, "write a mapping, or remove it: it contains values that the specification sets", "%s is %s, want a mapping", p, strict.Describe(strict.Dereference(value)))
 			}
 			p, in = p.Child(name), values[name]
 		}
@@ -111,7 +119,7 @@ func (c *checker) values() {
 	}
 }
 
-// declare gathers what the lists declare, and refuses what stands in one twice.
+// declare collects the names that the lists declare, and reports duplicates.
 func (c *checker) declare() {
 	s := &c.of.Spec
 	c.Unique(strict.At("spec", "providers"), "provider", check.Gather(s.Providers, func(p v1alpha1.K0rdentProvider) string { return p.Name }))
@@ -121,7 +129,7 @@ func (c *checker) declare() {
 	for i, source := range s.Sources {
 		p := strict.At("spec", "sources").Item(i)
 		if source.Name == v1alpha1.K0rdentTemplates {
-			c.Fail(c.of, p.Child("name"), "choose another name", "kcm's own charts are the source %s", strict.Quote(source.Name))
+			c.Fail(c.of, p.Child("name"), "choose another name", "%s is the name of the source with kcm's own charts", strict.Quote(source.Name))
 		}
 		c.URL(c.of, p.Child("url"), source.URL)
 		c.source(p, source)
@@ -134,6 +142,11 @@ func (c *checker) declare() {
 	c.clusters, c.services = map[string][]string{}, map[string][]string{}
 	for _, t := range s.ClusterTemplates {
 		c.clusters[t.Name] = append(c.clusters[t.Name], t.Version)
+	}
+	for _, chart := range c.created.Of.Clusters() {
+		if version := c.created.Of.ChartVersion(chart); c.created.Templates && !slices.Contains(c.clusters[chart], version) {
+			c.clusters[chart] = append(c.clusters[chart], version)
+		}
 	}
 	for _, t := range s.ServiceTemplates {
 		c.services[t.Name] = append(c.services[t.Name], t.Version)
@@ -150,7 +163,7 @@ func (c *checker) declare() {
 	}
 }
 
-// source checks what a kind of source has and what it hasn't.
+// source checks which fields a kind of source must and must not have.
 func (c *checker) source(p *strict.Path, s v1alpha1.K0rdentSource) {
 	oci := strings.HasPrefix(s.URL, "oci://")
 	c.Branch(c.of, p.Child("branch"), s.Branch)
@@ -159,19 +172,19 @@ func (c *checker) source(p *strict.Path, s v1alpha1.K0rdentSource) {
 	case s.Branch != "" && s.Kind != v1alpha1.SourceGit:
 		c.Fail(c.of, p.Child("branch"), "take it out", "a source of kind %s has no branch", s.Kind)
 	case s.Tag != "" && s.Kind == "HelmRepository":
-		c.Fail(c.of, p.Child("tag"), "the version is the template's", "a HelmRepository has no tag")
+		c.Fail(c.of, p.Child("tag"), "remove it: the template sets the version", "a HelmRepository has no tag")
 	case s.Kind == v1alpha1.SourceGit && s.Branch != "" && s.Tag != "":
-		c.Fail(c.of, p.Child("tag"), "keep one of them", "the source has a branch and a tag")
+		c.Fail(c.of, p.Child("tag"), "keep one of them", "the source has both a branch and a tag")
 	case s.Kind == v1alpha1.SourceGit && oci:
-		c.Fail(c.of, p.Child("url"), "write https:// or ssh://, or kind: OCIRepository", "a GitRepository cannot be at an oci:// URL")
+		c.Fail(c.of, p.Child("url"), "write https:// or ssh://, or kind: OCIRepository", "a GitRepository cannot have an oci:// URL")
 	case s.Kind == v1alpha1.SourceOCI && !oci && s.URL != "":
-		c.Fail(c.of, p.Child("url"), "write oci://host/path", "an OCIRepository is at an oci:// URL")
+		c.Fail(c.of, p.Child("url"), "write oci://host/path", "an OCIRepository needs an oci:// URL")
 	case s.Kind == "HelmRepository" && strings.HasPrefix(s.URL, "ssh://"):
-		c.Fail(c.of, p.Child("url"), "write https:// or oci://", "a HelmRepository cannot be at an ssh:// URL")
+		c.Fail(c.of, p.Child("url"), "write https:// or oci://", "a HelmRepository cannot have an ssh:// URL")
 	}
 }
 
-// templates checks where the templates' contents are.
+// templates checks the sources of the templates.
 func (c *checker) templates() {
 	for i, t := range c.of.Spec.ClusterTemplates {
 		c.helm(strict.At("spec", "clusterTemplates").Item(i).Child("helm"), t.Helm)
@@ -185,7 +198,7 @@ func (c *checker) templates() {
 			}
 		}
 		if n != 1 && c.Whole(c.of) {
-			c.Fail(c.of, p, "write exactly one of helm, kustomize and resources", "service template %s has %d of helm, kustomize and resources, want one", strict.Quote(t.Name), n)
+			c.Fail(c.of, p, "write exactly one of helm, kustomize and resources", "service template %s has %d of helm, kustomize and resources, want exactly one", strict.Quote(t.Name), n)
 		}
 		c.helm(p.Child("helm"), t.Helm)
 		c.content(p.Child("kustomize"), t.Kustomize)
@@ -199,13 +212,13 @@ func (c *checker) helm(p *strict.Path, h *v1alpha1.K0rdentHelm) {
 	}
 	kind := c.sourceRef(p, h.SourceRef)
 	if kind == v1alpha1.SourceOCI {
-		c.Fail(c.of, p.Child("sourceRef").Child("name"), "make it a HelmRepository: k0rdent takes charts from HelmRepositories and GitRepositories",
-			"the source %s is an OCIRepository, which holds no charts for k0rdent", strict.Quote(h.SourceRef.Name))
+		c.Fail(c.of, p.Child("sourceRef").Child("name"), "use a HelmRepository: k0rdent reads charts from HelmRepositories and GitRepositories",
+			"source %s is an OCIRepository, from which k0rdent reads no charts", strict.Quote(h.SourceRef.Name))
 	}
 }
 
-// sourceRef checks a reference and returns the kind of the source, "" where
-// there is none.
+// sourceRef checks a reference to a source and returns the kind of the source, "" if there is
+// none.
 func (c *checker) sourceRef(p *strict.Path, ref *v1alpha1.NameRef) string {
 	if ref == nil || ref.Name == "" {
 		return ""
@@ -222,10 +235,10 @@ func (c *checker) content(p *strict.Path, content *v1alpha1.K0rdentContent) {
 		return
 	}
 	if (content.SourceRef == nil) == (content.Remote == nil) && c.Whole(c.of) {
-		c.Fail(c.of, p, "name one of the sources in sourceRef, or write a remote", "%s wants exactly one of sourceRef and remote", p)
+		c.Fail(c.of, p, "set either sourceRef, to one of the sources, or remote", "%s needs exactly one of sourceRef and remote", p)
 	}
 	if c.sourceRef(p, content.SourceRef) == "HelmRepository" {
-		c.Fail(c.of, p.Child("sourceRef").Child("name"), "name a GitRepository or OCIRepository", "the source %s is a HelmRepository, which holds charts", strict.Quote(content.SourceRef.Name))
+		c.Fail(c.of, p.Child("sourceRef").Child("name"), "reference a GitRepository or OCIRepository", "source %s is a HelmRepository, which contains charts", strict.Quote(content.SourceRef.Name))
 	}
 	if r := content.Remote; r != nil {
 		c.URL(c.of, p.Child("remote").Child("url"), r.URL)
@@ -236,7 +249,7 @@ func (c *checker) content(p *strict.Path, content *v1alpha1.K0rdentContent) {
 	}
 }
 
-// chains checks the upgrade paths: they go through versions that there are.
+// chains checks that the upgrade paths consist of existing versions.
 func (c *checker) chains(p *strict.Path, what string, chains []v1alpha1.K0rdentChain, known map[string][]string) {
 	for i, chain := range chains {
 		for j, path := range chain.Paths {
@@ -254,18 +267,18 @@ func (c *checker) chains(p *strict.Path, what string, chains []v1alpha1.K0rdentC
 					}
 					c.Fail(c.of, q.Child("versions").Item(k), strict.Choices("version", "add it to "+templatesField(what), versions), "there is no version %s of the %s %s", strict.Quote(version), what, strict.Quote(path.Template))
 				case slices.Index(path.Versions, version) < k:
-					c.Fail(c.of, q.Child("versions").Item(k), "write another path for another way", "the path goes through version %s twice", strict.Quote(version))
+					c.Fail(c.of, q.Child("versions").Item(k), "use a separate path for each upgrade route", "the path contains version %s twice", strict.Quote(version))
 				case k > 0 && older(version, path.Versions[k-1]):
-					c.Fail(c.of, q.Child("versions").Item(k), "write the versions in the order of the upgrades, the oldest first",
-						"the path leads from version %s back to %s, which is no upgrade", strict.Quote(path.Versions[k-1]), strict.Quote(version))
+					c.Fail(c.of, q.Child("versions").Item(k), "list the versions in upgrade order, oldest first",
+						"the path goes from version %s back to %s, which is not an upgrade", strict.Quote(path.Versions[k-1]), strict.Quote(version))
 				}
 			}
 		}
 	}
 }
 
-// older says whether a version comes before another one. Since each step of a path leads
-// to a newer one, no paths together make a circle.
+// older reports whether a version is older than another one. Because each step of a path leads
+// to a newer version, paths cannot form a cycle.
 func older(version, than string) bool {
 	v, err := semver.NewVersion(version)
 	w, otherErr := semver.NewVersion(than)
@@ -281,8 +294,7 @@ func templatesField(what string) string {
 	return "spec." + strings.ReplaceAll(what, " template", "Templates")
 }
 
-// template checks a reference to a version of a template, and says whether it is
-// there.
+// template checks a reference to a version of a template, and reports whether it exists.
 func (c *checker) template(p *strict.Path, what string, ref v1alpha1.K0rdentTemplateRef, known map[string][]string) bool {
 	versions := known[ref.Name]
 	switch {

@@ -11,21 +11,21 @@ import (
 	"github.com/fleetwright/fleetwright/internal/strict"
 )
 
-// place is a namespace with AppDeployments.
+// place is a namespace that contains AppDeployments.
 type place struct {
 	namespace string
-	// workspace whose clusters get them, and the clusters: nil for all of the
-	// workspace's, unless a project selects some of them.
+	// workspace whose clusters get the applications, and the clusters: nil for all clusters of the
+	// workspace, unless a project selects some of them.
 	workspace string
 	clusters  []string
 	selected  bool
 }
 
-// adopted are the applications that a step installs and an AppDeployment of their name
+// adopted are the applications that a step of the installation installs and that an AppDeployment with the same name
 // takes over.
 var adopted = []string{v1alpha1.KommanderGatekeeperApp, v1alpha1.KommanderGiteaApp, v1alpha1.KommanderAppManagementApp, v1alpha1.KommanderChartMuseumApp}
 
-// derived notes what the AppDeployments of a namespace make, there and on clusters.
+// derived records the objects that the AppDeployments of a namespace create, in the namespace and on clusters.
 func (c *checker) derived(p *strict.Path, list []v1alpha1.KommanderApplication, at place) {
 	for i, a := range list {
 		p, by := p.Item(i).Child("name"), "AppDeployment "+at.namespace+"/"+a.Name
@@ -33,7 +33,7 @@ func (c *checker) derived(p *strict.Path, list []v1alpha1.KommanderApplication, 
 			c.Makes(check.Claim{Path: p, By: by, Way: way}, "", kind+" "+path.Join(namespace, name))
 		}
 		namespace, name := v1alpha1.KommanderKustomization(at.namespace, a.Name)
-		note(p, by, "choose another name and write application: "+strict.Shorten(a.Application), "Kustomization", namespace, name)
+		note(p, by, "use another name and set application: "+strict.Shorten(a.Application), "Kustomization", namespace, name)
 		if len(a.Values) > 0 {
 			note(p, by, "choose another name", "ConfigMap", at.namespace, a.Name+"-overrides")
 		}
@@ -48,13 +48,13 @@ func (c *checker) derived(p *strict.Path, list []v1alpha1.KommanderApplication, 
 	}
 }
 
-// installed notes what the definition of an application makes on the clusters that get
-// it: a HelmRelease of the application's name, whatever the AppDeployment is called, and
-// the Helm release that it says.
+// installed records the objects that the definition of an application creates on the clusters that get
+// it: a HelmRelease with the application's name, whatever the AppDeployment's name is, and
+// the Helm release in the definition.
 func (c *checker) installed(k check.Claim, a v1alpha1.KommanderApplication, at place) {
-	k.Way = "change the application on some clusters with overrides, or give each other clusters"
+	k.Way = "use overrides for some clusters, or select different clusters in each"
 	c.Makes(k, at.namespace, "HelmRelease "+path.Join(at.namespace, a.Application), a.Clusters...)
-	k.Way = "give one of the definitions another releaseName or namespace, or each other clusters"
+	k.Way = "set another releaseName or namespace in one of the definitions, or use different clusters"
 	release := func(version string, clusters []string) {
 		d := c.of.Spec.Definition(a.Application, version)
 		if d == nil {
@@ -66,7 +66,7 @@ func (c *checker) installed(k check.Claim, a v1alpha1.KommanderApplication, at p
 			clusters = at.clusters
 		}
 		if clusters == nil && at.selected {
-			clusters = []string{} // some of the workspace's
+			clusters = []string{} // some of the workspace's clusters
 		}
 		c.Makes(k, "workspace "+at.workspace, object, clusters...)
 	}
@@ -78,7 +78,7 @@ func (c *checker) installed(k check.Claim, a v1alpha1.KommanderApplication, at p
 	}
 }
 
-// installation notes what the steps of the installation make in the management cluster.
+// installation records the objects that the steps of the installation create in the management cluster.
 func (c *checker) installation() {
 	s := &c.of.Spec
 	c.Makes(check.Claim{By: "the sync of Kommander's own applications"}, "", "Kustomization "+path.Join(v1alpha1.KommanderNamespace, v1alpha1.AppsKommander))
@@ -96,17 +96,17 @@ func (c *checker) installation() {
 	}
 }
 
-// hostPlace is that of the management cluster's applications.
+// hostPlace returns the place of the management cluster's applications.
 func hostPlace() place {
 	return place{v1alpha1.KommanderNamespace, v1alpha1.KommanderOwnWorkspace, []string{v1alpha1.KommanderHost}, false}
 }
 
-// charts notes the HelmRepositories, whose names are made of their URLs.
+// charts records the HelmRepositories, whose names are derived from their URLs.
 func (c *checker) charts() {
 	s := &c.of.Spec
 	note := func(p *strict.Path, url string) {
 		if name := v1alpha1.KommanderHelmRepository(url); name != "" {
-			c.Makes(check.Claim{Path: p, By: "the repository " + strict.Quote(strings.TrimRight(url, "/")), Way: "write one of them as the other one is"}, "", "HelmRepository "+path.Join(v1alpha1.KommanderFluxNamespace, name))
+			c.Makes(check.Claim{Path: p, By: "the repository " + strict.Quote(strings.TrimRight(url, "/")), Way: "use the same settings in both"}, "", "HelmRepository "+path.Join(v1alpha1.KommanderFluxNamespace, name))
 		}
 	}
 	for i, d := range s.Definitions {

@@ -1,7 +1,7 @@
 //go:build tools
 
-// Empty links what fleetwright links and does nothing: the floor under the time
-// that a process takes to start.
+// Empty links the modules of fleetwright and does nothing. Its time is the minimum that a process takes to
+// start.
 package main
 
 import (

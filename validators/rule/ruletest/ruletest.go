@@ -17,9 +17,8 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// Examples checks that a rule finds what its bad examples mark, line by line,
-// cannot decide what its unresolved ones mark, and that none of the rules finds
-// anything in its good ones.
+// Examples checks the examples of a rule. The rule must report the marked lines of bad examples as findings,
+// and those of unresolved examples as unresolved. No rule may find anything in good examples.
 func Examples(t *testing.T, r rule.Rule, examples rule.Examples, all []rule.Rule) {
 	t.Helper()
 	if len(examples.Bad)+len(examples.Unresolved) == 0 || len(examples.Good) == 0 {
@@ -52,10 +51,14 @@ func Examples(t *testing.T, r rule.Rule, examples rule.Examples, all []rule.Rule
 	}
 }
 
-// Read returns the examples of a rule of the package that is tested.
+// Read returns the examples of a rule in the tested package.
 func Read(t *testing.T, r rule.Rule) rule.Examples {
 	t.Helper()
-	examples, err := rule.ReadExamples(os.DirFS(".."), r.ID)
+	library, err := rule.ReadLibrary(os.DirFS(".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	examples, err := rule.ReadExamples(library, r.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,20 +79,20 @@ func Run(t *testing.T, r rule.Rule, files string) ([]finding.Finding, []finding.
 	return run(t, []rule.Rule{r}, []rule.Rule{r}, "", files)
 }
 
-// Since runs one rule over files in txtar form that have changed since others.
+// Since runs one rule over files in txtar form, with before as the base revision.
 func Since(t *testing.T, r rule.Rule, before, files string) []finding.Finding {
 	t.Helper()
 	found, _ := RunSince(t, r, before, files)
 	return found
 }
 
-// RunSince runs one rule as Since does and returns what it reports as Run does.
+// RunSince runs one rule as Since does and returns the findings and unresolved questions, as Run does.
 func RunSince(t *testing.T, r rule.Rule, before, files string) ([]finding.Finding, []finding.Unresolved) {
 	t.Helper()
 	return run(t, []rule.Rule{r}, []rule.Rule{r}, before, files)
 }
 
-// run runs some of all rules.
+// run runs some of the rules in all.
 func run(t *testing.T, rules, all []rule.Rule, before, files string) ([]finding.Finding, []finding.Unresolved) {
 	t.Helper()
 	var o rule.RunOptions
@@ -121,7 +124,7 @@ func Load(t *testing.T, files string) *repository.Repository {
 	return repo
 }
 
-// places are the lines that findings point at, each once, sorted.
+// places returns the sorted places that findings point at, each once.
 func places(found []finding.Finding) []string {
 	at := make([]string, 0, len(found))
 	for _, f := range found {
@@ -131,7 +134,7 @@ func places(found []finding.Finding) []string {
 	return slices.Compact(at)
 }
 
-// marked are the lines that end in the marker.
+// marked returns the lines that end in the marker.
 func marked(files string) []string {
 	var at []string
 	for _, f := range txtar.Parse([]byte(files)).Files {

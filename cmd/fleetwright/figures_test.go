@@ -1,0 +1,65 @@
+package main
+
+import (
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// TestFigures: what the pages say of the long runs is what their transcripts say.
+func TestFigures(t *testing.T) {
+	read := func(name string) string {
+		data, err := os.ReadFile("../../docs/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	grouped := func(n string) string {
+		if len(n) > 3 {
+			return n[:len(n)-3] + "," + n[len(n)-3:]
+		}
+		return n
+	}
+	for _, c := range []struct{ transcript, pattern, page, says string }{
+		{"soak.txt", `(?m)^\$ make soak (SEED=\d+)$`, "writes.md", "`$1`:"},
+		{"soak.txt", `(?m)^all +10000 +(\d+) `, "writes.md", "$1 of the 10,000 kills left something"},
+		{"soak.txt", `(?m)^all +10000 +\d+ +(\d+) `, "writes.md", "$1 files were saved meanwhile"},
+		{"soak.txt", `(?m)^nothing was (lost)`, "writes.md", "nothing was $1"},
+		{"field.txt", `(?m)^(\d+) repositories$`, "security.md", "of $1, the nearest takes"},
+		{"field.txt", `\AREPO.*\n[^\n]* (\d+)% `, "security.md", "the nearest takes $1% of the CPU time"},
+	} {
+		text := read(c.transcript)
+		if c.transcript == "field.txt" {
+			_, text, _ = strings.Cut(text, "\n")
+		}
+		found := regexp.MustCompile(c.pattern).FindStringSubmatch(text)
+		if found == nil {
+			t.Errorf("%s has no %s", c.transcript, c.pattern)
+			continue
+		}
+		figure := found[1]
+		if regexp.MustCompile(`^\d+$`).MatchString(figure) {
+			figure = grouped(figure)
+		}
+		if says := strings.Replace(c.says, "$1", figure, 1); !strings.Contains(strings.Join(strings.Fields(read(c.page)), " "), says) {
+			t.Errorf("%s doesn't say %q, as %s", c.page, says, c.transcript)
+		}
+	}
+	repositories := 0
+	for _, m := range regexp.MustCompile(`(?m)^ +\d{6} +(\d+) +\d`).FindAllStringSubmatch(read("hostile.txt"), -1) {
+		n, err := strconv.Atoi(m[1])
+		if err != nil {
+			t.Error(err)
+		}
+		repositories += n
+	}
+	if says := "of " + grouped(strconv.Itoa(repositories)) + ", about " + grouped(strconv.Itoa(20*repositories)) + " inputs"; !strings.Contains(read("security.md"), says) {
+		t.Errorf("security.md doesn't say %q, as hostile.txt", says)
+	}
+	if strings.Contains(read("field.txt"), "takes more than") {
+		t.Error("a public repository reaches a bound")
+	}
+}

@@ -1,0 +1,95 @@
+// Package beside reads the files of a repository that are next to the manifests that Flux applies: scripts, Terraform,
+// Taskfiles, bootstraps. Such a file may create the objects that it mentions.
+package beside
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/repository"
+)
+
+// The most that is read of these files, in bytes: of one file, and of all together.
+const (
+	mostBesideFile = 1 << 20
+	mostBeside     = 64 << 20
+)
+
+// Read calls visit for each file of a repository that Flux doesn't read: scripts, Terraform, Taskfiles,
+// bootstraps. It includes documentation if readers is true, and reads nothing if names is empty.
+func Read(repo *repository.Repository, names map[string]bool, readers bool, visit func(file, text string)) {
+	if len(names) == 0 {
+		return
+	}
+	total := 0
+	for _, name := range repo.Paths() {
+		if !speaks(repo, name) || !readers && path.Ext(name) == ".md" {
+			continue
+		}
+		data, err := repo.ReadFile(name)
+		if err != nil || len(data) > mostBesideFile || total+len(data) > mostBeside {
+			continue
+		}
+		total += len(data)
+		if finding.IsOwn(data) {
+			continue
+		}
+		visit(name, string(data))
+	}
+}
+
+// Speaking returns, for each name, the first file that mentions it among the files that Flux
+// does not read: such a file may create the named object. Documentation counts if readers is true.
+func Speaking(repo *repository.Repository, names map[string]bool, readers bool) map[string]string {
+	found := map[string]string{}
+	Read(repo, names, readers, func(file, text string) {
+		words := map[string]bool{}
+		Words(text, names, words)
+		for word := range words {
+			if found[word] == "" {
+				found[word] = file
+			}
+		}
+	})
+	return found
+}
+
+// Words adds to found each of the names that is a word of a text. It also finds a name that follows a dot in a word: the
+// API group at the end of the name of a CustomResourceDefinition.
+func Words(text string, names, found map[string]bool) {
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !isNameRune(r) }) {
+		for word = strings.Trim(word, ".-"); word != ""; {
+			if names[word] {
+				found[word] = true
+			}
+			_, rest, more := strings.Cut(word, ".")
+			if !more || len(word) > 253 {
+				break
+			}
+			word = rest
+		}
+	}
+}
+
+func isNameRune(r rune) bool {
+	return r == '-' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z'
+}
+
+// speaks reports whether a file has an extension of files that create or configure things, and contains no
+// manifests that Flux could read.
+func speaks(repo *repository.Repository, name string) bool {
+	switch path.Ext(name) {
+	case "", ".sh", ".bash", ".fish", ".ps1", ".py", ".go", ".js", ".ts", ".nix", ".toml", ".tf", ".tfvars", ".tofu", ".hcl", ".tftpl", ".tpl", ".tmpl", ".gotmpl",
+		".j2", ".yaml", ".yml", ".json", ".mk", ".just", ".env", ".md":
+	default:
+		return false
+	}
+	f, ok := repo.File(name)
+	if !ok || f.Excluded {
+		return true
+	}
+	return !repository.IsKustomization(name) &&
+		!slices.ContainsFunc(f.Documents, func(d *repository.Document) bool { return len(d.Objects) > 0 })
+}

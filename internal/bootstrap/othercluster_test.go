@@ -1,0 +1,79 @@
+package bootstrap
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/fleetwright/fleetwright/internal/testarchive"
+)
+
+// oneCluster has a HelmRelease, and bootstraps of two clusters.
+const oneCluster = `-- clusters/a/apps.yaml --
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: apps, namespace: flux-system}
+spec: {interval: 1h, prune: true, path: ./apps, sourceRef: {kind: GitRepository, name: flux-system}}
+-- apps/app.yaml --
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: app, namespace: x}
+spec:
+  chart: {spec: {chart: app, version: 1.0.0, sourceRef: {kind: HelmRepository, name: charts}}}
+-- config/a/kustomization.yaml --
+helmCharts: [{name: app, releaseName: app, namespace: x, version: 2.0.0}]
+-- config/b/kustomization.yaml --
+helmCharts: [{name: app, releaseName: app, namespace: x, version: 2.0.0}]
+`
+
+// What stands beside a cluster's bootstrap is another cluster's, and is not compared with the only one that Git has.
+func TestOtherClusters(t *testing.T) {
+	start, _, _ := strings.Cut(oneCluster, "-- apps")
+	second := strings.ReplaceAll(start, "clusters/a", "clusters/b")
+	for name, c := range map[string]struct{ files, want string }{
+		"of a cluster that is not here": {oneCluster, "drift unresolved"},
+		"of two that are":               {oneCluster + second, "drift drift"},
+		"of another file":               {strings.Replace(oneCluster, "config/b", "config/b/more", 1), "drift drift"},
+		"of no cluster":                 {strings.NewReplacer("config/a", "config/y", "config/b", "config/z").Replace(oneCluster), "drift drift"},
+		"out of use":                    {strings.Replace(oneCluster, "config/b", ".archive/config/b", 1), "drift"},
+		"a helmfile out of use":         {strings.Replace(oneCluster, "config/b/kustomization.yaml --\nhelmCharts", "old/helmfile.yaml --\nreleases", 1), "drift"},
+	} {
+		report, err := Verify(t.Context(), testarchive.Repository(t, txtar.Parse([]byte(c.files))), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, r := range report.Releases {
+			got = append(got, string(r.Verdict))
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s: got %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+// A helmfile that defines environments and no default is used with one of those: what depends on it is unresolved.
+func TestOtherEnvironments(t *testing.T) {
+	const files = `-- bootstrap/helmfile.yaml.gotmpl --
+environments:
+  blue: {values: [{replicas: 3, host: blue}]}
+  green: {values: [{replicas: 3, host: green}]}
+---
+releases:
+- {name: app, namespace: x, chart: charts/app, version: 1.0.0, values: ["{{ .Environment.Name }}.yaml", host: "{{ .Values.host }}"]}
+- {name: other, namespace: x, chart: charts/other, version: 2.0.0}
+-- bootstrap/blue.yaml --
+color: blue
+`
+	whole, _, _ := strings.Cut(oneCluster, "-- config")
+	_, apps, _ := strings.Cut(whole, "-- apps")
+	other := whole + strings.NewReplacer("app.yaml", "other.yaml", "name: app,", "name: other,", "chart: app,", "chart: other,").Replace("-- apps"+apps)
+	report, err := Verify(t.Context(), testarchive.Repository(t, txtar.Parse([]byte(other+files))), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := report.Releases[0], report.Releases[1]; a.Verdict != Unresolved || !strings.Contains(a.Reason, "environment, of which the file defines blue, green, and no default") || b.Verdict != Drift || len(report.Refusals) > 0 && report.Refusals[0].Certain {
+		t.Errorf("got %s (%s), %s, refusals %v", a.Verdict, a.Reason, b.Verdict, report.Refusals)
+	}
+}

@@ -1,0 +1,296 @@
+package bootstrap
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/fleetwright/fleetwright/internal/bounds"
+	"github.com/fleetwright/fleetwright/internal/charts"
+	"github.com/fleetwright/fleetwright/internal/helmfile"
+	"github.com/fleetwright/fleetwright/internal/helmrelease"
+	"github.com/fleetwright/fleetwright/internal/located"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+)
+
+// unrendered is why something is not rendered, and what to do about it.
+type unrendered struct{ reason, hint string }
+
+func (u *unrendered) Error() string { return u.reason }
+
+// prove compares the objects of a release and of the HelmRelease that takes it over, and judges the differences by them.
+func (j *judge) prove(r *helmfile.Release, m *comparison, out *ReleaseReport) {
+	if j.prover == nil || r.Skipped != nil || slices.ContainsFunc(out.Differences, func(d Difference) bool {
+		return d.Rule == RuleIdentityDrift || d.missing != ""
+	}) {
+		return
+	}
+	h := m.helmRelease
+	beyond := beyondValues(h)
+	if len(out.Differences) == 0 && len(m.unknown) == 0 && len(beyond) == 0 {
+		out.Rendered = newRendered(Same) // what both render has the same input
+		return
+	}
+	out.Rendered = j.rendered(r, h, func(string) bool { return false })
+	switch out.Rendered.Result {
+	case Same:
+		for i := range out.Differences {
+			if d := &out.Differences[i]; isValue(d.Field) && !d.Ignored {
+				d.Ignored, d.Cosmetic, d.Reason = true, true, cosmetic
+			}
+		}
+	case Differs:
+		j.proveMore(r, h, beyond, out)
+	}
+}
+
+// proveMore adds what the objects of a release tell of that no other difference does: where all others are intended, the
+// rendering is repeated with Git's values in their places.
+func (j *judge) proveMore(r *helmfile.Release, h *helmrelease.Release, beyond []string, out *ReleaseReport) {
+	if slices.ContainsFunc(out.Differences, func(d Difference) bool { return !d.Ignored }) {
+		return
+	}
+	if slices.ContainsFunc(out.Differences, func(d Difference) bool { return !isValue(d.Field) }) && len(beyond) == 0 {
+		return // another version has other objects
+	}
+	if len(out.Differences) > 0 {
+		rest := j.rendered(r, h, func(field string) bool {
+			return slices.ContainsFunc(out.Differences, func(d Difference) bool { return d.Ignored && d.Field == field })
+		})
+		if rest.Result != Differs {
+			return
+		}
+	}
+	fields := beyond
+	if len(fields) == 0 {
+		fields = []string{objectsField}
+	}
+	for _, field := range fields {
+		d := Difference{Rule: RuleValuesDrift, Field: field, Git: Side{File: h.File, Line: h.Line}, Cause: causeObjects}
+		if field != objectsField {
+			d.Cause = fmt.Sprintf("spec.%s of the HelmRelease changes the objects, and the bootstrap installs them unchanged", field)
+			d.Git.Value = "set"
+			if file, line, _ := h.Applied.Position("spec", field); file != "" {
+				d.Git.File, d.Git.Line = file, line
+			}
+		}
+		d.Reason = j.excuse(h, out.declared, r, d)
+		d.Ignored = d.Reason != ""
+		out.Differences = append(out.Differences, d)
+	}
+}
+
+// beyondValues are the fields of a HelmRelease that change the objects that its chart renders.
+func beyondValues(h *helmrelease.Release) []string {
+	var fields []string
+	for _, field := range []string{"postRenderers", "commonMetadata"} {
+		if h.Field("spec", field) != nil {
+			fields = append(fields, field)
+		}
+	}
+	return fields
+}
+
+// rendered compares the objects, with Git's values where the bootstrap's are not to be looked at.
+func (j *judge) rendered(r *helmfile.Release, h *helmrelease.Release, fromGit func(field string) bool) *Rendered {
+	out := newRendered(Same)
+	hide := j.prover.without(r.Values.Value, j.Values(h).Value)
+	diff, err := j.compareObjects(r, h, fromGit)
+	if err != nil {
+		out.Result, out.Reason = NotRendered, hide(j.Repo.Lines().ScrubBuilt(j.Repo.Lines().Scrub(r.File, err.Error())))
+		if why := (*unrendered)(nil); errors.As(err, &why) {
+			out.Hint = why.hint
+		}
+		return out
+	}
+	out.Summary = RenderedSummary{len(diff.Added), len(diff.Removed), len(diff.Changed), len(diff.Undecided)}
+	take := func(objects []*reconcile.Object) []InstalledObject {
+		all := []InstalledObject{}
+		for _, o := range objects[:min(len(objects), mostObjects)] {
+			all = append(all, j.prover.object(o, nil, hide))
+		}
+		return all
+	}
+	out.Added, out.Removed, out.Undecided = take(diff.Added), take(diff.Removed), take(diff.Undecided)
+	for _, changed := range diff.Changed[:min(len(diff.Changed), mostObjects)] {
+		out.Changed = append(out.Changed, j.prover.object(changed.To, changed.Fields, hide))
+	}
+	switch {
+	case len(diff.Added)+len(diff.Removed)+len(diff.Changed) > 0:
+		out.Result = Differs
+	case len(diff.Undecided) > 0:
+		out.Result = NotRendered
+		out.Reason = fmt.Sprintf("%s differs, and its template %s reads the cluster", diff.Undecided[0], diff.Undecided[0].Template)
+	}
+	return out
+}
+
+// compareObjects renders both sides. The error says why that cannot be done.
+func (j *judge) compareObjects(r *helmfile.Release, h *helmrelease.Release, fromGit func(field string) bool) (*reconcile.InstallDiff, error) {
+	if h.Orphan || h.Applied.Kustomization == nil {
+		return nil, errors.New("no cluster applies the HelmRelease")
+	}
+	release := h.Applied.Kustomization.Cluster.HelmRelease(h.Applied)
+	if release == nil {
+		return nil, errors.New("no cluster applies the HelmRelease")
+	}
+	if reason := release.NotInstalled(); reason != "" {
+		return nil, &unrendered{"the HelmRelease is not rendered: " + reason, hintFor(release)}
+	}
+	if err := j.unknownInput(r); err != nil {
+		return nil, err
+	}
+	chart, err := j.localChart(r, h, release)
+	if err != nil {
+		return nil, err
+	}
+	git := j.Values(h).Value
+	return release.Compare(j.prover.ctx, reconcile.Install{Name: r.Name.Value, Namespace: cmp.Or(r.Namespace.Value, h.Namespace), Chart: chart,
+		Values: adopted("values", r.Values.Value, git, fromGit), DefinitionsOnly: r.CRDsOnly,
+		Unit: bounds.Unit{File: r.File, Line: r.Line, Name: "release " + r.Name.Value}})
+}
+
+// hintFor says how a chart that is not available becomes so.
+func hintFor(release *reconcile.Release) string {
+	switch {
+	case release.Uncached, release.Chart == "" && release.Wanted != nil:
+		return "run fleetwright fetch"
+	case release.Chart == "":
+		return "pass --charts DIR with a folder that contains the chart"
+	}
+	return ""
+}
+
+// unknownInput says what of a release is not known, or changes its objects after they are rendered.
+func (j *judge) unknownInput(r *helmfile.Release) error {
+	for _, t := range []located.Text{r.Name, r.Namespace, r.Chart, r.Version} {
+		if t.Unknown != nil {
+			return errors.New(t.Unknown.Reason)
+		}
+	}
+	if len(r.Values.Unknown) > 0 && !r.CRDsOnly {
+		return errors.New(r.Values.Unknown[0].Reason)
+	}
+	for _, find := range []func(*located.Value) (located.Unknown, bool){j.engine.MarkedIn, j.engine.MarkedKey} {
+		if v := r.Values.Value; v != nil {
+			if m, is := find(v); is {
+				return errors.New(m.Reason)
+			}
+		}
+	}
+	switch {
+	case r.Refused != "":
+		return errors.New(r.Refused)
+	case len(r.Patches) > 0:
+		return fmt.Errorf("the bootstrap changes the chart or its rendered objects (%s, %s:%d)", r.Patches[0].Value, r.Patches[0].File, r.Patches[0].Line)
+	case r.PostRenderer.Value != "" && !r.CRDsOnly:
+		return fmt.Errorf("the bootstrap changes the rendered objects with a program (postRenderer, %s:%d)", r.PostRenderer.File, r.PostRenderer.Line)
+	case r.Definition == helmfile.InKustomization:
+		if field := j.transformed(r.File); field != "" {
+			return fmt.Errorf("the kustomization changes the rendered objects (%s, %s)", field, r.File)
+		}
+	}
+	return nil
+}
+
+// keepsObjects are the fields of a kustomization that leave rendered objects as they are.
+var keepsObjects = []string{"apiVersion", "kind", "metadata", "namespace", "helmCharts", "helmGlobals", "resources", "configMapGenerator",
+	"secretGenerator", "generators", "generatorOptions", "openapi", "crds", "buildMetadata", "sortOptions"}
+
+// transformed is a field of a kustomization that changes objects, "" for none.
+func (j *judge) transformed(file string) (field string) {
+	if f, ok := j.Repo.File(file); ok && len(f.Documents) > 0 {
+		if root := f.Documents[0].Root(); root != nil && root.Kind == yaml.MappingNode {
+			for i := 0; i+1 < len(root.Content); i += 2 {
+				if name := root.Content[i].Value; !slices.Contains(keepsObjects, name) {
+					return name
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// localChart is the chart of a release, nil where it is that of the HelmRelease.
+func (j *judge) localChart(r *helmfile.Release, h *helmrelease.Release, release *reconcile.Release) (*charts.Chart, error) {
+	if folder := path.Join(path.Dir(r.File), r.Chart.Value); !strings.Contains(r.Chart.Value, "://") && j.Repo.Exists(path.Join(folder, "Chart.yaml")) {
+		var chart *charts.Chart
+		err := bounds.Do(bounds.Unit{Kind: "loading", File: folder}, func() (err error) {
+			if chart, err = (charts.Folder{Repo: j.Repo, Base: "."}).Load(folder, charts.Options{}); err == nil {
+				chart.Definitions() // read once
+			}
+			return err
+		})
+		return chart, err
+	}
+	name, version := helmrelease.ChartName(r.Chart.Value), bootstrapVersion(r).Value
+	git := j.Chart(h)
+	if helmrelease.ChartName(git.Name.Value) == name && (helmrelease.SameVersion(version, git.Version.Value) || charts.SameVersion(version, release.ChartVersion())) {
+		return nil, nil
+	}
+	ask, err := r.Request()
+	if err != nil {
+		return nil, err
+	}
+	chart, err := j.prover.fleet.LocalChart(name, version, ask)
+	switch {
+	case err != nil || chart != nil:
+		return chart, err
+	case version == "":
+		return nil, errors.New("the bootstrap pins no version")
+	}
+	return nil, &unrendered{fmt.Sprintf("chart %s %s of the bootstrap is not available locally", name, version),
+		"run fleetwright fetch, or pass --charts DIR with a folder that contains the chart"}
+}
+
+// adopted is the plain value of the bootstrap, with Git's where fromGit says so of its path.
+func adopted(at string, own, git *located.Value, fromGit func(field string) bool) any {
+	switch {
+	case fromGit(at):
+		return git.Plain()
+	case (located.IsMap(own) || own == nil) && (located.IsMap(git) || git == nil):
+		keys := map[string]bool{}
+		for _, v := range []*located.Value{own, git} {
+			if v != nil {
+				for key := range v.Fields {
+					keys[key] = true
+				}
+			}
+		}
+		out := make(map[string]any, len(keys))
+		for _, key := range slices.Sorted(maps.Keys(keys)) {
+			field := located.JoinPath(at, key)
+			mine, theirs := own.At(key), git.At(key)
+			if fromGit(field) && theirs == nil || !fromGit(field) && mine == nil && !adoptsBelow(field, theirs, fromGit) {
+				continue
+			}
+			out[key] = adopted(field, mine, theirs, fromGit)
+		}
+		return out
+	case located.IsList(own) && located.IsList(git) && len(own.Items) == len(git.Items):
+		list := make([]any, len(own.Items))
+		for i := range own.Items {
+			list[i] = adopted(at+"["+strconv.Itoa(i)+"]", own.Items[i], git.Items[i], fromGit)
+		}
+		return list
+	}
+	return own.Plain()
+}
+
+// adoptsBelow says whether a value of Git's, which the bootstrap lacks, is taken in parts.
+func adoptsBelow(at string, git *located.Value, fromGit func(field string) bool) bool {
+	if !located.IsMap(git) {
+		return false
+	}
+	return slices.ContainsFunc(git.Keys(), func(key string) bool {
+		field := located.JoinPath(at, key)
+		return fromGit(field) || adoptsBelow(field, git.Fields[key], fromGit)
+	})
+}

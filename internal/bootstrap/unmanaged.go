@@ -1,0 +1,164 @@
+package bootstrap
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
+	"github.com/fleetwright/fleetwright/internal/helmfile"
+	"github.com/fleetwright/fleetwright/internal/located"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/internal/repository"
+)
+
+// mostApplied is how many files are read of what a hook applies.
+const mostApplied = 200
+
+// objectsAt are the objects of a file or folder that a hook applies, as its files have them; none of a folder whose
+// kustomization renames them, or makes them itself.
+func objectsAt(repo *repository.Repository, at string) []*repository.Object {
+	seen := map[string]bool{}
+	var all []*repository.Object
+	var add func(at string) bool
+	add = func(at string) bool {
+		if seen[at] || len(seen) == mostApplied {
+			return true
+		}
+		seen[at] = true
+		if f, ok := repo.File(at); ok {
+			for _, d := range f.Documents {
+				all = append(all, d.Objects...)
+			}
+			return true
+		}
+		k, ok := repo.KustomizeAt(at)
+		if !ok {
+			names, _ := repo.ReadDir(at)
+			for _, name := range names {
+				if slices.Contains([]string{".yaml", ".yml", ".json"}, path.Ext(name)) {
+					add(path.Join(at, name))
+				}
+			}
+			return true
+		}
+		if s := k.Spec; s == nil || s.NamePrefix+s.NameSuffix != "" || len(s.Generators)+len(s.Transformers)+len(s.Replacements) > 0 {
+			return false
+		}
+		for _, ref := range slices.Concat(k.Spec.Resources, k.Spec.Components) {
+			if below, ok := repository.Join(at, ref); ok && !add(below) {
+				return false
+			}
+		}
+		return true
+	}
+	if !add(at) {
+		return nil
+	}
+	return all
+}
+
+// isGits says whether an object that a hook applies should be Git's: a Secret, a namespace, a definition, and what starts Flux
+// are made once, or by others.
+func isGits(o *repository.Object) bool {
+	switch o.Kind {
+	case "Secret", "Namespace", "CustomResourceDefinition", "":
+		return false
+	}
+	return o.Name != "" && !strings.ContainsAny(o.Name, "${}") && !strings.HasSuffix(o.Group(), ".toolkit.fluxcd.io") && o.Group() != fluxapi.OperatorGroup
+}
+
+// unmanaged tells of objects that a hook applies and that Flux does not: nobody changes them afterwards.
+func (o *ordering) unmanaged(r *helmfile.Release, t located.Text) {
+	if len(o.Fleet.Clusters) == 0 {
+		return
+	}
+	missing := slices.DeleteFunc(objectsAt(o.Repo, t.Value), func(object *repository.Object) bool { return !isGits(object) || o.applied(object) })
+	if len(missing) == 0 {
+		return
+	}
+	p := OrderProblem{Rule: RuleObjectMissing, File: t.File, Line: t.Line, Cluster: r.Cluster, Release: r.Name.Known()}
+	p.Message = fmt.Sprintf("a hook of release %q applies %s, which Flux does not apply", r.Name.Known(), missing[0])
+	if n := len(missing) - 1; n > 0 {
+		p.Message += fmt.Sprintf(" (and %d more of %s)", n, t.Value)
+	}
+	p.Hint = fmt.Sprintf("list %s in a kustomization that Flux applies, or remove it from the hook", missing[0].File())
+	if why := o.git.open; why != "" {
+		p.Message, p.Hint, p.Unresolved = fmt.Sprintf("whether Flux applies %s, which a hook of release %q applies, is not known: %s", missing[0], r.Name.Known(), why), "", true
+	}
+	o.problems = append(o.problems, p)
+}
+
+// gitObjects are the objects that Flux applies.
+type gitObjects struct {
+	// names are their groups, kinds and names; a name that is not known is "".
+	names map[[3]string]bool
+	// open says why not all of them are known.
+	open string
+}
+
+// applied says whether Flux applies an object, or may.
+func (s *orders) applied(object *repository.Object) bool {
+	has := func(clusters []*reconcile.Cluster) bool {
+		return slices.ContainsFunc(clusters, func(c *reconcile.Cluster) bool {
+			return slices.ContainsFunc(c.Objects(), func(o *reconcile.Object) bool { return o.Source == object })
+		})
+	}
+	if s.git == nil && has(s.Fleet.Clusters) {
+		return true
+	}
+	if s.git == nil {
+		s.git = newGitObjects(s.InFull())
+	}
+	id := [3]string{object.Group(), object.Kind, object.Name}
+	if s.git.names[id] || s.git.names[[3]string{id[0], id[1], ""}] {
+		return true
+	}
+	// Another cluster may apply its folder, and charts that are not available and ResourceSets may have it in their values.
+	for _, k := range s.Fleet.Unreached {
+		at, _ := k.Text("spec", "path")
+		if dir := repository.Clean(at); dir == "." || strings.HasPrefix(object.File(), dir+"/") {
+			return true
+		}
+	}
+	for _, list := range [][]*repository.Object{s.Repo.ByKind(fluxapi.HelmGroup, "HelmRelease"), s.Repo.ByKind(fluxapi.OperatorGroup, "ResourceSet")} {
+		if slices.ContainsFunc(list, func(o *repository.Object) bool {
+			return o.Document != object.Document && o.Document.Mentions(object.Kind)
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
+func newGitObjects(clusters []*reconcile.Cluster) *gitObjects {
+	g := &gitObjects{names: map[[3]string]bool{}}
+	if len(clusters) == 0 {
+		g.open = "what Flux applies could not be computed"
+	}
+	for _, c := range clusters {
+		for _, o := range c.Objects() {
+			name := o.Name
+			if strings.Contains(name, "$") {
+				name = ""
+			}
+			g.names[[3]string{o.Group, o.Kind, name}] = true
+		}
+		for _, k := range c.Kustomizations {
+			switch {
+			case g.open != "":
+			case k.Failure != nil:
+				g.open = fmt.Sprintf("Kustomization %s cannot be built: %s", k, k.Failure.Message)
+			case len(k.Gaps) > 0:
+				g.open = fmt.Sprintf("Kustomization %s could not be fully built: %s", k, k.Gaps[0].Message)
+			}
+		}
+		for _, set := range c.OpenSets {
+			if g.open == "" {
+				g.open = fmt.Sprintf("not all that %s creates is known: %s", set.Object, set.Because)
+			}
+		}
+	}
+	return g
+}

@@ -1,0 +1,8 @@
+//go:build unix
+
+package cache
+
+import "io/fs"
+
+// private says whether the user alone may read and change a file.
+func private(mode fs.FileMode) bool { return mode.Perm()&0o077 == 0 }

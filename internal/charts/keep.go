@@ -1,0 +1,122 @@
+package charts
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"os"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/fleetwright/fleetwright/internal/secrets/credential"
+	"github.com/fleetwright/fleetwright/internal/version"
+)
+
+// kept is a rendering as it is kept.
+type kept struct {
+	Manifests, Hooks []Manifest
+	Definitions      json.RawMessage // whose numbers are all float64, as those of the files are
+}
+
+// Inputs returns all that a rendering depends on, nil where that is not known or must not be kept: for charts that were not
+// loaded by a digest, for values that may hold secrets, some of which are known, and for post-renderers, whose patches may
+// set one under any path.
+func (r Request) Inputs(secrets []string) []byte {
+	program := thisProgram()
+	if r.Chart.Digest == "" || program == "" || len(r.Values.secrets) > 0 || len(r.Release.Spec.PostRenderers) > 0 {
+		return nil
+	}
+	spec := r.Release.DeepCopy()
+	spec.Spec.Values, spec.Spec.ValuesFrom = nil, nil
+	all := map[string]any{"program": program, "chart": r.Chart.Digest, "namespace": spec.Namespace, "name": spec.Name, "spec": spec.Spec,
+		"values": r.Values.All, "kubernetes": r.Capabilities.Kubernetes, "steady": r.Steady}
+	if r.Chart.AsksForKinds() {
+		all["kinds"] = r.Capabilities.APIVersions
+	}
+	data, err := json.Marshal(all)
+	if err != nil {
+		return nil
+	}
+	var read map[string]any
+	if json.Unmarshal(data, &read) != nil || isPrivate("", read["values"], secrets) || isPrivate("", read["spec"], secrets) {
+		return nil
+	}
+	for _, s := range secrets { // also as keys, numbers and in base64
+		if len(s) >= shortSecret && (bytes.Contains(data, []byte(s)) || bytes.Contains(data, []byte(base64.StdEncoding.EncodeToString([]byte(s))))) {
+			return nil
+		}
+	}
+	return data
+}
+
+// shortSecret is the length below which a secret may be in any text by chance, in bytes.
+const shortSecret = 4
+
+// isPrivate says whether a value must not be kept: what looks like a secret, and what holds one.
+func isPrivate(field string, value any, secrets []string) bool {
+	switch value := value.(type) {
+	case string:
+		return credential.Hide(field, value) || slices.ContainsFunc(secrets, func(s string) bool { return len(s) >= shortSecret && strings.Contains(value, s) })
+	case map[string]any:
+		name, _ := value["name"].(string)
+		for key, item := range value {
+			if isPrivate(key, item, secrets) || key == "value" && name != "" && isPrivate(name, item, nil) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(value, func(item any) bool { return isPrivate(field, item, secrets) })
+	case float64:
+		return credential.Hide(field, strconv.FormatFloat(value, 'f', -1, 64))
+	}
+	return false
+}
+
+// thisProgram tells this executable from all others: another one may render in another way.
+var thisProgram = sync.OnceValue(func() string {
+	name, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	info, err := os.Stat(name)
+	if err != nil {
+		return ""
+	}
+	build := version.Current()
+	return fmt.Sprintf("%s %s %s %d %d", build.Version, build.Revision, build.Go, info.Size(), info.ModTime().UnixNano())
+})
+
+// Keep returns a result as it is kept, nil where it is not whole or would be read as another one.
+func (r *Result) Keep() []byte {
+	if len(r.Problems) > 0 || r.Undecided != "" || r.Limit != nil {
+		return nil
+	}
+	definitions, err := json.Marshal(r.Definitions)
+	if err != nil {
+		return nil
+	}
+	data, err := json.Marshal(kept{r.Manifests, r.Hooks, definitions})
+	if err != nil {
+		return nil
+	}
+	if again, err := Kept(data); err != nil || !reflect.DeepEqual(again, r) {
+		return nil
+	}
+	return data
+}
+
+// Kept returns a result that was kept.
+func Kept(data []byte) (*Result, error) {
+	var k kept
+	if err := utiljson.Unmarshal(data, &k); err != nil {
+		return nil, err
+	}
+	r := &Result{Manifests: k.Manifests, Hooks: k.Hooks}
+	return r, json.Unmarshal(k.Definitions, &r.Definitions)
+}

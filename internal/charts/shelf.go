@@ -1,0 +1,62 @@
+package charts
+
+import (
+	"sync"
+
+	"github.com/fleetwright/fleetwright/internal/bounds"
+)
+
+// Shelf loads charts by the digest of their archives, each once. It is safe for concurrent use.
+type Shelf struct {
+	read func(digest string) ([]byte, error)
+
+	mu   sync.Mutex
+	kept map[string]*shelved
+}
+
+type shelved struct {
+	once  sync.Once
+	chart *Chart
+	err   error
+}
+
+// NewShelf returns a shelf whose archives a function reads.
+func NewShelf(read func(digest string) ([]byte, error)) *Shelf {
+	return &Shelf{read: read, kept: map[string]*shelved{}}
+}
+
+// Load returns the chart with a name, for messages, and the digest of its archive. The error is that of reading, or says
+// why the chart cannot be loaded.
+func (s *Shelf) Load(name, digest string) (*Chart, error) {
+	s.mu.Lock()
+	one := s.kept[digest]
+	if one == nil {
+		one = &shelved{}
+		s.kept[digest] = one
+	}
+	s.mu.Unlock()
+	one.once.Do(func() {
+		data, err := s.read(digest)
+		if err != nil {
+			one.err = err
+			return
+		}
+		one.err = bounds.Do(bounds.Unit{Kind: "loading", Name: "the chart " + name}, func() (err error) {
+			if one.chart, err = loadPacked(data); err == nil {
+				one.chart.Digest = digest
+				one.chart.Definitions() // read once
+			}
+			return err
+		})
+	})
+	return one.chart, one.err
+}
+
+// Check returns the name and version of a chart in an archive, or why helm-controller could not load it.
+func Check(archive []byte) (name, version string, err error) {
+	c, err := loadPacked(archive)
+	if err != nil {
+		return "", "", err
+	}
+	return c.Name, c.Version, nil
+}

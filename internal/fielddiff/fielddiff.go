@@ -1,0 +1,82 @@
+// Package fielddiff holds the fields in which two objects differ, as reports print them.
+package fielddiff
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/output"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/schemas"
+)
+
+// Field is one that differs; a side that lacks it is null.
+type Field struct {
+	Path string `json:"path"`
+	From any    `json:"from"`
+	To   any    `json:"to"`
+}
+
+// Of returns the fields of a comparison; never nil.
+func Of(fields []reconcile.FieldDiff) []Field {
+	all := make([]Field, 0, len(fields))
+	for _, f := range fields {
+		all = append(all, Field{Path: schemas.Field(f.Path), From: f.From, To: f.To})
+	}
+	return all
+}
+
+// Write prints the field with both values on a line of its own, after an indent.
+func (f Field) Write(w io.Writer, indent string) {
+	_ = output.Printf(w, indent+"%s: %s → %s\n", f.Path, output.Paint(output.Red, shown(f.From)), output.Paint(output.Green, shown(f.To)))
+}
+
+// Hide leaves texts out of the path and the values.
+func (f *Field) Hide(hide func(text string) string) {
+	f.Path, f.From, f.To = hide(f.Path), hidden(f.From, hide), hidden(f.To, hide)
+}
+
+// shown is a value on one line, cut where it is long, without what could steer a terminal.
+func shown(value any) string {
+	const most = 100
+	if value == nil {
+		return "(none)"
+	}
+	if text, ok := value.(reconcile.Masked); ok {
+		return string(text)
+	}
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(value); err != nil {
+		return fmt.Sprint(value)
+	}
+	text := []rune(strings.TrimSpace(b.String()))
+	if len(text) > most {
+		return string(text[:most]) + "…"
+	}
+	return string(text)
+}
+
+// hidden is a value without texts that hide leaves out.
+func hidden(value any, hide func(text string) string) any {
+	switch value := value.(type) {
+	case string:
+		return hide(value)
+	case map[string]any:
+		shown := make(map[string]any, len(value))
+		for key, item := range value {
+			shown[hide(key)] = hidden(item, hide)
+		}
+		return shown
+	case []any:
+		shown := make([]any, len(value))
+		for i, item := range value {
+			shown[i] = hidden(item, hide)
+		}
+		return shown
+	}
+	return value
+}

@@ -1,0 +1,175 @@
+package helmfile
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/fleetwright/fleetwright/internal/located"
+	"github.com/fleetwright/fleetwright/internal/repository"
+)
+
+// Hook is what a hook of a release does with kubectl.
+type Hook struct {
+	located.Place
+	// Before says that it runs before the release is installed, and Event names when.
+	Before bool
+	Event  string
+	// Applied are the files of the repository that it applies.
+	Applied []located.Text
+	// Definitions are the names of CustomResourceDefinitions, and Workloads the deployments, daemon sets and stateful sets
+	// as KIND/NAMESPACE/NAME, that it waits for.
+	Definitions, Workloads []located.Text
+}
+
+// before are the events of hooks that run before a release is installed.
+var before = []string{"prepare", "preapply", "presync"}
+
+// hooksOf are the hooks of a release, with paths relative to the folder of the helmfile, where helmfile runs them. The
+// files that they apply leave out those of another place, those whose name depends on a template or a pattern, and those
+// that another hook of the release names, which may write them.
+func hooksOf(file string, n *yaml.Node) []Hook {
+	var all []Hook
+	named := map[string]bool{} // what other arguments speak of
+	for _, node := range located.Items(n, "hooks") {
+		h := Hook{Place: located.At(file, node.Line)}
+		for _, event := range located.Items(node, "events") {
+			if h.Event = event.Value; slices.Contains(before, h.Event) {
+				h.Before = true
+				break
+			}
+		}
+		rest := h.applies(node)
+		h.waits(node)
+		for _, arg := range rest {
+			for word := range strings.FieldsFuncSeq(arg, separates) {
+				named[word] = true
+			}
+		}
+		all = append(all, h)
+	}
+	for i := range all {
+		all[i].Applied = slices.DeleteFunc(all[i].Applied, func(t located.Text) bool {
+			return t.Value == "" || t.Value == "-" || path.IsAbs(t.Value) || strings.Contains(t.Value, "://") || named[path.Base(t.Value)] ||
+				strings.ContainsAny(ownName.ReplaceAllString(t.Value, ""), "{}$*?[~\\")
+		})
+	}
+	return all
+}
+
+// separates says whether a character ends the name of a file in a command of a shell.
+func separates(r rune) bool { return strings.ContainsRune("/ \t\n\"'`=:;,|&<>()", r) }
+
+// applies notes the files that a hook applies, and returns its other arguments.
+func (h *Hook) applies(hook *yaml.Node) (others []string) {
+	if direct := repository.Lookup(hook, "kubectlApply"); direct != nil {
+		for _, field := range []string{"filename", "kustomize"} {
+			h.Applied = append(h.Applied, located.ScalarText(h.File, direct, field))
+		}
+		return nil
+	}
+	args := located.Items(hook, "args")
+	isKubectl := located.ScalarText(h.File, hook, "command").Value == "kubectl" &&
+		slices.ContainsFunc(args, func(arg *yaml.Node) bool { return slices.Contains([]string{"apply", "create", "replace"}, arg.Value) })
+	for i := 0; i < len(args); i++ {
+		name, value, inline := strings.Cut(args[i].Value, "=")
+		switch {
+		case !isKubectl || !slices.Contains([]string{"-f", "--filename", "-k", "--kustomize"}, name):
+			others = append(others, args[i].Value)
+		case inline:
+			h.Applied = append(h.Applied, located.Text{Place: located.At(h.File, args[i].Line), Value: value})
+		case i+1 < len(args):
+			i++
+			h.Applied = append(h.Applied, located.Text{Place: located.At(h.File, args[i].Line), Value: args[i].Value})
+		}
+	}
+	return others
+}
+
+// waits notes what a hook waits for: kubectl wait and kubectl rollout status, also in a shell, and a loop until kubectl
+// gets it. A command of another form may go on without it.
+func (h *Hook) waits(hook *yaml.Node) {
+	var words []located.Text
+	for _, arg := range append([]*yaml.Node{repository.Lookup(hook, "command")}, located.Items(hook, "args")...) {
+		if arg == nil {
+			continue
+		}
+		if strings.Contains(arg.Value, "||") {
+			return // it may go on
+		}
+		whole := ownName.ReplaceAllStringFunc(arg.Value, func(match string) string { return strings.ReplaceAll(match, " ", "") })
+		for word := range strings.FieldsFuncSeq(whole, func(r rune) bool { return strings.ContainsRune(" \t\n\"'`;|&<>()", r) }) {
+			words = append(words, located.Text{Place: located.At(h.File, arg.Line), Value: word})
+		}
+	}
+	has := func(word string) bool {
+		return slices.ContainsFunc(words, func(t located.Text) bool { return t.Value == word })
+	}
+	if !has("kubectl") || has("delete") || has("--for=delete") || !has("wait") && !has("rollout") && !has("until") {
+		return
+	}
+	namespace := namespaceOf(words)
+	listed := false // the words name definitions
+	for _, t := range words {
+		kind, name, is := strings.Cut(t.Value, "/")
+		switch {
+		case isDefinition(kind):
+			if listed = !is; is && definitionName.MatchString(name) {
+				h.Definitions = append(h.Definitions, located.Text{Place: t.Place, Value: name})
+			}
+		case listed && definitionName.MatchString(t.Value):
+			h.Definitions = append(h.Definitions, t)
+		case is && workloads[kind] != "" && plainName.MatchString(ownName.ReplaceAllString(name, "x")):
+			h.Workloads = append(h.Workloads, located.Text{Place: t.Place, Value: workloads[kind] + "/" + namespace + "/" + name})
+		case t.Value == "do" || t.Value == "done":
+			listed = false
+		}
+	}
+}
+
+// namespaceOf is the namespace that the words of a command name.
+func namespaceOf(words []located.Text) string {
+	for i, t := range words {
+		name, value, inline := strings.Cut(t.Value, "=")
+		switch {
+		case name != "-n" && name != "--namespace":
+		case inline:
+			return value
+		case i+1 < len(words):
+			return words[i+1].Value
+		}
+	}
+	return "default"
+}
+
+var (
+	definitionName = regexp.MustCompile(`^[a-z0-9]+(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+$`)
+	plainName      = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
+	// ownName is a template of the name or namespace of the release.
+	ownName = regexp.MustCompile(`\{\{-? *\.Release\.(Name|Namespace) *-?\}\}`)
+)
+
+// workloads are the kinds of workloads, by what kubectl calls them.
+var workloads = map[string]string{"deployment": "Deployment", "deployments": "Deployment", "deploy": "Deployment", "deployment.apps": "Deployment",
+	"daemonset": "DaemonSet", "daemonsets": "DaemonSet", "ds": "DaemonSet", "daemonset.apps": "DaemonSet",
+	"statefulset": "StatefulSet", "statefulsets": "StatefulSet", "sts": "StatefulSet", "statefulset.apps": "StatefulSet"}
+
+func isDefinition(kind string) bool {
+	kind = strings.TrimSuffix(kind, ".apiextensions.k8s.io")
+	return kind == "crd" || kind == "crds" || kind == "customresourcedefinition" || kind == "customresourcedefinitions"
+}
+
+// common are the hooks that two variants of a release share.
+func common(a, b []Hook) []Hook {
+	same := func(x, y []located.Text) bool {
+		return slices.EqualFunc(x, y, func(t, u located.Text) bool { return t.Value == u.Value })
+	}
+	return slices.DeleteFunc(slices.Clone(a), func(h Hook) bool {
+		return !slices.ContainsFunc(b, func(o Hook) bool {
+			return h.Before == o.Before && same(h.Applied, o.Applied) && same(h.Definitions, o.Definitions) && same(h.Workloads, o.Workloads)
+		})
+	})
+}

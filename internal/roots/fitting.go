@@ -1,0 +1,183 @@
+package roots
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
+	"github.com/fleetwright/fleetwright/internal/repository"
+)
+
+const (
+	// mostFitting is the maximum number of folders that match paths with variables, and mostVariables the maximum number of
+	// variables in one path.
+	mostFitting   = 100
+	mostVariables = 4
+	// longestPath is the maximum length of a path in bytes, as on Linux.
+	longestPath = 4096
+	// mostEnvs is the maximum number of files with variables that are read, and mostEnv the maximum size of each in bytes.
+	mostEnvs = 100
+	mostEnv  = 100_000
+)
+
+// variable matches a variable of postBuild.
+var variable = regexp.MustCompile(`\$\{([A-Za-z0-9_]+)[^}]*\}`)
+
+// fittingAll returns the roots. It replaces a root whose path contains variables with one root for each folder that matches.
+func fittingAll(repo *repository.Repository, instances []Root) []Root {
+	var all []Root
+	var dirs []string
+	var values definitions
+	left := mostFitting
+	for _, r := range instances {
+		if !strings.Contains(r.Path, "${") || left == 0 {
+			all = append(all, r)
+			continue
+		}
+		if dirs == nil {
+			dirs, values = folders(repo), defined(repo)
+		}
+		fits := fitting(values, dirs, r)
+		fits = fits[:min(len(fits), left)]
+		left -= len(fits)
+		all = append(all, fits...)
+	}
+	return all
+}
+
+// fitting returns a copy of a root for each folder that matches its path: folders for which a ConfigMap or a
+// Kustomization in a file defines the variable's value, else all that match. A root that matches no folder, or has many
+// variables, is returned unchanged.
+func fitting(values definitions, dirs []string, r Root) []Root {
+	names := variable.FindAllStringSubmatch(r.Path, mostVariables+1)
+	if len(names) > mostVariables || len(r.Path) > longestPath {
+		return []Root{r}
+	}
+	var known []map[string]bool
+	for _, name := range names {
+		known = append(known, values[name[1]])
+	}
+	alone := len(names) == 1 && names[0][0] == r.Path
+	one := "([^/]+)"
+	if alone {
+		one = "(.+)"
+	}
+	var pattern strings.Builder
+	for i, literal := range variable.Split(r.Path, -1) {
+		if i > 0 {
+			pattern.WriteString(one)
+		}
+		pattern.WriteString(regexp.QuoteMeta(literal))
+	}
+	fits := regexp.MustCompile("^" + pattern.String() + "$")
+	var named, all []string
+	for _, dir := range dirs {
+		match := fits.FindStringSubmatch(dir)
+		if match == nil {
+			continue
+		}
+		all = append(all, dir)
+		is := true
+		for i, values := range known {
+			is = is && values[match[i+1]]
+		}
+		if is {
+			named = append(named, dir)
+		}
+	}
+	if len(named) > 0 || alone {
+		all = named
+	}
+	var roots []Root
+	for _, dir := range all {
+		one := r
+		one.Fits, one.Path, one.Spec.Path = r.Path, dir, "./"+dir
+		roots = append(roots, one)
+	}
+	if len(roots) == 0 {
+		return []Root{r}
+	}
+	return roots
+}
+
+// folders returns the folders of the repository that Flux sees, sorted.
+func folders(repo *repository.Repository) []string {
+	seen := map[string]bool{}
+	var all []string
+	for _, file := range repo.Paths() {
+		if !repo.Visible(file) {
+			continue
+		}
+		for dir := path.Dir(file); dir != "." && !seen[dir]; dir = path.Dir(dir) {
+			seen[dir] = true
+			all = append(all, dir)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// definitions maps the names of variables to their possible values.
+type definitions map[string]map[string]bool
+
+func (d definitions) add(name, value string) {
+	if name == "" || value == "" || strings.Contains(value, "${") {
+		return
+	}
+	if d[name] == nil {
+		d[name] = map[string]bool{}
+	}
+	d[name][value], d[name][repository.Clean(value)] = true, true
+}
+
+// defined returns the variables that Kustomizations, ConfigMaps and generators of ConfigMaps define in files.
+func defined(repo *repository.Repository) definitions {
+	all := definitions{}
+	add := func(objects []*repository.Object, at ...any) {
+		for _, o := range objects {
+			n := o.Lookup(at...)
+			if n == nil || n.Kind != yaml.MappingNode {
+				continue
+			}
+			for i := 0; i+1 < len(n.Content); i += 2 {
+				if value := n.Content[i+1]; value.Kind == yaml.ScalarNode {
+					all.add(n.Content[i].Value, value.Value)
+				}
+			}
+		}
+	}
+	add(repo.ByKind(fluxapi.KustomizeGroup, "Kustomization"), "spec", "postBuild", "substitute")
+	add(repo.ByKind("", "ConfigMap"), "data")
+	read := map[string]bool{}
+	for _, k := range repo.Kustomizes() {
+		if k.Spec == nil {
+			continue
+		}
+		for _, g := range k.Spec.ConfigMapGenerator {
+			all.addLines(g.LiteralSources)
+			for _, env := range slices.Concat(g.EnvSources, []string{g.EnvSource}) {
+				if file, inside := repository.Join(k.Dir, env); env != "" && inside && !read[file] && len(read) < mostEnvs {
+					if size, seen := repo.Size(file); !seen || size > mostEnv {
+						continue
+					}
+					read[file] = true
+					data, _ := repo.ReadFile(file) // the build reports files that cannot be read
+					all.addLines(strings.Split(string(data), "\n"))
+				}
+			}
+		}
+	}
+	return all
+}
+
+// addLines adds variables from lines such as NAME=value.
+func (d definitions) addLines(lines []string) {
+	for _, line := range lines {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+		d.add(name, strings.Trim(value, `"'`))
+	}
+}

@@ -1,0 +1,126 @@
+package roots
+
+import (
+	"cmp"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
+	"github.com/fleetwright/fleetwright/internal/repository"
+)
+
+// patchedRoots returns the roots of clusters that share a Kustomization in a base, with a variable in its
+// path: each cluster's overlay patches the path with a folder of its own.
+func patchedRoots(repo *repository.Repository) []Root {
+	bases := map[[2]string]Root{}
+	for _, r := range rootsOf(Candidates(repo)) {
+		if strings.Contains(r.Spec.Path, "${") && !r.isTemplate() {
+			bases[[2]string{r.Namespace, r.Name}] = r
+		}
+	}
+	var roots []Root
+	for _, o := range repo.ByKind(fluxapi.KustomizeGroup, "Kustomization") {
+		base, ok := bases[[2]string{o.Namespace, o.Name}]
+		if !ok && o.Namespace == "" {
+			base, ok = bases[[2]string{"flux-system", o.Name}]
+		}
+		at, _ := o.Text("spec", "path")
+		dir := repository.Clean(at)
+		if _, exists := repo.ReadDir(dir); !ok || repo.Use(o.File()) != repository.Patch || !exists || dir == "." {
+			continue
+		}
+		r := base
+		r.Path, r.Spec.Path, r.Object, r.File = dir, at, o, o.File()
+		r.Line, r.Column = o.Position("spec", "path")
+		r.Namespace = cmp.Or(o.Namespace, r.Namespace)
+		roots = append(roots, r)
+	}
+	return roots
+}
+
+// preparedRoots are the folders of clusters that flux bootstrap has not installed yet: as its documentation says to
+// customize it, flux-system/kustomization.yaml lists a gotk-sync.yaml that is empty, which flux bootstrap then writes.
+// A folder without a Flux Kustomization is none.
+func preparedRoots(repo *repository.Repository) []Root {
+	var roots []Root
+	for _, f := range repo.Files() {
+		dir := path.Dir(f.Path)
+		at := path.Dir(dir)
+		if path.Base(f.Path) != "gotk-sync.yaml" || path.Base(dir) != "flux-system" || at == "." || holdsObjects(f) || isPutAway(f.Path) || repository.IsExample(f.Path) {
+			continue
+		}
+		k, ok := repo.KustomizeAt(dir)
+		if !ok || k.Spec == nil || !slices.Contains(k.Spec.Resources, path.Base(f.Path)) {
+			continue
+		}
+		inside := func(o *repository.Object) bool { return repository.Within(at, o.File()) }
+		if !slices.ContainsFunc(Candidates(repo), inside) {
+			continue
+		}
+		r := Root{Path: at, Base: ".", File: f.Path, Line: 1, Column: 1, Namespace: "flux-system", Name: "flux-system",
+			Source: Source{"GitRepository", "flux-system", "flux-system"}}
+		r.Spec.Path = at
+		r.Spec.SourceRef = kustomizev1.CrossNamespaceSourceReference{Kind: r.Source.Kind, Name: r.Source.Name}
+		roots = append(roots, r)
+	}
+	return roots
+}
+
+// holdsObjects says whether there is anything in a file.
+func holdsObjects(f *repository.File) bool {
+	return f.Err != nil || slices.ContainsFunc(f.Documents, func(d *repository.Document) bool { return d.Root() != nil })
+}
+
+// overlays are the folders whose kustomizations build on a folder and that no other kustomization lists: what clusters
+// sync where nothing says so, for the folder itself is a base. Without any, it is the folder.
+func overlays(repo *repository.Repository, dir string) []string {
+	lists := outward(repo)
+	seen := map[string]bool{dir: true}
+	tops := map[string]bool{}
+	for queue := []string{dir}; len(queue) > 0; queue = queue[1:] {
+		listed := false
+		for _, l := range lists {
+			if l.to != queue[0] || repository.IsExample(l.from) || repository.IsArchived(l.from) {
+				continue
+			}
+			if listed = true; !seen[l.from] {
+				seen[l.from] = true
+				queue = append(queue, l.from)
+			}
+		}
+		if !listed {
+			tops[queue[0]] = true
+		}
+	}
+	if len(tops) == 0 {
+		return []string{dir}
+	}
+	return slices.Sorted(maps.Keys(tops))
+}
+
+// baseOf is the folder of which the artifact is made that a guessed root syncs: the innermost one around the folder in
+// which the first folders of all paths below it are, where not one of them is a folder of the repository itself.
+func baseOf(repo *repository.Repository, dir string, all []Root) string {
+	var firsts []string
+	for _, r := range all {
+		first, _, more := strings.Cut(r.Path, "/")
+		if !more || strings.Contains(first, "$") || !repository.Within(dir, r.File) {
+			continue
+		}
+		if Has(repo, first) {
+			return "."
+		}
+		firsts = append(firsts, first)
+	}
+	for _, base := range above(dir) {
+		has := func(first string) bool { return Has(repo, path.Join(base, first)) }
+		if base != "." && len(firsts) > 0 && !slices.ContainsFunc(firsts, func(first string) bool { return !has(first) }) {
+			return base
+		}
+	}
+	return "."
+}

@@ -1,0 +1,103 @@
+package render
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/generators"
+	"github.com/fleetwright/fleetwright/internal/encryption"
+	"github.com/fleetwright/fleetwright/internal/layout"
+	"github.com/fleetwright/fleetwright/internal/tree"
+)
+
+// NewCluster is a cluster whose first files a plan writes, with the commands that set it up: what Flux needs to
+// read Git, the bootstrap, and the check. They run with kubectl's context set to the cluster, after its files
+// are pushed.
+type NewCluster struct {
+	Name     string
+	Commands []string
+}
+
+// NewClusters returns the clusters whose first files a plan writes, by name. keyFile returns the file with a
+// cluster's private age key.
+func (s *Source) NewClusters(target tree.Target, plan *tree.Plan, keyFile func(cluster string) string) []NewCluster {
+	if s.Spec == nil || target.Name != generators.PlatformTarget || plan == nil {
+		return nil
+	}
+	lay := layout.For(s.Spec.Fleet.Spec.Layout)
+	var all []NewCluster
+	for _, c := range s.Spec.Clusters {
+		if isNew(c, plan) {
+			all = append(all, NewCluster{Name: c.Metadata.Name, Commands: s.firstHour(target, c, lay.Bootstrap(c), keyFile(c.Metadata.Name))})
+		}
+	}
+	return all
+}
+
+// isNew reports whether a plan creates all files in the folder of a cluster. Files that flux bootstrap may also
+// write do not count.
+func isNew(c *v1alpha1.Cluster, plan *tree.Plan) bool {
+	found := false
+	for _, step := range plan.Steps {
+		if step.Mode != tree.Managed || !strings.HasPrefix(step.Path, path.Clean(c.Spec.Path)+"/") {
+			continue
+		}
+		if found = true; step.Action != tree.Create {
+			return false
+		}
+	}
+	return found
+}
+
+// firstHour returns the commands for a new cluster, in order: those of docs/first-cluster.md from the creation
+// of the namespace on.
+func (s *Source) firstHour(target tree.Target, c *v1alpha1.Cluster, bootstrap, keyFile string) []string {
+	fleet := s.Spec.Fleet.Spec
+	commands := []string{"kubectl create namespace " + layout.FluxNamespace}
+	if d := encryption.Decryption(s.Spec); d != nil && d.SecretRef != nil {
+		commands = append(commands, fmt.Sprintf("kubectl create secret generic %s --namespace=%s --from-file=age.agekey=%s", d.SecretRef.Name, layout.FluxNamespace, keyFile))
+	}
+	if ref := fleet.Repository.SecretRef; ref != nil {
+		commands = append(commands, s.readGit(c, ref.Name))
+	}
+	file := path.Join(bootstrap, "Makefile")
+	boots := false
+	for f := range target.Tree.All() {
+		boots = boots || f.Path == file
+	}
+	if boots {
+		commands = append(commands, "fleetwright bootstrap verify", "make -C "+bootstrap+" boot")
+	}
+	if fleet.Flux.Install == v1alpha1.InstallBootstrap {
+		commands = append(commands, fmt.Sprintf("flux bootstrap git --url=%s --branch=%s --path=%s  # then revoke a token that was needed for this", fleet.Repository.URL, fleet.Repository.Branch, path.Clean(c.Spec.Path)))
+	}
+	if boots {
+		commands = append(commands, "make -C "+bootstrap+" check")
+	} else {
+		commands = append(commands, fmt.Sprintf(allReady, "--namespace="+layout.FluxNamespace))
+	}
+	// The Kustomizations of tenants exist only after those of the platform are ready.
+	return append(commands, fmt.Sprintf(allReady, "--all-namespaces"))
+}
+
+// allReady is the command that waits for all Kustomizations of a scope.
+const allReady = "kubectl wait kustomization.kustomize.toolkit.fluxcd.io --all %s --for=condition=Ready --timeout=15m"
+
+// readGit returns the command that creates the Secret with which Flux reads the platform repository. If the
+// specification declares the Secret, the command uses its file in Git.
+func (s *Source) readGit(c *v1alpha1.Cluster, name string) string {
+	for _, f := range generators.SecretFiles(s.Spec) {
+		if f.Secret.Namespace == layout.FluxNamespace && f.Secret.Name == name && slices.Contains(f.Clusters, c.Metadata.Name) {
+			return "sops --decrypt " + f.Path + " | kubectl apply --server-side --filename=-"
+		}
+	}
+	keys := "--from-file=identity --from-file=known_hosts"
+	if !strings.HasPrefix(s.Spec.Fleet.Spec.Repository.URL, "ssh://") {
+		keys = "--from-literal=username=git --from-file=password"
+	}
+	return fmt.Sprintf("kubectl create secret generic %s --namespace=%s %s  # the credentials of %s", name, layout.FluxNamespace, keys, cmp.Or(s.Spec.Fleet.Spec.Repository.URL, "the repository"))
+}

@@ -1,0 +1,91 @@
+package flux
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/validators/platform"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// leastCoverage is the share, in percent, below which the coverage is reported as low.
+const leastCoverage = 50
+
+// CoverageLow is graph-coverage-low.
+var CoverageLow = rule.Rule{
+	ID:       "graph-coverage-low",
+	Title:    "a repository of which less than half is built",
+	Severity: finding.Warning,
+	Why: `What no build reaches is only parsed: its patches, variables, references and charts are not checked, and a
+report without errors says nothing about it. Either the cluster doesn't apply it either, such as after a folder was
+renamed, or Fleetwright doesn't see what does.
+
+Counted are the Kustomizations that are built and the HelmReleases that a build applies, of all that are in files or
+come out of builds. A Kustomization whose source is another repository, such as a tenant's, is unresolved and does not
+count here. Files in folders of archives, templates, examples and tests count only where a build applies them;
+docs/validate.md lists their names.`,
+	Fix: `The message names the causes, the most frequent first: pass the folder that a cluster syncs with --root, the
+checkout of another source with --source, or list in a kustomization.yaml what the cluster is meant to apply.
+"fleetwright validate --coverage" lists each object with its cause.`,
+	Run: func(p *rule.Pass) {
+		c := p.Coverage()
+		if p.Whole().Partial() || !isLow(c.Covered, platform.Deployed.Of(p)) {
+			return
+		}
+		causes := make([]string, 0, len(c.Causes))
+		hint := "--coverage lists them"
+		for _, cause := range c.Causes {
+			if cause.Kustomizations == 0 && cause.Cause == coverageOfCharts {
+				continue // they are applied
+			}
+			if len(causes) == 0 && cause.Hint != "" {
+				hint = cause.Hint + "; " + hint
+			}
+			causes = append(causes, cause.String())
+		}
+		if off := c.Off(); off != "" {
+			causes = append(causes, off+": switched off, listed in comments only")
+		}
+		releases := ""
+		if n := c.HelmReleases.Found; n > 0 {
+			releases = fmt.Sprintf(", which apply %d of %s", c.HelmReleases.Applied, finding.Count(n, "HelmRelease"))
+		}
+		f := finding.Finding{Hint: hint, Message: fmt.Sprintf("less than half of the repository is built: %d of %s%s: %s",
+			c.Kustomizations.Built, finding.Count(c.Kustomizations.Found, "Kustomization"), releases, strings.Join(causes, "; "))}
+		if len(c.Unreached) > 0 {
+			f.File, f.Line = c.Unreached[0].File, c.Unreached[0].Line
+		}
+		if clusters := p.Clusters(); len(clusters) > 0 {
+			root := clusters[0].Root
+			f.File, f.Line, f.Column = root.File, root.Line, root.Column
+		}
+		p.Report(f)
+	},
+}
+
+// isLow reports whether less than half of the found Kustomizations and HelmReleases are built. It does not
+// count objects in the application definitions of a platform, which the platform applies, nor Kustomizations
+// whose source is another repository, which are checked there. It does count objects that are commented out.
+func isLow(c finding.Covered, deployed platform.Definitions) bool {
+	c.Kustomizations.Found += c.Kustomizations.SwitchedOff
+	c.HelmReleases.Found += c.HelmReleases.SwitchedOff
+	for _, u := range c.Unreached {
+		held := deployed.Beside(u.File)
+		switch {
+		case u.Object.Kind == kustomizationKind && (held || u.Cause == coverageOfSources):
+			c.Kustomizations.Found--
+		case u.Object.Kind == helmReleaseKind && held && u.Cause != coverageOfCharts:
+			c.HelmReleases.Found--
+		}
+	}
+	return c.Kustomizations.Found > 0 && c.Percent() < leastCoverage
+}
+
+const (
+	// coverageOfCharts is the cause for HelmReleases that a build applies but whose chart is not available
+	// locally.
+	coverageOfCharts = "chart-not-available"
+	// coverageOfSources is the cause for Kustomizations whose source is another repository.
+	coverageOfSources = "source-not-available"
+)

@@ -1,0 +1,78 @@
+package flux
+
+import (
+	"fmt"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// fewInGit is the number of objects of a kind that Git must create before one that it does not create stands
+// out. manyInGit is the number from which on such an object is an error.
+const (
+	fewInGit  = 3
+	manyInGit = 10
+)
+
+// practice describes where the Secrets that the objects of a cluster reference come from. inGit are the Secrets
+// that are in Git, or that a controller creates from objects in Git. elsewhere are all others that Flux reads
+// on any cluster.
+type practice struct {
+	inGit, elsewhere map[reconcile.Identity]bool
+}
+
+// secretPractices returns the practice of each cluster, from all Secrets that its objects need.
+func secretPractices(p *rule.Pass) map[*reconcile.Cluster]practice {
+	all, elsewhere := map[*reconcile.Cluster]practice{}, map[reconcile.Identity]bool{}
+	each(p, func(w *world) {
+		all[w.cluster] = practice{map[reconcile.Identity]bool{}, elsewhere}
+		w.readPractice(all[w.cluster])
+	})
+	return all
+}
+
+func (w *world) readPractice(all practice) {
+	created, others := w.madeSecrets(), w.operators()
+	add := func(id reconcile.Identity, ofFlux bool) {
+		anywhere := reconcile.Identity{Kind: "Secret", Namespace: "*", Name: id.Name}
+		switch {
+		case w.has(id) || created[id] || created[anywhere]:
+			all.inGit[id] = true
+		case ofFlux && !others.mention(id):
+			all.elsewhere[id] = true
+		}
+	}
+	for _, n := range w.namesIn(secretFields) {
+		if !w.isOutsideOfGit(n) {
+			add(n.id, true)
+		}
+	}
+	for _, n := range w.namesIn(objectFields) {
+		if n.id.Kind == "Secret" {
+			add(n.id, false)
+		}
+	}
+	for _, r := range w.references() {
+		if r.id.Kind == "Secret" && !r.optional {
+			add(r.id, true)
+		}
+	}
+}
+
+// standsOut returns why a Secret that is not in Git stands out: all others are in Git, and no operator or chart
+// mentions it. It returns "" if the Secret does not stand out.
+func (all practice) standsOut(id reconcile.Identity, others operators) string {
+	if len(all.inGit) < fewInGit || len(all.elsewhere) > 1 || others.mention(id) {
+		return ""
+	}
+	return fmt.Sprintf("Git creates all others that Flux reads here, %d Secrets with those of pods: add it, or what creates it", len(all.inGit))
+}
+
+// severity returns the severity of the finding about a Secret that stands out.
+func (all practice) severity() finding.Severity {
+	if len(all.inGit) < manyInGit {
+		return finding.Warning
+	}
+	return finding.Error
+}

@@ -1,0 +1,58 @@
+package flux
+
+import (
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// ReferenceMissing is flux-reference-missing.
+var ReferenceMissing = rule.Rule{
+	ID:       "flux-reference-missing",
+	Title:    "a reference to an object of Flux that does not exist",
+	Severity: finding.Error,
+	Why: `An ImagePolicy without its ImageRepository never selects an image, and an Alert without its Provider never sends
+anything: both stay not ready. A Receiver whose resource doesn't exist answers the webhook with an error, and an Alert
+whose event source doesn't exist is silent about it: those are warnings, since the rest of the object works.
+
+Checked are spec.imageRepositoryRef of ImagePolicies, spec.providerRef and spec.eventSources of Alerts, and spec.resources
+of Receivers. The name "*" and labels select whatever is there. If it isn't known what the cluster applies, the reference
+is unresolved.`,
+	Fix: `Correct the kind, name or namespace of the reference, or add the object to what the cluster applies.`,
+	Run: func(p *rule.Pass) {
+		var open questions
+		each(p, func(w *world) {
+			for _, n := range w.namesIn(fluxReferences) {
+				if n.id.Group == "" || w.isThere(n.id) || isSource(n.id) && n.id == sourceOf(w.cluster.Kustomizations[0]) {
+					continue
+				}
+				why := w.doubt(n.id)
+				if hint, typo := w.resembles(n.id); typo && why != "" {
+					n.report(p, w, finding.Warning, hint)
+					continue
+				}
+				if why != "" {
+					n.ask(w, &open, why)
+					continue
+				}
+				if w.guessed() && !w.near(n.id) {
+					n.ask(w, &open, fromOutside) // another repository may be synced, too
+					continue
+				}
+				severity := finding.Error
+				if len(n.path) > 3 {
+					severity = finding.Warning // one of a list
+				}
+				n.report(p, w, severity, w.hint(n.id))
+			}
+		})
+		open.report(p)
+	},
+}
+
+var fluxReferences = []nameField{
+	{group: fluxapi.ImageGroup, kinds: []string{"ImagePolicy"}, path: []any{"spec", "imageRepositoryRef"}, to: kind{fluxapi.ImageGroup, "ImageRepository"}, crosses: true},
+	{group: fluxapi.NotificationGroup, kinds: []string{"Alert"}, path: []any{"spec", "providerRef"}, to: kind{fluxapi.NotificationGroup, "Provider"}},
+	{group: fluxapi.NotificationGroup, kinds: []string{"Alert"}, path: []any{"spec", "eventSources", -1}, crosses: true},
+	{group: fluxapi.NotificationGroup, kinds: []string{"Receiver"}, path: []any{"spec", "resources", -1}, crosses: true},
+}

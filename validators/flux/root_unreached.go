@@ -1,0 +1,203 @@
+package flux
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
+	"github.com/fleetwright/fleetwright/internal/nearest"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// RootUnreached is graph-root-unreached.
+var RootUnreached = rule.Rule{
+	ID:       "graph-root-unreached",
+	Title:    "a cluster that nothing starts",
+	Severity: finding.Error,
+	Why: `In a repository with several clusters, a typo in one gotk-sync.yaml leaves one cluster out: the others are
+applied and checked as before, and the one with the typo stops at its old state without a word here. The same happens
+when a cluster's folder is renamed, or its gotk-sync.yaml is deleted.
+
+An error is a Kustomization flux-system/flux-system that starts no cluster: its spec.path does not exist, or its source
+is not defined beside it. So is a folder beside a cluster's that has the same files around the one that starts it, such as
+flux-system/gotk-components.yaml, when that one is missing or says something else. A warning is one in a folder that was moved as a whole, and a folder that has the same files with Kustomizations as the folder beside it,
+from which a cluster starts, and that no build reads.`,
+	Fix: `Correct spec.path and spec.sourceRef: flux bootstrap writes the folder that the file is in, and the source that the
+same file defines. For a folder without a root, restore its gotk-sync.yaml or FluxInstance, or remove the folder.`,
+	Run: func(p *rule.Pass) {
+		r := &rootless{p: p, repo: p.Whole(), reached: map[*repository.Object]bool{}, read: map[string]bool{}, told: map[string]bool{}}
+		for _, c := range p.Fleet().Clusters {
+			if c.Root.Guessed() {
+				return // no file says where a cluster starts
+			}
+			r.clusters = append(r.clusters, c)
+			for _, k := range c.Kustomizations {
+				if k.Object != nil {
+					r.reached[k.Object.Source] = true
+				}
+				for _, file := range k.Files {
+					r.read[file] = true
+				}
+			}
+		}
+		if len(r.clusters) == 0 || p.Cluster != "" {
+			return
+		}
+		left := r.left()
+		for _, o := range left {
+			if o.Namespace == "flux-system" && o.Name == "flux-system" {
+				r.sync(o)
+			}
+		}
+		r.beside(left)
+		r.folders(left)
+	},
+}
+
+// rootless finds clusters that no file starts.
+type rootless struct {
+	p        *rule.Pass
+	repo     *repository.Repository
+	clusters []*reconcile.Cluster
+	reached  map[*repository.Object]bool
+	// read are the files that builds read. told are the folders that have been reported.
+	read, told map[string]bool
+}
+
+// left returns the Kustomizations that no build applies, without those in examples and archives.
+func (r *rootless) left() []*repository.Object {
+	return slices.DeleteFunc(slices.Clone(r.repo.ByKind(fluxapi.KustomizeGroup, kustomizationKind)), func(o *repository.Object) bool {
+		use := r.repo.Use(o.File())
+		return r.reached[o] || r.read[o.File()] || repository.IsExample(o.File()) || repository.IsArchived(o.File()) ||
+			use != repository.Resource && use != repository.Plain && use != repository.Unlisted
+	})
+}
+
+// sync checks a Kustomization that has the name that flux bootstrap uses for the Kustomization of a cluster.
+func (r *rootless) sync(o *repository.Object) {
+	if o.Lookup("spec", "sourceRef") == nil && o.Lookup("spec", "path") == nil {
+		return // a patch of it, in a file of its own
+	}
+	at, _ := o.Text("spec", "path")
+	dir := repository.Clean(at)
+	if slices.ContainsFunc(r.clusters, func(c *reconcile.Cluster) bool { return c.Root.Path == dir }) {
+		return // that cluster starts, by a FluxInstance or so
+	}
+	f := finding.Finding{File: o.File(), Object: rule.ObjectOf(o)}
+	_, exists := r.repo.ReadDir(dir)
+	own := r.folderOf(o.File())
+	switch {
+	case strings.Contains(at, "${"):
+		return
+	case !exists:
+		f.Line, f.Column = o.Position("spec", "path")
+		f.Message = fmt.Sprintf("Kustomization flux-system/flux-system starts no cluster: its path %q does not exist", at)
+		f.Hint = fmt.Sprintf("did you mean %q?", "./"+own)
+		if _, near := nearest.To(dir, []string{own}); !near && path.Base(dir) == path.Base(own) && len(r.clusters) > 0 {
+			f.Severity = finding.Warning // moved as it was, perhaps out of the way
+		}
+	case repository.Within(dir, o.File()):
+		name, _ := o.Text("spec", "sourceRef", "name")
+		kind, _ := o.Text("spec", "sourceRef", "kind")
+		f.Line, f.Column = o.Position("spec", "sourceRef", "name")
+		f.Message = fmt.Sprintf("Kustomization flux-system/flux-system starts no cluster: its source %s %s is not defined beside it", kind, name)
+		if near, ok := nearest.To(kind+" "+name, r.sourcesBeside(o)); ok {
+			f.Hint = fmt.Sprintf("did you mean %s?", near)
+		}
+	default:
+		return
+	}
+	r.told[own] = true
+	r.p.Report(f)
+}
+
+// folderOf returns the cluster's folder for a file in its flux-system folder.
+func (r *rootless) folderOf(file string) string {
+	dir := path.Dir(file)
+	if path.Base(dir) == "flux-system" {
+		dir = path.Dir(dir)
+	}
+	return dir
+}
+
+// sourcesBeside returns the sources that are defined in the folder of an object, as KIND NAME.
+func (r *rootless) sourcesBeside(o *repository.Object) []string {
+	var all []string
+	for _, kind := range []string{"GitRepository", "OCIRepository", "Bucket"} {
+		for _, source := range r.repo.ByKind(fluxapi.SourceGroup, kind) {
+			if path.Dir(source.File()) == path.Dir(o.File()) {
+				all = append(all, kind+" "+source.Name)
+			}
+		}
+	}
+	return all
+}
+
+// folders finds folders that have the same structure as the folders of clusters next to them.
+func (r *rootless) folders(left []*repository.Object) {
+	// shapes maps each parent of a cluster's folder to the files with Kustomizations in the folders of its
+	// clusters.
+	shapes := map[string]map[string]string{}
+	for _, o := range r.repo.ByKind(fluxapi.KustomizeGroup, kustomizationKind) {
+		for _, c := range r.clusters {
+			rest, within := strings.CutPrefix(o.File(), c.Root.Path+"/")
+			if around := path.Dir(c.Root.Path); within {
+				if shapes[around] == nil {
+					shapes[around] = map[string]string{}
+				}
+				shapes[around][rest] = cmp.Or(shapes[around][rest], c.Root.Path)
+			}
+		}
+	}
+	type lost struct {
+		like  string
+		first *repository.Object
+		count int
+	}
+	found := map[string]*lost{}
+	var order []string
+	for _, o := range left {
+		for dir := path.Dir(o.File()); dir != "."; dir = path.Dir(dir) {
+			like := shapes[path.Dir(dir)][strings.TrimPrefix(o.File(), dir+"/")]
+			if like == "" || r.startsAt(dir) {
+				continue
+			}
+			if found[dir] == nil {
+				found[dir] = &lost{like: like, first: o}
+				order = append(order, dir)
+			}
+			found[dir].count++
+		}
+	}
+	for _, dir := range order {
+		if l := found[dir]; !r.told[dir] {
+			f := finding.Finding{Severity: finding.Warning, File: l.first.File(), Object: rule.ObjectOf(l.first),
+				Message: fmt.Sprintf("the folder %q looks like %q, from which a cluster starts, but no cluster starts there: %s of it %s applied by nothing",
+					dir, l.like, finding.Count(l.count, "Kustomization"), areOf(l.count)),
+				Hint: "restore what synced the folder, such as flux-system/gotk-sync.yaml, or remove the folder"}
+			f.Line, f.Column = l.first.Position()
+			r.p.Report(f)
+		}
+	}
+}
+
+func areOf(n int) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
+}
+
+// startsAt reports whether a cluster starts in a folder, below it or above it. It also returns true if a root
+// is defined there that cannot be built, which the rule flux-path-missing reports.
+func (r *rootless) startsAt(dir string) bool {
+	return slices.ContainsFunc(r.clusters, func(c *reconcile.Cluster) bool {
+		return c.Kustomizations[0].Failure != nil && repository.Within(dir, c.Root.File) || c.Root.Path == dir || strings.HasPrefix(c.Root.Path, dir+"/") || strings.HasPrefix(dir, c.Root.Path+"/")
+	})
+}

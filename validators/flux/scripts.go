@@ -1,0 +1,61 @@
+package flux
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/beside"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/internal/repository"
+)
+
+// scripts are the ConfigMaps of the cluster with a script that calls the API server, by those of some names that it holds: it
+// may create what has the name.
+func (w *world) scripts(names map[string]bool) map[string]*reconcile.Object {
+	found := map[string]*reconcile.Object{}
+	for _, o := range w.applied {
+		if o.Group != "" || o.Kind != "ConfigMap" || len(names) == 0 {
+			continue
+		}
+		data, _ := field(o.Value, "data").(map[string]any)
+		for _, value := range data {
+			text, _ := value.(string)
+			if !writesObjects.MatchString(text) {
+				continue
+			}
+			words := map[string]bool{}
+			beside.Words(text, names, words)
+			for name := range words {
+				found[name] = o
+			}
+		}
+	}
+	return found
+}
+
+// writesObjects is a call of the API server that may create an object: by kubectl, or by its address.
+var writesObjects = regexp.MustCompile(`\bkubectl\b.*\b(?:create|apply|patch|replace)\b|/api/v1/`)
+
+// applied is a command of kubectl that applies a file.
+var applied = regexp.MustCompile(`\b(?:apply|create)\s.*?(?:-f|-k|--filename|--kustomize)[ =]+\S`)
+
+// appliedBeside are the first files that Flux does not read and that apply a file, by its last name: in a command, or at an
+// address, such as the extra manifests of Talos.
+func appliedBeside(repo *repository.Repository, names map[string]bool) map[string]string {
+	found := map[string]string{}
+	beside.Read(repo, names, false, func(file, text string) {
+		for line := range strings.Lines(text) {
+			if !strings.Contains(line, "://") && !applied.MatchString(line) {
+				continue
+			}
+			words := map[string]bool{}
+			beside.Words(line, names, words)
+			for name := range words {
+				if found[name] == "" {
+					found[name] = file
+				}
+			}
+		}
+	})
+	return found
+}

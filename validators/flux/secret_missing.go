@@ -1,0 +1,128 @@
+package flux
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+
+	"github.com/fleetwright/fleetwright/internal/beside"
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/schemas"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// SecretMissing is flux-secret-missing.
+var SecretMissing = rule.Rule{
+	ID:       "flux-secret-missing",
+	Title:    "a Secret that does not exist",
+	Severity: finding.Warning,
+	Why: `A source, Provider, Receiver or ImageRepository whose Secret doesn't exist is never ready, and neither is a
+Kustomization whose key for decryption is missing: nothing is fetched, sent or applied. A Secret may be created by hand or
+by a controller, so that one which Git doesn't have is no mistake by itself. It is an error if the name is a typo of a
+Secret that exists or that others name, or if Git creates all others that Flux reads, at least ten; it is a warning if those
+are three, or if no Kustomization applies the file that defines it. Others are unresolved, but for the Secret of the root's
+source and for keys of decryption, which never belong into Git.
+
+Checked are secretRef, certSecretRef and proxySecretRef of sources, ImageRepositories, Providers and Receivers, the verify
+keys of sources, and the keys of decryption and of other clusters of Kustomizations and HelmReleases.`,
+	Fix: `Correct the name, or add the Secret (encrypted), or what creates it, to what the cluster applies. References
+cannot name another namespace.`,
+	Run: func(p *rule.Pass) {
+		var open questions
+		names, files := map[string]bool{}, map[string]bool{}
+		each(p, func(w *world) {
+			for _, n := range w.namesIn(secretFields) {
+				if !w.has(n.id) {
+					names[n.id.Name] = true
+				}
+			}
+		})
+		for _, o := range p.Repo.ByKind("", "Secret") {
+			if names[o.Name] {
+				files[path.Base(o.File())] = true
+			}
+		}
+		spoken := beside.Speaking(p.Repo, names, true)
+		applied := appliedBeside(p.Repo, files)
+		habits := secretPractices(p)
+		each(p, func(w *world) { w.secretsMissing(p, &open, beyond{spoken, applied}, habits[w.cluster]) })
+		open.report(p)
+	},
+}
+
+// secretFields are the fields in which objects of Flux name Secrets.
+var secretFields = func() []nameField {
+	var all []nameField
+	secret := kind{"", "Secret"}
+	add := func(group string, kinds []string, paths ...[]any) {
+		for _, path := range paths {
+			all = append(all, nameField{group: group, kinds: kinds, path: path, to: secret})
+		}
+	}
+	own := [][]any{{"spec", "secretRef"}, {"spec", "certSecretRef"}, {"spec", "proxySecretRef"}}
+	add(fluxapi.SourceGroup, sourceKinds, append(own, []any{"spec", "verify", "secretRef"})...)
+	add(fluxapi.ImageGroup, []string{"ImageRepository"}, own...)
+	add(fluxapi.NotificationGroup, []string{"Provider", "Receiver"}, own...)
+	add(fluxapi.KustomizeGroup, []string{kustomizationKind}, []any{"spec", "decryption", "secretRef"}, []any{"spec", "kubeConfig", "secretRef"})
+	add(fluxapi.HelmGroup, []string{helmReleaseKind}, []any{"spec", "kubeConfig", "secretRef"}, []any{"spec", "chart", "spec", "verify", "secretRef"})
+	return all
+}()
+
+// beyond is what files that Flux does not read say: the first that mentions a name, and the first that applies a file, by
+// its last name.
+type beyond struct{ spoken, applied map[string]string }
+
+func (w *world) secretsMissing(p *rule.Pass, open *questions, by beyond, habit practice) {
+	spoken := by.spoken
+	all, created := w.namesIn(secretFields), w.madeSecrets()
+	known := w.familiar(all, created)
+	others := w.operators()
+	inFiles := slices.Sorted(maps.Keys(w.written[kind{"", "Secret"}]))
+	for _, n := range all {
+		anywhere := reconcile.Identity{Kind: "Secret", Namespace: "*", Name: n.id.Name}
+		if w.has(n.id) || created[n.id] || created[anywhere] {
+			continue
+		}
+		near, typo := w.slip(n.id, known[n.id.Namespace])
+		if !typo {
+			near, typo = w.slip(n.id, inFiles)
+		}
+		if !typo && n.path[1] == "decryption" && !w.written[kind{"", "Secret"}][n.id.Name] {
+			near, typo = schemas.NearlySame(n.id.Name, known[n.id.Namespace]) // a cluster has few keys
+		}
+		var file *repository.Object
+		if w.budget.reads--; w.budget.reads > 0 {
+			file = w.inFiles(n.id)
+		}
+		switch {
+		case typo && spoken[n.id.Name] == "":
+			n.report(p, w, finding.Error, fmt.Sprintf("did you mean %q?", near))
+		case file != nil && path.Base(path.Dir(w.cluster.Root.File)) == "flux-system" && repository.Within(path.Dir(w.cluster.Root.File), file.File()):
+			n.ask(w, open, fmt.Sprintf("%s defines it beside what flux bootstrap applies", file.File()))
+		case file != nil && by.applied[path.Base(file.File())] != "":
+			n.ask(w, open, fmt.Sprintf("%s may apply %s, which defines it", by.applied[path.Base(file.File())], file.File()))
+		case file != nil && !w.read[file.File()] && !w.isOutsideOfGit(n) && w.doubt(n.id) == "":
+			line, _ := file.Position()
+			n.report(p, w, finding.Warning, fmt.Sprintf("%s:%d defines it, but no Kustomization applies that file", file.File(), line))
+		case w.isOutsideOfGit(n):
+		case spoken[n.id.Name] != "":
+			n.ask(w, open, spoken[n.id.Name]+" mentions it, and may create it")
+		default:
+			if why := habit.standsOut(n.id, others); why != "" && w.doubt(n.id) == "" {
+				n.report(p, w, habit.severity(), why)
+				continue
+			}
+			n.ask(w, open, byHand)
+		}
+	}
+}
+
+// isOutsideOfGit reports whether a Secret must not be in Git: the Secret of the root's source, and decryption
+// keys.
+func (w *world) isOutsideOfGit(n mention) bool {
+	return n.path[1] == "decryption" || n.of.Identity == sourceOf(w.cluster.Kustomizations[0])
+}

@@ -1,0 +1,127 @@
+package k0rdent
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/beside"
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/kcm"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/validators/platform"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// ResourceTemplateMissing is k0rdent-resource-template-missing.
+var ResourceTemplateMissing = rule.Rule{
+	ID:       "k0rdent-resource-template-missing",
+	Title:    "a cluster that gets no configuration for its cloud",
+	Severity: finding.Warning,
+	Why: `Unless propagateCredentials of a ClusterDeployment is false, kcm has Sveltos render the ConfigMap
+<identity>-resource-template in the cluster: what the cloud controller and the storage driver read. Sveltos looks for
+it in the namespace of the cluster, whatever the namespace of the identity is. If it does not exist, Sveltos reports a
+failure that it does not retry, and the cluster gets nothing: in Azure, Google Cloud, OpenStack and vSphere its nodes
+wait for their cloud controller.
+
+The rule judges clusters with an identity of Azure, vSphere or OpenStack, and those of kcm's own templates for Google
+Cloud and OpenStack. Clusters in AWS, KubeVirt and Docker, adopted and remote clusters, and those whose control plane
+the cloud runs (EKS, AKS, GKE) need no such configuration.
+
+If Git has no such ConfigMap for any credential, they are created by hand and the reference is unresolved. So is one in
+a region's cluster, in a namespace to which a chart installs, and one that a script mentions.`,
+	Fix: `Add the ConfigMap with the annotation projectsveltos.io/template: "true" to the namespace of the cluster, as k0rdent's
+documentation of the provider has it. If the cluster needs no configuration, set propagateCredentials: false.`,
+	Run: func(p *rule.Pass) {
+		for _, w := range worlds(p) {
+			var references []platform.Reference
+			for _, o := range w.Of(clusterKind) {
+				if r, needed := w.resourceTemplate(o); needed && !w.Has(r) {
+					references = append(references, r)
+				}
+			}
+			if len(references) > 0 {
+				w.withoutTemplate(p, references)
+			}
+		}
+	},
+}
+
+// templateSuffix follows the name of an identity in that of the ConfigMap which Sveltos renders (kcm v1.6.0 to v1.12.0-rc2,
+// internal/controller/adapters/sveltos/serviceset_controller.go, projectPolicyRefs).
+const templateSuffix = "-resource-template"
+
+// withoutTemplate reports the clusters whose ConfigMap Git does not hold.
+func (w *world) withoutTemplate(p *rule.Pass, references []platform.Reference) {
+	names := map[string]bool{}
+	for _, r := range references {
+		names[r.Name] = true
+	}
+	spoken := beside.Speaking(p.Repo, names, true)
+	held := slices.ContainsFunc(w.Objects, func(o *reconcile.Object) bool {
+		return o.Kind == "ConfigMap" && strings.HasSuffix(o.Name, templateSuffix)
+	})
+	for _, r := range references {
+		if doubt := w.templateDoubt(r, held, spoken); doubt != "" {
+			file, line, _ := r.From.Position(r.Path...)
+			p.UnresolvedFor(file, line, fmt.Sprintf("whether %s, which %s propagates, exists", r, r.From), doubt)
+			continue
+		}
+		p.ReportBuilt(r.From, finding.Finding{
+			Message: fmt.Sprintf("%s propagates its credential, but %s does not exist: Sveltos fails, and the cluster gets no configuration for its cloud controller", r.From, r),
+			Hint:    "add the ConfigMap, or propagateCredentials: false if the cluster needs none",
+		}, r.Path...)
+	}
+}
+
+// templateDoubt is why a ConfigMap that Git does not hold may exist, "" where it doesn't.
+func (w *world) templateDoubt(r platform.Reference, held bool, spoken map[string]string) string {
+	switch doubt := w.Doubt(r); {
+	case doubt != "":
+		return doubt
+	case w.credentialOf(r.From).Text("spec", "region") != "":
+		return "Sveltos looks for it in the cluster of the region"
+	case !held:
+		return "Git has no such ConfigMap at all"
+	case spoken[r.Name] != "":
+		return spoken[r.Name] + " mentions it"
+	case w.charts[r.Namespace] != nil:
+		return "the chart of " + w.charts[r.Namespace].String() + " may create it"
+	}
+	return ""
+}
+
+// resourceTemplate is the ConfigMap that Sveltos renders in a cluster; needed says that the cluster's cloud controller needs
+// what it holds.
+func (w *world) resourceTemplate(cluster *reconcile.Object) (r platform.Reference, needed bool) {
+	cred := w.credentialOf(cluster)
+	if cred == nil || cluster.Field("spec", "propagateCredentials") != nil && cluster.Field("spec", "propagateCredentials") != true ||
+		cluster.Field("spec", "dryRun") == true {
+		return r, false
+	}
+	identity := identityOf(cred)
+	if identity.Name == "" || !w.needsConfiguration(cluster, identity.Kind) {
+		return r, false
+	}
+	return platform.Reference{
+		From: cluster, Kind: "ConfigMap", Namespace: cmp.Or(cluster.Namespace, system), Name: identity.Name + templateSuffix,
+		Path: []any{"spec", "credential"},
+	}, true
+}
+
+// needsConfiguration says whether the cloud controller of a cluster reads what is propagated (docs/admin/installation/
+// prepare-mgmt-cluster of https://github.com/k0rdent/docs).
+func (w *world) needsConfiguration(cluster *reconcile.Object, identity string) bool {
+	needs, known := w.needs(cluster)
+	if known && !slices.ContainsFunc(needs, func(p string) bool { return strings.HasPrefix(p, "control-plane-") }) {
+		return false // the cloud runs the control plane, or the cluster is adopted
+	}
+	switch identity {
+	case "AzureClusterIdentity", "OpenStackClusterIdentity", "VSphereClusterIdentity":
+		return true
+	case "Secret":
+		return slices.Contains(needs, kcm.Infrastructure+"gcp") || slices.Contains(needs, kcm.Infrastructure+"openstack")
+	}
+	return false
+}

@@ -1,0 +1,138 @@
+package mutation_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/fleetwright/fleetwright/generators"
+	"github.com/fleetwright/fleetwright/internal/finding"
+)
+
+// metaOf begins a manifest.
+func metaOf(apiVersion, kind, more string) string {
+	return "apiVersion: " + apiVersion + "\nkind: " + kind + "\nmetadata: {name: extra}\n" + more
+}
+
+// forbidden are manifests that the cluster of the example classic refuses its tenant, whose profile is edit and whose host
+// is shop.example.com.
+var forbidden = map[string]string{
+	// What belongs to the whole cluster.
+	"Namespace":                 metaOf("v1", "Namespace", ""),
+	"ClusterRole":               metaOf("rbac.authorization.k8s.io/v1", "ClusterRole", "rules: []\n"),
+	"ClusterRoleBinding":        metaOf("rbac.authorization.k8s.io/v1", "ClusterRoleBinding", "roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: view}\nsubjects: [{kind: ServiceAccount, name: shop-helm, namespace: shop}]\n"),
+	"PriorityClass":             metaOf("scheduling.k8s.io/v1", "PriorityClass", "value: 1000\n"),
+	"StorageClass":              metaOf("storage.k8s.io/v1", "StorageClass", "provisioner: example.com/disk\n"),
+	"PersistentVolume":          metaOf("v1", "PersistentVolume", "spec: {capacity: {storage: 1Gi}, accessModes: [ReadWriteOnce], hostPath: {path: /}}\n"),
+	"ValidatingAdmissionPolicy": metaOf("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicyBinding", "spec: {policyName: extra, validationActions: [Audit]}\n"),
+	"IngressClass":              metaOf("networking.k8s.io/v1", "IngressClass", "spec: {controller: example.com/own}\n"),
+	"GatewayClass":              metaOf("gateway.networking.k8s.io/v1", "GatewayClass", "spec: {controllerName: example.com/own}\n"),
+	"ClusterIssuer":             metaOf("cert-manager.io/v1", "ClusterIssuer", "spec: {selfSigned: {}}\n"),
+	// Kinds that its role does not have.
+	"ResourceQuota": metaOf("v1", "ResourceQuota", "spec: {hard: {pods: \"1000\"}}\n"),
+	"LimitRange":    metaOf("v1", "LimitRange", "spec: {limits: [{type: Container}]}\n"),
+	"NetworkPolicy": metaOf("networking.k8s.io/v1", "NetworkPolicy", "spec: {podSelector: {}, ingress: [{}]}\n"),
+	"Pod":           metaOf("v1", "Pod", "spec: {containers: [{name: one, image: registry.example.com/one:1}]}\n"),
+	"Endpoints":     metaOf("v1", "Endpoints", "subsets: [{addresses: [{ip: 10.0.0.1}], ports: [{port: 80}]}]\n"),
+	"EndpointSlice": metaOf("discovery.k8s.io/v1", "EndpointSlice", "addressType: IPv4\nendpoints: [{addresses: [10.0.0.1]}]\n"),
+	"Gateway":       metaOf("gateway.networking.k8s.io/v1", "Gateway", "spec: {gatewayClassName: public, listeners: [{name: http, port: 80, protocol: HTTP, hostname: shop.example.com}]}\n"),
+	"Certificate":   metaOf("cert-manager.io/v1", "Certificate", "spec: {secretName: extra, dnsNames: [shop.example.com], issuerRef: {name: public, kind: ClusterIssuer}}\n"),
+	"Alert":         metaOf("notification.toolkit.fluxcd.io/v1beta3", "Alert", "spec: {providerRef: {name: extra}, eventSources: [{kind: HelmRelease, name: '*'}]}\n"),
+	"Provider":      metaOf("notification.toolkit.fluxcd.io/v1beta3", "Provider", "spec: {type: generic, address: https://example.com}\n"),
+	// More rights than it has.
+	"RoleBinding to cluster-admin":           metaOf("rbac.authorization.k8s.io/v1", "RoleBinding", "roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-admin}\nsubjects: [{kind: ServiceAccount, name: shop-helm, namespace: shop}]\n"),
+	"RoleBinding of another account":         metaOf("rbac.authorization.k8s.io/v1", "RoleBinding", "roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-admin}\nsubjects: [{kind: ServiceAccount, name: default, namespace: shop}]\n"),
+	"RoleBinding of a person":                metaOf("rbac.authorization.k8s.io/v1", "RoleBinding", "roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-admin}\nsubjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: ada}]\n"),
+	"RoleBinding to admin":                   metaOf("rbac.authorization.k8s.io/v1", "RoleBinding", "roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: admin}\nsubjects: [{kind: ServiceAccount, name: shop-helm, namespace: shop}]\n"),
+	"Role for everything":                    metaOf("rbac.authorization.k8s.io/v1", "Role", "rules: [{apiGroups: ['*'], resources: ['*'], verbs: ['*']}]\n"),
+	"Role with what the tenant doesn't have": metaOf("rbac.authorization.k8s.io/v1", "Role", "rules: [{apiGroups: [''], resources: [resourcequotas], verbs: [create, patch]}]\n"),
+	// Hosts of others.
+	"Ingress of another host":          metaOf("networking.k8s.io/v1", "Ingress", "spec: {rules: [{host: bank.example.com}]}\n"),
+	"Ingress of every host":            metaOf("networking.k8s.io/v1", "Ingress", "spec: {rules: [{http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: shop, port: {number: 80}}}}]}}]}\n"),
+	"Ingress with a default backend":   metaOf("networking.k8s.io/v1", "Ingress", "spec: {defaultBackend: {service: {name: shop, port: {number: 80}}}}\n"),
+	"Ingress with another host's TLS":  metaOf("networking.k8s.io/v1", "Ingress", "spec: {rules: [{host: shop.example.com}], tls: [{hosts: [bank.example.com], secretName: bank}]}\n"),
+	"Ingress of a wildcard":            metaOf("networking.k8s.io/v1", "Ingress", "spec: {rules: [{host: '*.example.com'}]}\n"),
+	"Ingress of a host below its own":  metaOf("networking.k8s.io/v1", "Ingress", "spec: {rules: [{host: www.shop.example.com}]}\n"),
+	"HTTPRoute of another host":        metaOf("gateway.networking.k8s.io/v1", "HTTPRoute", "spec: {parentRefs: [{name: public, namespace: gateways}], hostnames: [bank.example.com]}\n"),
+	"HTTPRoute of every host":          metaOf("gateway.networking.k8s.io/v1", "HTTPRoute", "spec: {parentRefs: [{name: public, namespace: gateways}]}\n"),
+	"GRPCRoute of another host":        metaOf("gateway.networking.k8s.io/v1", "GRPCRoute", "spec: {parentRefs: [{name: public, namespace: gateways}], hostnames: [shop.example.com, bank.example.com]}\n"),
+	"Ingress with a host's annotation": "apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: extra, annotations: {nginx.ingress.kubernetes.io/server-alias: bank.example.com}}\nspec: {rules: [{host: shop.example.com}]}\n",
+	"Service with a host's annotation": "apiVersion: v1\nkind: Service\nmetadata: {name: extra, annotations: {external-dns.alpha.kubernetes.io/hostname: bank.example.com}}\nspec: {ports: [{port: 80}]}\n",
+	// Flux's objects.
+	"GitRepository of another URL":              metaOf("source.toolkit.fluxcd.io/v1", "GitRepository", "spec: {interval: 1h, url: https://git.example.net/other/team, ref: {branch: main}}\n"),
+	"HelmRepository of another URL":             metaOf("source.toolkit.fluxcd.io/v1", "HelmRepository", "spec: {interval: 1h, url: https://charts.example.net}\n"),
+	"Bucket":                                    metaOf("source.toolkit.fluxcd.io/v1", "Bucket", "spec: {interval: 1h, endpoint: example.net, bucketName: other}\n"),
+	"HelmRelease without account":               metaOf("helm.toolkit.fluxcd.io/v2", "HelmRelease", "spec: {interval: 1h, chartRef: {kind: OCIRepository, name: podinfo}}\n"),
+	"HelmRelease of another account":            metaOf("helm.toolkit.fluxcd.io/v2", "HelmRelease", "spec: {interval: 1h, serviceAccountName: admin, chartRef: {kind: OCIRepository, name: podinfo}}\n"),
+	"HelmRelease of another namespace's source": metaOf("helm.toolkit.fluxcd.io/v2", "HelmRelease", "spec: {interval: 1h, serviceAccountName: shop-helm, chartRef: {kind: OCIRepository, name: cert-manager, namespace: flux-system}}\n"),
+	"HelmRelease into another namespace":        metaOf("helm.toolkit.fluxcd.io/v2", "HelmRelease", "spec: {interval: 1h, serviceAccountName: shop-helm, targetNamespace: kube-system, chartRef: {kind: OCIRepository, name: podinfo}}\n"),
+	"HelmRelease to another cluster":            metaOf("helm.toolkit.fluxcd.io/v2", "HelmRelease", "spec: {interval: 1h, serviceAccountName: shop-helm, kubeConfig: {secretRef: {name: other}}, chartRef: {kind: OCIRepository, name: podinfo}}\n"),
+	"Kustomization without account":             metaOf("kustomize.toolkit.fluxcd.io/v1", "Kustomization", "spec: {interval: 1h, prune: true, sourceRef: {kind: GitRepository, name: extra}}\n"),
+}
+
+// allowed are manifests that the cluster of the example classic lets its tenant apply.
+var allowed = map[string]string{
+	"ConfigMap":             metaOf("v1", "ConfigMap", "data: {a: b}\n"),
+	"Service":               metaOf("v1", "Service", "spec: {ports: [{port: 80}]}\n"),
+	"ServiceAccount":        metaOf("v1", "ServiceAccount", ""),
+	"Role within its own":   metaOf("rbac.authorization.k8s.io/v1", "Role", "rules: [{apiGroups: [''], resources: [configmaps], verbs: [get, create, patch]}, {apiGroups: [apps], resources: [deployments], verbs: [patch]}, {apiGroups: [''], resources: [pods], verbs: [get]}]\n"),
+	"RoleBinding to a Role": metaOf("rbac.authorization.k8s.io/v1", "RoleBinding", "roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: extra}\nsubjects: [{kind: ServiceAccount, name: default, namespace: shop}]\n"),
+	"Ingress":               metaOf("networking.k8s.io/v1", "Ingress", "spec: {rules: [{host: shop.example.com}], tls: [{hosts: [shop.example.com], secretName: shop}]}\n"),
+	"HTTPRoute":             metaOf("gateway.networking.k8s.io/v1", "HTTPRoute", "spec: {parentRefs: [{name: public, namespace: gateways}], hostnames: [shop.example.com]}\n"),
+	"HTTPRoute of a mesh":   metaOf("gateway.networking.k8s.io/v1", "HTTPRoute", "spec: {parentRefs: [{group: '', kind: Service, name: shop}]}\n"),
+	"PodDisruptionBudget":   metaOf("policy/v1", "PodDisruptionBudget", "spec: {minAvailable: 1, selector: {matchLabels: {app: shop}}}\n"),
+}
+
+// judged are the errors and warnings about a file of the tenant's in both checks: that of its own repository, and that of
+// the platform's.
+func judged(t *testing.T, e *example, text string) (own, platform []string) {
+	t.Helper()
+	m := mutant{target: generators.PlatformTarget, edits: []edit{
+		replace("tenant-shop:production/kustomization.yaml", "- ../base", "- ../base\n- extra.yaml"),
+		add("tenant-shop:production/extra.yaml", text),
+	}}
+	broken, err := m.breakIt(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	errors := func(content files, sources map[string]files) (found []string) {
+		report, err := validate(content, nil, sources)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range report.Findings {
+			if f.Severity == finding.Error {
+				found = append(found, f.Rule)
+			}
+		}
+		return slices.Compact(found)
+	}
+	return errors(broken["tenant-shop"], nil), errors(broken[generators.PlatformTarget], map[string]files{"shop-flux/shop": broken["tenant-shop"]})
+}
+
+// What the platform's check reports of a tenant's repository, the tenant's own check reports, too, and the other way round.
+func TestTheTenantsCheckAgrees(t *testing.T) {
+	e := load(t, "classic")
+	if len(forbidden) < 25 {
+		t.Errorf("only %d manifests", len(forbidden))
+	}
+	for name, text := range allowed {
+		t.Run("allowed "+name, func(t *testing.T) {
+			t.Parallel()
+			if own, platform := judged(t, e, text); len(own)+len(platform) > 0 {
+				t.Errorf("the tenant's own check reports %q, and the platform's %q", own, platform)
+			}
+		})
+	}
+	for name, text := range forbidden {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			own, platform := judged(t, e, text)
+			if !slices.Contains(own, "tenant-boundary") {
+				t.Errorf("the tenant's own check reports %q", own)
+			}
+			if len(platform) == 0 {
+				t.Errorf("the platform's check reports nothing")
+			}
+		})
+	}
+}

@@ -1,0 +1,175 @@
+package tenant
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	apischema "k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// ObjectRefused is the rule tenant-object-refused.
+var ObjectRefused = rule.Rule{
+	ID:       "tenant-object-refused",
+	Title:    "an object that the cluster refuses its tenant",
+	Severity: finding.Error,
+	Why: `Flux applies a tenant's objects as the tenant's account, and the API server refuses what that account may not do: a
+kind that none of its roles includes, or that they let it only read, an object or release in a namespace where it
+has no role, a Role or RoleBinding with more permissions than it has. A ValidatingAdmissionPolicy refuses the
+rest, such as a host of another team. The Kustomization then applies nothing at all.
+
+The roles and policies of the repository decide; with a role that is not in Git, or one of Kubernetes' own, kinds
+are not judged. Policies whose binding denies are evaluated as in the API server, on what asks for traffic, an
+address or a certificate (Services, Ingresses, Gateways, routes, Certificates), and on releases for other
+clusters. The tenant's own check reports the same: see tenant-boundary.`,
+	Fix: `Remove the object, or let the platform allow it: in the tenant's role, its hosts, or the policy.`,
+	Run: func(p *rule.Pass) {
+		withPolicies(p, func(c *cluster, a *admission) {
+			j := &refusing{p: p, cluster: c, admission: a, rights: map[string]*rights{}}
+			for _, k := range c.Kustomizations {
+				if k.Spec.KubeConfig == nil && !c.isRefused(k) && !appliesItself(k) {
+					j.judgeAll(account{k.Namespace, k.Spec.ServiceAccountName}, k.Objects)
+				}
+			}
+			for _, r := range c.Releases {
+				if r.Object.Field("spec", "kubeConfig") == nil {
+					j.judgeAll(account{r.Object.Namespace, r.Object.Text("spec", "serviceAccountName")}, r.All())
+				}
+			}
+		})
+	},
+}
+
+// refusing checks the objects that tenants' accounts apply to a cluster.
+type refusing struct {
+	p         *rule.Pass
+	cluster   *cluster
+	admission *admission
+	rights    map[string]*rights
+	// unsure reports whether it was already reported that not all objects of the platform are known.
+	unsure bool
+}
+
+// rightsOf returns the rights of an account in a namespace, from a cache.
+func (j *refusing) rightsOf(a account, namespace string) *rights {
+	key := a.String() + "/" + namespace
+	if j.rights[key] == nil {
+		j.rights[key] = j.cluster.rightsOf(a, namespace)
+	}
+	return j.rights[key]
+}
+
+func (j *refusing) report(t *tenant, o *reconcile.Object, message, hint string, path ...any) {
+	if j.cluster.incomplete != nil {
+		if !j.unsure {
+			j.unsure = j.cluster.unlessComplete(j.p, "what the cluster allows its tenants")
+		}
+		return
+	}
+	j.p.ReportBuilt(o, finding.Finding{Message: fmt.Sprintf("tenant %s: %s", t.name, message), Hint: hint}, path...)
+}
+
+// judgeAll checks the objects that an account applies. It skips an account that has a role for the whole
+// cluster.
+func (j *refusing) judgeAll(a account, objects []*reconcile.Object) {
+	c := j.cluster
+	t := c.ownerOf(a)
+	if t == nil || a.name == "" || !c.isGranted(a) ||
+		slices.ContainsFunc(c.index.bound[""], func(g grant) bool { return g.covers(a) && g.account != (account{}) }) {
+		return
+	}
+	for _, o := range objects {
+		if o.Namespace == "" || c.isClusterScoped(o) {
+			continue
+		}
+		r := j.rightsOf(a, o.Namespace)
+		missing := r.missing(o)
+		if missing == "create" && r.known && len(c.Find(o.Identity)) < 2 {
+			file, line, _ := o.Position("kind")
+			j.p.Unresolved(file, line, fmt.Sprintf("tenant %s: account %s may change %s, but not create it: whether it exists on the cluster is not known", t.name, a, o))
+		}
+		switch {
+		case missing == "patch" && r.known:
+			where := ""
+			if r.none {
+				where = ": it has no role there"
+			} else if r.grantsOn("create", o) {
+				where = ": Flux writes with patch, which its role does not include"
+			}
+			j.report(t, o, fmt.Sprintf("account %s may not write %s in namespace %s%s", a, o, o.Namespace, where), "remove it, or let the platform add it to the tenant's role", "kind")
+		case o.Group == rbacGroup && r.known:
+			j.judgeRights(t, a, r, o)
+		case isReconciler(o):
+			j.judgeReconciler(t, o)
+		case exposes(o):
+			j.judgeAdmission(t, o)
+		}
+	}
+}
+
+// judgeRights checks a Role or RoleBinding that an account applies.
+func (j *refusing) judgeRights(t *tenant, a account, r *rights, o *reconcile.Object) {
+	if o.Kind == "RoleBinding" {
+		name := o.Text("roleRef", "name")
+		if rank := slices.Index(ranks, name); o.Text("roleRef", "kind") == "ClusterRole" && rank > 1 && !r.holds(rank) {
+			j.report(t, o, fmt.Sprintf("%s grants %s, which has more permissions than account %s", o, name, a), "bind a Role with what the tenant's objects need", "roleRef", "name")
+		}
+		return
+	}
+	for i := range o.List("rules") {
+		if what := r.grants(ruleOf(o, i)); what != "" {
+			j.report(t, o, fmt.Sprintf("%s grants write access to %s, which account %s does not have", o, what, a), "name what the tenant's objects need", "rules", i, "resources")
+			return
+		}
+	}
+}
+
+// judgeReconciler checks the namespace into which a HelmRelease installs. Other rules check its account and
+// source. Policies decide about one for another cluster.
+func (j *refusing) judgeReconciler(t *tenant, o *reconcile.Object) {
+	if o.Field("spec", "kubeConfig") != nil {
+		j.judgeAdmission(t, o)
+		return
+	}
+	a := account{o.Namespace, o.Text("spec", "serviceAccountName")}
+	for _, field := range []string{"targetNamespace", "storageNamespace"} {
+		if namespace := o.Text("spec", field); namespace != "" && !strings.Contains(namespace, "${") && j.cluster.isGranted(a) && j.rightsOf(a, namespace).none {
+			j.report(t, o, fmt.Sprintf("%s is for namespace %s, where account %s has no role", o, namespace, a), "use a namespace of the tenant", "spec", field)
+		}
+	}
+}
+
+// judgeAdmission checks an object against the policies of the cluster. It first does so without an account,
+// because that result is the same for all accounts.
+func (j *refusing) judgeAdmission(t *tenant, o *reconcile.Object) {
+	gv, err := apischema.ParseGroupVersion(o.APIVersion)
+	if err != nil {
+		return
+	}
+	resource, _ := apimeta.UnsafeGuessKindToResource(gv.WithKind(o.Kind))
+	r := request{object: o, resource: resource.Resource}
+	found, undecided := j.admission.judge(j.p.Context, r)
+	if undecided && o.Kustomization != nil {
+		r.by = &account{o.Kustomization.Namespace, o.Kustomization.Spec.ServiceAccountName}
+		found, undecided = j.admission.judge(j.p.Context, r)
+	}
+	file, line, _ := o.Position("kind")
+	switch {
+	case undecided || found != nil && hasVariable(o):
+		j.p.Unresolved(file, line, fmt.Sprintf("tenant %s: cannot tell whether the cluster's admission policies admit %s", t.name, o))
+	case found != nil:
+		j.report(t, o, fmt.Sprintf("%s is refused by %s: %s", o, found.policy, found.message), "change it, or let the platform allow it in "+found.policy.File, named(o, found.message, []any{"kind"})...)
+	}
+}
+
+// hasVariable reports whether an object contains a variable with an unknown value.
+func hasVariable(o *reconcile.Object) bool {
+	data, err := json.Marshal(o.Value)
+	return err != nil || strings.Contains(string(data), "${")
+}
