@@ -5,9 +5,11 @@ BIN       := $(CURDIR)/bin
 TOOLS     := $(BIN)/tools
 OUT       := $(CURDIR)/out
 FUZZTIME  ?= 2000x
-# How long the tests of a package may take on a machine that has much else to do.
-PATIENCE  := 40m
+# A test that hangs is ended after this time; no test comes near it.
+PATIENCE  := 80m
 export CGO_ENABLED ?= 0
+# Without paths of this folder in them, compiled packages are in the cache for every other checkout, too.
+export GOFLAGS ?= -trimpath
 # Google's storage client, which SOPS links for key services, leaves gRPC out with this tag: 12 MB less. The programs for
 # developers have the tag tools.
 SMALL     := disable_grpc_modules
@@ -15,7 +17,7 @@ TAGS      := tools,$(SMALL)
 
 .PHONY: help
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: build
 build: ## the command, as bin/fleetwright
@@ -34,17 +36,35 @@ demo: build ## the main job on the examples, in a page
 FLUX_OPERATOR  = $(shell $(GO) mod download -json github.com/controlplaneio-fluxcd/flux-operator@v0.58.0 | sed -n 's/.*"Dir": "\(.*\)".*/\1/p')
 FLUX_MANIFESTS = $(FLUX_OPERATOR)/config/data/flux/v2.9.4
 
+# The modules of the gate, besides that of the linter, which nothing but a new version of it changes.
+GATE_MODULES := . tools/house tools/schemas tools/specschema
+
 .PHONY: modules
-modules: ## download the modules of everything
-	@set -e; for mod in go.mod e2e/go.mod tools/*/go.mod; do $(GO) -C $$(dirname $$mod) mod download; done
+modules: ## download the modules of the gate
+	@set -e; for dir in $(GATE_MODULES) tools/lint; do $(GO) -C $$dir mod download; done
 	@test -d "$(FLUX_MANIFESTS)"
+	@$(GO) -C tools/schemas run . -download
+
+.PHONY: tidy
+tidy: ## fail if a go.mod of the gate is not tidy
+	@set -e; for dir in $(GATE_MODULES); do $(GO) -C $$dir mod tidy -diff; done
+
+.PHONY: gate
+gate: ## .ci/run on a fresh clone of HEAD, as CI runs it
+	tools/gate.sh
 
 .PHONY: test
-test: ## all tests; those that compare with a tool that isn't on PATH say so and are skipped
+test: test-generated test-units ## all tests of the gate
+
+.PHONY: test-generated
+test-generated: ## fail if a generated schema or page is not current
 	$(GO) -C tools/schemas test -timeout $(PATIENCE) ./...
 	$(GO) -C tools/specschema test -timeout $(PATIENCE) ./...
-	$(GO) -C tools/oracle test -timeout $(PATIENCE) ./...
-	FLUX_MANIFESTS="$(FLUX_MANIFESTS)" $(GO) test -tags $(TAGS) -timeout $(PATIENCE) ./...
+
+# The linter vets.
+.PHONY: test-units
+test-units: ## the tests of the product
+	FLUX_MANIFESTS="$(FLUX_MANIFESTS)" $(GO) test -vet=off -tags $(TAGS) -timeout $(PATIENCE) ./...
 
 .PHONY: race
 race: ## the tests with the race detector, without those that do much, one thing after the other
@@ -68,7 +88,7 @@ $(TOOLS)/golangci-lint:
 	$(GO) -C tools/lint build -o $@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 
 .PHONY: house
-house: ## the structure of the code in figures: none may grow above tools/house/limits.txt
+house: ## the structure of the code in figures, some of which have a maximum
 	$(GO) -C tools/house run . -root $(CURDIR) -check
 
 .PHONY: imports
@@ -160,6 +180,47 @@ HOSTILE := 5000
 hostile: ## HOSTILE hostile repositories from SEED on, made by a grammar of the cases of TestHostile; OUT/hostile.txt says which ran, and a run that was ended goes on
 	@mkdir -p $(OUT)
 	tools/hostile.sh $(SEED) $(HOSTILE) $(OUT)/hostile.txt
+
+# The parts of verify, all if there are none.
+PARTS :=
+
+.PHONY: verify
+verify: ## the checks that the gate leaves out: PARTS="race fuzz soak hostile e2e release peers cross bench field"
+	tools/verify.sh $(PARTS)
+
+.PHONY: verify-race verify-fuzz verify-soak verify-hostile verify-e2e verify-release verify-cross verify-bench verify-field
+verify-race: race
+
+# Each time from the same seed.
+verify-fuzz: export GODEBUG := fuzzseed=1
+verify-fuzz: fuzz
+
+verify-soak:
+	$(MAKE) soak SOAKTIME=90s
+
+verify-hostile:
+	FLUX_MANIFESTS="$(FLUX_MANIFESTS)" tools/tagged.sh hostile -v -count=1 -tags $(TAGS),hostile -timeout $(PATIENCE)
+
+verify-e2e:
+	$(GO) -C e2e vet -tags $(SMALL) ./...
+	$(MAKE) e2e
+
+verify-release: peers
+	$(GO) -C tools/release vet ./...
+	PATH="$(TOOLS):$$PATH" tools/release/ci.sh
+
+verify-cross:
+	@set -e; for platform in darwin/arm64 linux/arm64 windows/amd64; do \
+	  echo "$$platform"; \
+	  GOOS=$${platform%/*} GOARCH=$${platform#*/} $(GO) build -tags $(SMALL) -o /dev/null ./cmd/fleetwright; \
+	done
+	@set -e; for mod in e2e/go.mod tools/*/go.mod; do echo "$$mod"; $(GO) -C $$(dirname $$mod) mod tidy -diff; done
+
+verify-bench: bench
+
+verify-field:
+	@test -d "$(REPOS)" || { echo 'REPOS=DIR names no folder with checkouts of repositories'; exit 1; }
+	$(MAKE) field
 
 RELEASE := $(CURDIR)/out/release
 

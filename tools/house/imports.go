@@ -39,13 +39,10 @@ func importsOf(all []source) map[string][]string {
 	return imports
 }
 
-// againstName is the name of the figure that against returns; its aim is 0.
-const againstName = "imports against the direction"
-
 // against counts the imports against the direction: of a package in a higher layer, or in another group of the
 // same layer.
 func against(imports map[string][]string) figure {
-	f := figure{name: againstName}
+	f := figure{name: "imports against the direction", maximum: new(0)}
 	var which []string
 	for _, from := range slices.Sorted(maps.Keys(imports)) {
 		for _, to := range imports[from] {

@@ -23,8 +23,9 @@ const module = "github.com/fleetwright/fleetwright"
 // load type-checks the packages of the product.
 func load(root string) ([]source, error) {
 	all, err := packages.Load(&packages.Config{
-		Dir:  root,
-		Mode: packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports | packages.NeedTypes | packages.NeedSyntax | packages.NeedTypesInfo | packages.NeedExportFile,
+		Dir:        root,
+		BuildFlags: []string{"-tags=disable_grpc_modules"},
+		Mode:       packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports | packages.NeedTypes | packages.NeedSyntax | packages.NeedTypesInfo | packages.NeedExportFile,
 	}, "./...")
 	if err != nil {
 		return nil, err

@@ -1,10 +1,12 @@
 // Command house measures the structure of the code: cycles of files, long files, imports against the direction,
 // the files that name a product, the length of the rules' pages and of the code. It prints a table. With -check
-// it fails if a figure is above its limit in limits.txt.
+// it fails if a figure is above its maximum, or if docs/imports.md is not current.
 package main
 
 import (
+	"bytes"
 	"cmp"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -15,27 +17,24 @@ import (
 
 func main() {
 	root := flag.String("root", ".", "the project's folder")
-	check := flag.Bool("check", false, "fail where a figure is above its limit")
-	lower := flag.Bool("lower", false, "write the figures of today as the limits")
+	check := flag.Bool("check", false, "fail if a figure is above its maximum, or if "+importsPage+" is not current")
 	imports := flag.Bool("imports", false, "write "+importsPage+", and nothing else")
 	verbose := flag.Bool("verbose", false, "print the files of each cycle")
 	flag.Parse()
-	if err := run(*root, options{*check, *lower, *imports, *verbose}); err != nil {
+	if err := run(*root, options{*check, *imports, *verbose}); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)
 	}
 }
 
-type options struct{ check, lower, imports, verbose bool }
+type options struct{ check, imports, verbose bool }
 
 // figure is a line of the table.
 type figure struct {
 	name  string
 	value int
-	// aim is the maximum that the figure should reach in the end; 0 if there is none.
-	aim int
-	// free reports whether the figure has no limit and is only printed.
-	free bool
+	// maximum is nil if the figure is only printed.
+	maximum *int
 	// where names the file or package with the value, "" if it is the sum of all.
 	where string
 }
@@ -63,7 +62,7 @@ func run(root string, o options) error {
 			}
 		}
 	}
-	figures := []figure{{name: "largest cycle of files in a package", value: len(knots[0].files), aim: 8, where: knots[0].in}, against(imports)}
+	figures := []figure{{name: "largest cycle of files in a package", value: len(knots[0].files), maximum: new(8), where: knots[0].in}, against(imports)}
 	figures = append(figures, sizes(packages)...)
 	figures = append(figures, products(packages)...)
 	rulePages, err := pages(root)
@@ -71,37 +70,38 @@ func run(root string, o options) error {
 		return err
 	}
 	figures = append(figures, rulePages, unused(packages))
-	limits, err := readLimits(root)
-	if err != nil {
-		return err
+	if above := printTable(figures); o.check && len(above) > 0 {
+		return fmt.Errorf("above the maximum: %q", above)
 	}
-	above := printTable(figures, limits)
-	if o.lower {
-		return writeLimits(root, figures)
-	}
-	if o.check && len(above) > 0 {
-		return fmt.Errorf("above the limit: %q", above)
+	if o.check {
+		return checkDrawing(root, imports)
 	}
 	return nil
 }
 
-// printTable prints the figures and returns the names of those above their limits.
-func printTable(figures []figure, limits map[string]int) []string {
+// checkDrawing returns an error if docs/imports.md is not the drawing of the imports.
+func checkDrawing(root string, imports map[string][]string) error {
+	page, err := os.ReadFile(filepath.Join(root, importsPage))
+	if err == nil && !bytes.Equal(page, drawing(imports)) {
+		err = errors.New(importsPage + " is not current: run make imports")
+	}
+	return err
+}
+
+// printTable prints the figures and returns the names of those above their maximum.
+func printTable(figures []figure) []string {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(w, "FIGURE\tNOW\tLIMIT\tAIM\tWHERE")
+	_, _ = fmt.Fprintln(w, "FIGURE\tNOW\tMAXIMUM\tWHERE")
 	var above []string
 	for _, f := range figures {
-		aim, limit := "-", "-"
-		if f.aim > 0 || f.name == againstName || f.name == unusedName {
-			aim = fmt.Sprint(f.aim)
+		maximum := "-"
+		if f.maximum != nil {
+			maximum = fmt.Sprint(*f.maximum)
+			if f.value > *f.maximum {
+				above = append(above, f.name)
+			}
 		}
-		if !f.free {
-			limit = fmt.Sprint(limits[f.name])
-		}
-		_, _ = fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\n", f.name, f.value, limit, aim, f.where)
-		if !f.free && f.value > limits[f.name] {
-			above = append(above, f.name)
-		}
+		_, _ = fmt.Fprintf(w, "%s\t%d\t%s\t%s\n", f.name, f.value, maximum, f.where)
 	}
 	_ = w.Flush() // standard output
 	return above

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"fmt"
 	"os"
 	"path"
 	"path/filepath"
@@ -14,28 +13,24 @@ const longFile = 500
 
 // sizes returns the figures about the sizes of files.
 func sizes(all []source) []figure {
-	longest := figure{name: "lines of the longest file", aim: longFile}
-	long := figure{name: fmt.Sprintf("files of more than %d lines", longFile)}
-	lines := figure{name: "lines of Go without tests", free: true}
+	longest := figure{name: "lines of the longest file", maximum: new(longFile)}
+	lines := figure{name: "lines of Go without tests"}
 	for _, s := range all {
 		for name, n := range s.lines {
 			lines.value += n
-			if n > longFile {
-				long.value++
-			}
 			if n > longest.value {
 				longest.value, longest.where = n, path.Join(s.path, name)
 			}
 		}
 	}
-	return []figure{longest, long, lines}
+	return []figure{longest, lines}
 }
 
 // products counts, for each product, the files outside its own packages that name it.
 func products(all []source) []figure {
 	var figures []figure
 	for _, product := range []struct{ name, word string }{{"Kommander", "kommander"}, {"k0rdent", "k0rdent"}} {
-		f := figure{name: "files that name " + product.name + ", outside of its packages", aim: 15}
+		f := figure{name: "files that name " + product.name + ", outside of its packages"}
 		for _, s := range all {
 			if strings.Contains(strings.ToLower(s.path), product.word) || product.word == "k0rdent" && strings.Contains(s.path, "kcm") {
 				continue
@@ -54,7 +49,7 @@ func products(all []source) []figure {
 
 // pages returns the number of lines of the longest page of a rule.
 func pages(root string) (figure, error) {
-	f := figure{name: "lines of the longest page of a rule", aim: 80}
+	f := figure{name: "lines of the longest page of a rule"}
 	files, err := filepath.Glob(filepath.Join(root, "docs/rules/*.md"))
 	if err != nil {
 		return f, err

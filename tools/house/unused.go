@@ -6,9 +6,6 @@ import (
 	"strings"
 )
 
-// unusedName is the name of the figure that unused returns; its aim is 0.
-const unusedName = "exported names that only tests use"
-
 // unused counts the exported functions, methods, types, variables and constants that the product's own code
 // never uses: they are dead, or belong in a test. It does not count the api package, which other programs
 // import, methods of interfaces, and packages for tests.
@@ -39,7 +36,7 @@ func unused(all []source) figure {
 		}
 	}
 	slices.Sort(names)
-	return figure{name: unusedName, value: len(names), where: strings.Join(names, ", ")}
+	return figure{name: "exported names that only tests use", value: len(names), where: strings.Join(names, ", ")}
 }
 
 // linked returns the packages that a command links.

@@ -9,22 +9,25 @@
 package main
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 )
 
 func main() {
-	if err := run(filepath.Join("..", "..", "schemas")); err != nil {
+	download := flag.Bool("download", false, "download the sources, and write nothing")
+	flag.Parse()
+	if err := run(filepath.Join("..", "..", "schemas"), *download); err != nil {
 		fmt.Fprintln(os.Stderr, "schemas:", err)
 		os.Exit(1)
 	}
 }
 
-// run replaces the data folder and the provenance file under dir.
-func run(dir string) error {
+// run replaces the data folder and the provenance file under dir, unless it only downloads the sources.
+func run(dir string, download bool) error {
 	files, err := generate()
-	if err != nil {
+	if err != nil || download {
 		return err
 	}
 	if err := os.RemoveAll(filepath.Join(dir, "data")); err != nil {
