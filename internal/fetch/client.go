@@ -48,7 +48,7 @@ func newClient(o Options) *client {
 	g := &guard{trusted: o.Trusted, proxy: proxyOf}
 	transport := &http.Transport{
 		Proxy: http.ProxyFromEnvironment, DialContext: g.dial, ForceAttemptHTTP2: true,
-		TLSHandshakeTimeout: 15 * time.Second, ResponseHeaderTimeout: o.stall(), IdleConnTimeout: time.Minute,
+		TLSHandshakeTimeout: 15 * time.Second, IdleConnTimeout: time.Minute,
 		MaxIdleConnsPerHost: o.jobs(), MaxResponseHeaderBytes: 1 << 20,
 	}
 	g.next = transport
