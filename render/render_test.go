@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/internal/tree"
@@ -117,16 +116,12 @@ func TestReadSpecificationRefuses(t *testing.T) {
 			if c.prepare != nil {
 				c.prepare(t, dir)
 			}
-			start := time.Now()
 			_, err := ReadSpecification(dir)
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v, want %q", err, c.want)
 			}
-			if bad := (*BadInput)(nil); strings.Contains(c.want, "cannot be read") && (!errors.As(err, &bad) || !strings.Contains(bad.Hint, "symbolic link")) {
+			if bad := (*BadInput)(nil); strings.Contains(c.want, "cannot read") && (!errors.As(err, &bad) || !strings.Contains(bad.Hint, "symbolic link")) {
 				t.Errorf("no way out of %v", err)
-			}
-			if took := time.Since(start); took > time.Minute {
-				t.Errorf("it took %s", took)
 			}
 		})
 	}

@@ -2,10 +2,8 @@ package tenant
 
 import (
 	"fmt"
-	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators/emit"
@@ -131,24 +129,5 @@ func BenchmarkTenants(b *testing.B) {
 			b.ReportMetric(float64(files), "files")
 			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/float64(n), "µs/tenant")
 		})
-	}
-}
-
-// Ten times the tenants must not cost much more than ten times the work.
-// Allocations are counted, not time: they are the same on any machine.
-func TestCostIsLinear(t *testing.T) {
-	allocated := func(n int) float64 {
-		spec := many(t, n)
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		generate(t, spec)
-		runtime.ReadMemStats(&after)
-		return float64(after.Mallocs - before.Mallocs)
-	}
-	allocated(10) // fills the caches of the encoder
-	started := time.Now()
-	small, large := allocated(30), allocated(300)
-	if ratio := large / small; ratio > 11 {
-		t.Errorf("10× the tenants allocate %.1f× as often, in %s", ratio, time.Since(started))
 	}
 }

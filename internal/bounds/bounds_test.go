@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
-	"runtime/debug"
 	"strings"
 	"sync"
 	"testing"
@@ -34,26 +33,12 @@ const (
 	changeVariable = "BOUNDS_TEST_CHANGE"
 )
 
-// sink keeps what a unit makes alive.
-var sink [][]byte
-
 // units of the runs, by name.
 var units = map[string]func() error{
-	"good": func() error { return nil },
-	"time": func() error {
-		for i := 0; ; i++ {
-			if i < 0 {
-				return nil
-			}
-		}
-	},
-	"memory": func() error {
-		for {
-			sink = append(sink, bytes.Repeat([]byte{1}, 1<<20))
-		}
-	},
-	"garbage": garbage,
-	"depth":   func() error { return fmt.Errorf("%d", deep(1)) },
+	"good":    func() error { return nil },
+	"late":    late,
+	"large":   func() error { return large(false) },
+	"deep":    func() error { return large(true) },
 	"fails":   func() error { return errors.New("for its own reason") },
 	"connect": func() error { return second(net.Listen("tcp", "127.0.0.1:0")) },
 	"unix":    func() error { return second(net.Dial("unix", "/nowhere")) },
@@ -75,44 +60,40 @@ var units = map[string]func() error{
 
 func second[T any](_ T, err error) error { return err }
 
-// garbage allocates more than may be alive, again and again, and keeps none of it.
-func garbage() error {
-	defer debug.SetGCPercent(debug.SetGCPercent(1000))
-	var all sync.WaitGroup
-	for range 2 {
-		all.Go(func() {
-			for range 400 {
-				runtime.KeepAlive(bytes.Repeat([]byte{1}, 2<<20))
-			}
-		})
+// late is a unit that has taken more time than it may: it began long ago.
+func late() error {
+	m := current.Load()
+	m.mu.Lock()
+	for r := range m.active {
+		r.cpu -= 2 * mostSlowness * unitTime
 	}
-	all.Wait()
+	m.mu.Unlock()
+	m.look()
+	return nil
+}
+
+// large is a unit that has taken more memory than it may, or whose stack is too deep.
+func large(deep bool) error {
+	m := current.Load()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.tooLarge(m.memory(), deep)
 	return nil
 }
 
 // manyThreads has many threads at a time.
 func manyThreads() error {
-	var all sync.WaitGroup
+	var all, begun sync.WaitGroup
+	begun.Add(50)
 	for range 50 {
 		all.Go(func() {
 			runtime.LockOSThread()
-			time.Sleep(time.Millisecond)
+			begun.Done()
+			begun.Wait()
 		})
 	}
 	all.Wait()
 	return nil
-}
-
-// deep calls itself without end, or nearly.
-//
-//go:noinline
-func deep(n int) int {
-	if n < 0 {
-		return 0
-	}
-	var frame [64]int
-	frame[n%64] = deep(n+1) + 1
-	return frame[n%64] + frame[(n+1)%64]
 }
 
 // bomb runs the named units, separated by commas, and prints what becomes of each.
@@ -141,40 +122,82 @@ func bomb(kinds string) int {
 	return 0
 }
 
+// The messages of units that take too much, with the input of bomb.
+var (
+	tooLate  = " takes more than " + rounded(unitTime+1000*unitTimePerByte).String() + " of CPU time\n"
+	tooLarge = fmt.Sprintf(" takes more than %d MB of memory\n", (memory+1000*memoryPerByte)>>20)
+	tooDeep  = " calls itself too deep\n"
+)
+
 // TestUnits: a unit that takes too much is refused, all others run, what was printed before is
 // printed once, and the input is there again.
 func TestUnits(t *testing.T) {
+	for kinds, want := range map[string]string{
+		"good,fails": "good: <nil>\nfails: for its own reason\nread \"input\", 0 exceeded\n",
+		"late,good":  "late: the test of late" + tooLate + "good: <nil>\nread \"input\", 1 exceeded\n",
+		"good,large": "good: <nil>\nlarge: the test of large" + tooLarge + "read \"input\", 1 exceeded\n",
+		"deep,good":  "deep: the test of deep" + tooDeep + "good: <nil>\nread \"input\", 1 exceeded\n",
+		"deep,late,large,good": "deep: the test of deep" + tooDeep + "late: the test of late" + tooLate +
+			"large: the test of large" + tooLarge + "good: <nil>\nread \"input\", 3 exceeded\n",
+	} {
+		t.Run(kinds, func(t *testing.T) { checkRun(t, kinds, want) })
+	}
+}
+
+// checkRun checks what a run of units prints.
+func checkRun(t *testing.T, kinds, want string) {
+	t.Helper()
 	if runtime.GOOS == "windows" {
 		t.Skip("a process of Windows ends instead")
 	}
-	most := rounded(unitTime + 1000*unitTimePerByte).String()
-	for kind, want := range map[string]string{
-		"garbage":     "garbage: <nil>\nread \"input\", 0 exceeded\n",
-		"good,fails":  "good: <nil>\nfails: for its own reason\nread \"input\", 0 exceeded\n",
-		"time,good":   "time: the test of time takes more than " + most + " of CPU time\ngood: <nil>\nread \"input\", 1 exceeded\n",
-		"good,memory": "good: <nil>\nmemory: the test of memory takes more than 160 MB of memory\nread \"input\", 1 exceeded\n",
-		"depth,good":  "depth: the test of depth calls itself too deep\ngood: <nil>\nread \"input\", 1 exceeded\n",
-		"depth,time,memory,good": "depth: the test of depth calls itself too deep\ntime: the test of time takes more than " + most + " of CPU time\n" +
-			"memory: the test of memory takes more than 160 MB of memory\ngood: <nil>\nread \"input\", 3 exceeded\n",
+	cmd := exec.CommandContext(t.Context(), os.Args[0])
+	cmd.Env = append(os.Environ(), bombVariable+"="+kinds)
+	cmd.Stdin = strings.NewReader("input")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, tail(stderr.String()))
+	}
+	if got := string(out); got != "begins\n"+want {
+		t.Errorf("got\n%s\nwant\nbegins\n%s", got, want)
+	}
+	if stderr.Len() > 0 {
+		t.Errorf("stderr: %s", tail(stderr.String()))
+	}
+}
+
+// TestTooLarge: of several units the next image finds the one that takes too much memory, one at a time; of
+// nested ones it is the innermost.
+func TestTooLarge(t *testing.T) {
+	var next state
+	run := func(s state, active ...*running) {
+		next = state{}
+		m := newMonitor(s, func(s state) error { next = s; return nil }, nil)
+		for _, r := range active {
+			m.active[r] = struct{}{}
+		}
+		m.tooLarge(m.memory(), false)
+	}
+	rule, outer, inner := &running{unit: Unit{Kind: ruleKind}, heap: 3}, &running{unit: Unit{Kind: "build"}, heap: 1}, &running{unit: Unit{Kind: "chart"}, heap: 2}
+	if run(state{}, rule, outer, inner); !next.Serial || len(next.Refused) > 0 {
+		t.Errorf("of several units: %+v", next)
+	}
+	for name, c := range map[string]struct {
+		state  state
+		active []*running
+		want   Unit
+	}{
+		"one at a time": {state{Serial: true}, []*running{rule, outer, inner}, inner.unit},
+		"of a rule":     {state{}, []*running{rule, outer}, outer.unit},
+		"a rule":        {state{}, []*running{rule}, rule.unit},
 	} {
-		t.Run(kind, func(t *testing.T) {
-			t.Parallel()
-			cmd := exec.CommandContext(t.Context(), os.Args[0])
-			cmd.Env = append(os.Environ(), bombVariable+"="+kind)
-			cmd.Stdin = strings.NewReader("input")
-			var stderr bytes.Buffer
-			cmd.Stderr = &stderr
-			out, err := cmd.Output()
-			if err != nil {
-				t.Fatalf("%v\n%s", err, tail(stderr.String()))
-			}
-			if got := string(out); got != "begins\n"+want {
-				t.Errorf("got\n%s\nwant\nbegins\n%s", got, want)
-			}
-			if stderr.Len() > 0 {
-				t.Errorf("stderr: %s", tail(stderr.String()))
-			}
-		})
+		if run(c.state, c.active...); len(next.Refused) != 1 || next.Refused[0].Unit != c.want {
+			t.Errorf("%s: %+v", name, next)
+		}
+	}
+	if run(state{}); next.Exhausted == "" || len(next.Refused) > 0 {
+		t.Errorf("of no unit: %+v", next)
 	}
 }
 
@@ -194,7 +217,7 @@ func TestConfined(t *testing.T) {
 			dir := confinedFolder(t)
 			cmd := exec.CommandContext(t.Context(), os.Args[0])
 			acts := c.refused + "," + c.allowed
-			cmd.Env = append(os.Environ(), bombVariable+"=time,"+acts+",depth,memory,"+acts, readVariable+"="+dir, changeVariable+"="+c.change)
+			cmd.Env = append(os.Environ(), bombVariable+"=late,"+acts+",deep,large,"+acts, readVariable+"="+dir, changeVariable+"="+c.change)
 			out, err := cmd.CombinedOutput()
 			if err != nil {
 				t.Fatalf("%v\n%s", err, tail(string(out)))
@@ -237,8 +260,8 @@ func tail(text string) string { return text[max(0, len(text)-2000):] }
 
 // TestRunTime: when a run has taken what it may, the units that are left are counted in one error.
 func TestRunTime(t *testing.T) {
-	m := newMonitor(state{}, nil, nil)
-	m.used.Store(mostSlowness*int64(runTime) + 1)
+	m := newMonitor(state{Slow: 1}, nil, nil)
+	m.used.Store(int64(runTime) + 1)
 	current.Store(m)
 	defer current.Store(nil)
 	for _, name := range []string{"a", "b", "c"} {
@@ -251,7 +274,7 @@ func TestRunTime(t *testing.T) {
 	if len(all) != 1 || all[0].Left != 3 || all[0].Error() != "the test of a was not begun: the run takes more than "+rounded(runTime).String()+" of CPU time" {
 		t.Errorf("got %v", all)
 	}
-	Grow(10_000_000)
+	Grow(1)
 	if err := Do(Unit{Kind: "test", Name: "d"}, func() error { return nil }); err != nil {
 		t.Errorf("with more input: %v", err)
 	}

@@ -8,7 +8,6 @@ import (
 	"regexp/syntax"
 	"strings"
 	"testing"
-	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
@@ -81,12 +80,8 @@ func TestInstructions(t *testing.T) {
 func TestCompile(t *testing.T) {
 	var limit *count.Error
 	for _, pattern := range []string{strings.Repeat("(a{1000})", 100), strings.Repeat("((a{10}b?){90})", 3000), strings.Repeat("a", 200_000)} {
-		start := time.Now()
 		if _, err := count.Compile(pattern); !errors.As(err, &limit) {
 			t.Errorf("%.20q: %.100v", pattern, err)
-		}
-		if took := time.Since(start); took > time.Second {
-			t.Errorf("%.20q took %s", pattern, took)
 		}
 	}
 	for _, pattern := range []string{"(", "a{1001}", "((a{1000}){1000})", "*", "(?<a", `\8`} {

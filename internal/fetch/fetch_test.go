@@ -260,8 +260,6 @@ func TestFaults(t *testing.T) {
 // A server that sends nothing any more, or other content than it says.
 func TestLies(t *testing.T) {
 	s, o := fetchtest.New(t), options(t)
-	hasty := o // only where the server hangs: a busy machine is silent, too
-	hasty.Stall = 300 * time.Millisecond
 	chart := fetchtest.Chart(t, "app", "1.0.0", "text")
 	ask := chartref.Ask{URL: s.Charts(), Chart: "app", Version: "1.0.0"}
 	s.Add("app", "1.0.0", chart, strings.Repeat("0", 64))
@@ -274,7 +272,9 @@ func TestLies(t *testing.T) {
 		<-r.Context().Done()
 	}
 	s.Answer("/charts/index.yaml", hang)
-	if out := one(t, hasty, ask); out.Err == nil || !strings.Contains(out.Err.Error(), "stopped answering") {
+	impatient := o
+	impatient.Stall = 300 * time.Millisecond
+	if out := one(t, impatient, ask); out.Err == nil || !strings.Contains(out.Err.Error(), "stopped answering") {
 		t.Errorf("a server that hangs: %v", out.Err)
 	}
 	s.Push("app", "1.0.0", fetchtest.Layer, chart)
@@ -283,8 +283,11 @@ func TestLies(t *testing.T) {
 		t.Errorf("a registry that lies: %v", out.Err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
+	s.Answer("/charts/index.yaml", func(w http.ResponseWriter, r *http.Request) {
+		cancel()
+		<-r.Context().Done()
+	})
 	o.Stall = time.Hour
-	time.AfterFunc(100*time.Millisecond, cancel)
 	if out := Charts(ctx, []chartref.Ask{ask}, o)[0]; out.Err == nil {
 		t.Error("what was interrupted is no error")
 	}

@@ -295,6 +295,8 @@ func pack(kind byte, says int, content []byte) []byte {
 
 // What a Git server does wrong is an error or overcome, and nothing of it gets into the cache.
 func TestGitFaults(t *testing.T) {
+	temporary := t.TempDir()
+	t.Setenv("TMPDIR", temporary)
 	const refs, upload = "/git/app/info/refs", "/git/app/git-upload-pack"
 	line := func(text string) string { return fmt.Sprintf("%04x%s", len(text)+4, text) }
 	answer := func(body []byte) http.HandlerFunc {
@@ -368,9 +370,8 @@ func TestGitFaults(t *testing.T) {
 	if out := source(t, o, chartref.Source{Kind: chartref.Git, URL: address, Branch: "main"}); out.Err == nil || !strings.Contains(out.Err.Error(), "stopped answering") {
 		t.Errorf("a server that hangs: %v", out.Err)
 	}
-	left, _ := filepath.Glob(filepath.Join(os.TempDir(), "fleetwright-git-*"))
-	if len(left) > 0 && os.TempDir() != "/tmp" {
-		t.Errorf("left behind: %v", left)
+	if left, err := filepath.Glob(filepath.Join(temporary, "fleetwright-git-*")); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
 	}
 }
 

@@ -325,6 +325,9 @@ func TestEditedAfterKill(t *testing.T) {
 		dir := copied(t, origin)
 		_, killed := kill(t, dir, "main", step)
 		if !killed {
+			if step < 15 {
+				t.Errorf("only %d steps", step-1)
+			}
 			return
 		}
 		for _, name := range []string{"a", "gone", "new/deep"} {

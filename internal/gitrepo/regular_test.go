@@ -7,12 +7,11 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// TestPipes: a pipe in the place of any of git's files ends a read at once, also of what is packed. None
+// TestPipes: a pipe in the place of any of git's files ends a read, also of what is packed. None
 // is read as if it were empty.
 func TestPipes(t *testing.T) {
 	for _, c := range []struct {
@@ -42,18 +41,8 @@ func TestPipes(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			done := make(chan error)
-			go func() {
-				_, err := ReadRevision(t.Context(), dir, "HEAD")
-				done <- err
-			}()
-			select {
-			case err := <-done:
-				if err == nil && c.name != ".git/objects/info/alternates" {
-					t.Error("the revision is read")
-				}
-			case <-time.After(time.Minute):
-				t.Fatal("it waits for the other end of the pipe")
+			if _, err := ReadRevision(t.Context(), dir, "HEAD"); err == nil && c.name != ".git/objects/info/alternates" {
+				t.Error("the revision is read")
 			}
 		})
 	}

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/rogpeppe/go-internal/txtar"
 )
@@ -224,7 +223,7 @@ func bomb() string {
 	return b.String()
 }
 
-func TestHostileFilesAreRefusedQuickly(t *testing.T) {
+func TestHostileFilesAreRefused(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
 		limits     Limits
@@ -251,11 +250,7 @@ func TestHostileFilesAreRefusedQuickly(t *testing.T) {
 		{"binary", "\x00\x01\x02", Limits{}, NotYAML, ":1:1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			start := time.Now()
 			r := inMemory(t, "-- f.yaml --\n"+c.text, c.limits)
-			if took := time.Since(start); took > time.Minute {
-				t.Errorf("it took %s", took)
-			}
 			err := r.Files()[0].Err
 			if err == nil || err.Reason != c.reason || !strings.HasPrefix(err.Error(), "f.yaml"+c.at+": ") {
 				t.Errorf("the error is %v (%+v), want %s at %s", err, err, c.reason, c.at)

@@ -1,11 +1,9 @@
 package repository
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 // The inputs that a Secret's template takes are secrets, however it takes them; others are not.
@@ -31,26 +29,5 @@ func TestSecretInputs(t *testing.T) {
 				t.Errorf("%s: %s is known: %v, of %q", template, value, known, got)
 			}
 		}
-	}
-}
-
-// Many inputs and many texts cost their sum, not their product.
-func TestSecretInputsOfMany(t *testing.T) {
-	var b strings.Builder
-	b.WriteString("apiVersion: fluxcd.controlplane.io/v1\nkind: ResourceSet\nmetadata: {name: a, namespace: b}\nspec:\n  inputs:\n")
-	for i := range 20_000 {
-		fmt.Fprintf(&b, "    - {name%d: Zk8sPq31xw7v}\n", i)
-	}
-	b.WriteString("  resources:\n    - apiVersion: v1\n      kind: Secret\n      metadata: {name: c, namespace: d}\n      stringData:\n        word:\n")
-	for i := range 20_000 {
-		fmt.Fprintf(&b, "          - text number %d of no input\n", i)
-	}
-	repo := inMemory(t, "-- set.yaml --\n"+b.String(), Limits{})
-	start := time.Now()
-	if got := repo.secretInputs(); len(got) > 0 {
-		t.Errorf("%d inputs are known", len(got))
-	}
-	if took := time.Since(start); took > 2*time.Second {
-		t.Errorf("it takes %s", took)
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -366,12 +365,8 @@ func TestHostileInputIsBounded(t *testing.T) {
 		"merges":     "a: &a {b: c}\n" + "x: {<<: [" + strings.Repeat("*a, ", 100_000) + "]}",
 	} {
 		t.Run(name, func(t *testing.T) {
-			start := time.Now()
 			if _, err := Load([]File{{"hostile.yaml", []byte(content)}}); err == nil {
 				t.Error("it was accepted")
-			}
-			if took := time.Since(start); took > time.Minute {
-				t.Errorf("it took %s", took)
 			}
 		})
 	}

@@ -8,7 +8,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/rogpeppe/go-internal/txtar"
 
@@ -60,7 +59,3 @@ func CheckWant(t *testing.T, name string, a *txtar.Archive, got []byte) {
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)
 	}
 }
-
-// Patience is the maximum time for a hostile bootstrap: it takes seconds, but the machine may be busy, and
-// the race detector may be on.
-const Patience = time.Minute

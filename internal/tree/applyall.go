@@ -110,23 +110,32 @@ type round struct {
 
 // sync returns after a call of run that started after sync was called.
 func (s *rounds) sync(run func() error) error {
-	s.mu.Lock()
-	r := s.next
-	first := r == nil
+	r, first := s.join()
 	if first {
-		r = &round{done: make(chan struct{})}
-		s.next = r
-	}
-	s.mu.Unlock()
-	if first {
-		s.turn.Lock()
-		s.mu.Lock()
-		s.next = nil
-		s.mu.Unlock()
-		r.err = run()
-		s.turn.Unlock()
-		close(r.done)
+		s.lead(r, run)
 	}
 	<-r.done
 	return r.err
+}
+
+// join returns the next round, and whether the caller is the first in it and must lead it.
+func (s *rounds) join() (r *round, first bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	first = s.next == nil
+	if first {
+		s.next = &round{done: make(chan struct{})}
+	}
+	return s.next, first
+}
+
+// lead calls run for all that have joined a round by then.
+func (s *rounds) lead(r *round, run func() error) {
+	s.turn.Lock()
+	s.mu.Lock()
+	s.next = nil
+	s.mu.Unlock()
+	r.err = run()
+	s.turn.Unlock()
+	close(r.done)
 }

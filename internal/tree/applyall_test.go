@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 )
 
 func TestApplyAll(t *testing.T) {
@@ -61,8 +61,7 @@ func TestApplyAllGoesOn(t *testing.T) {
 	}
 }
 
-// Whoever waits is served by a sync that began after they asked, and many share
-// one.
+// Whoever waits is served by a sync that began after they asked, one at a time.
 func TestRounds(t *testing.T) {
 	var r rounds
 	var runs, running atomic.Int64
@@ -76,7 +75,7 @@ func TestRounds(t *testing.T) {
 					t.Error("two syncs at a time")
 				}
 				began = runs.Add(1)
-				time.Sleep(time.Millisecond) // as a disk does
+				runtime.Gosched()
 				running.Add(-1)
 				return nil
 			})
@@ -86,11 +85,29 @@ func TestRounds(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if n := runs.Load(); n == 0 || n == 500 {
-		t.Errorf("%d syncs for 500", n)
-	}
 	failed := errors.New("disk")
 	if err := r.sync(func() error { return failed }); !errors.Is(err, failed) {
 		t.Errorf("error: %v", err)
+	}
+}
+
+// Those who ask before a sync begins share it, and who asks later waits for the next.
+func TestRoundsAreShared(t *testing.T) {
+	var r rounds
+	one, leads := r.join()
+	two, follows := r.join()
+	if one != two || !leads || follows {
+		t.Errorf("%v and %v are in rounds %p and %p", leads, follows, one, two)
+	}
+	failed := errors.New("disk")
+	r.lead(one, func() error {
+		if late, leads := r.join(); late == one || !leads {
+			t.Error("served by a sync that began before")
+		}
+		return failed
+	})
+	<-two.done
+	if !errors.Is(two.err, failed) {
+		t.Errorf("error: %v", two.err)
 	}
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Builds the release of this machine's platform twice, and uses it as people do: from the archive in an
 # empty root without Go, and as an image. Wants kpt and kustomize on PATH.
-# For one platform it fails when it takes more than five minutes of processor time. Compiling what Go's cache lacks is
-# not part of that, and comes first; nor is what runs in containers, which are not children of this shell.
+# It prints the processor time that it takes: compiling what Go's cache lacks, which comes first, apart from the rest.
+# What runs in containers is not part of that: those processes are not children of this shell.
 # usage: ci.sh [PLATFORM,… [FOLDER]]; by default linux/amd64. FOLDER, which must not exist, gets the release and
 # the key pair that signed it.
 set -euo pipefail
@@ -129,7 +129,3 @@ fi
 measure
 printf 'the release took %s s, and %s s of processor time; what was compiled before, %s s and %s s\n' \
   $((SECONDS - started)) $((cpu - compiled)) "$started" "$compiled"
-case $platforms in
-  *,*) ;;
-  *) test $((cpu - compiled)) -le 300 || { echo 'that is more than five minutes of processor time'; exit 1; } ;;
-esac

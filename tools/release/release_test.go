@@ -210,7 +210,7 @@ func TestAqua(t *testing.T) {
 	}
 }
 
-// What is larger than it may be, or starts too slowly, is refused.
+// What is larger than it may be, or does not start, is refused.
 func TestWeigh(t *testing.T) {
 	if err := within("x", mostBinary, mostBinary); err != nil {
 		t.Error(err)
@@ -218,7 +218,7 @@ func TestWeigh(t *testing.T) {
 	if err := within("the executable", mostBinary+500_000, mostBinary); err == nil || err.Error() != "the executable has 95.5 MB, more than 95" {
 		t.Error(err)
 	}
-	for script, good := range map[string]bool{"exit 0": true, "awk 'BEGIN {for (i = 0; i < 12000000; i++) x += i}'": false, "exit 1": false} {
+	for script, good := range map[string]bool{"exit 0": true, "exit 1": false} {
 		dir := t.TempDir()
 		archive, err := packFiles("a.tar.gz", time.Unix(1700000000, 0), []file{{"fleetwright", 0o755, []byte("#!/bin/sh\n" + script + "\n")}})
 		if err != nil {

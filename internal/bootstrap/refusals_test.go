@@ -2,21 +2,17 @@ package bootstrap
 
 import (
 	"bytes"
-	"context"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/fleetwright/fleetwright/internal/repository"
-	"github.com/fleetwright/fleetwright/internal/testarchive"
 )
 
-// TestHelmfileHostile reads helmfiles that would harm who runs them: nothing
-// happens but a clear reason, in bounded time and memory.
-func TestHelmfileHostile(t *testing.T) {
+// TestHelmfileRefusals reads helmfiles that would harm who runs them: nothing
+// happens but a clear reason.
+func TestHelmfileRefusals(t *testing.T) {
 	t.Setenv("SECRET_TOKEN", "hunter2")
 	outside := filepath.Join(t.TempDir(), "witness")
 	for _, test := range []struct{ name, version, values, reason string }{
@@ -39,8 +35,6 @@ func TestHelmfileHostile(t *testing.T) {
 		{"network", `'{{ getHostByName "example.com" }}'`, "", "calls getHostByName, which is not run"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), 2*testarchive.Patience)
-			defer cancel()
 			helmfile := "releases:\n  - name: a\n    namespace: n\n    chart: x/a\n    values: [values.yaml.gotmpl]\n    version: " +
 				strings.ReplaceAll(test.version, "WITNESS", outside) + "\n"
 			repo, err := repository.FromFiles(func(yield func(string, []byte) bool) {
@@ -51,19 +45,9 @@ func TestHelmfileHostile(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
-			start := time.Now()
-			report, err := Verify(ctx, repo, nil)
+			report, err := Verify(t.Context(), repo, nil)
 			if err != nil {
 				t.Fatal(err)
-			}
-			runtime.ReadMemStats(&after)
-			if took := time.Since(start); took > testarchive.Patience {
-				t.Errorf("it takes %s", took)
-			}
-			if grown := after.Sys - min(before.Sys, after.Sys); grown > 512<<20 {
-				t.Errorf("it takes %d MB", grown>>20)
 			}
 			var text bytes.Buffer
 			if err := report.WriteText(&text, TextOptions{}); err != nil {
