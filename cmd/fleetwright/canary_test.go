@@ -124,7 +124,7 @@ func (c *canaries) must(args ...string) string {
 func (c *canaries) fails(env []string, args ...string) {
 	c.t.Helper()
 	out, err := c.runWith(env, args...)
-	if code := statusOf(err); code < 1 || code > 3 {
+	if code := statusOf(err); code < statusFindings || code > statusStopped || wrongUsage(out) {
 		c.t.Errorf("%q %q ends with %d:\n%s", env, args, code, out)
 	}
 }

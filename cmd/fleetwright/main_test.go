@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -159,7 +161,15 @@ func TestEveryCommandHasAScript(t *testing.T) {
 			continue
 		}
 		name := strings.ReplaceAll(strings.TrimPrefix(c.CommandPath(), "fleetwright "), " ", "_")
-		if found, _ := filepath.Glob("testdata/" + name + "*.txtar"); len(found) == 0 {
+		scripts, err := filepath.Glob("testdata/" + name + "*.txtar")
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs := regexp.MustCompile(`(?m)^(exec|status \d) ` + c.CommandPath() + `( |$)`)
+		if !slices.ContainsFunc(scripts, func(file string) bool {
+			script, err := os.ReadFile(file)
+			return err == nil && runs.Match(script)
+		}) {
 			t.Errorf("no testdata/%s*.txtar runs %q", name, c.CommandPath())
 		}
 	}
