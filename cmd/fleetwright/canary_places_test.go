@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/base64"
 	"fmt"
 	"maps"
@@ -116,6 +115,7 @@ func TestCanaryInPlaces(t *testing.T) {
 		t.Skip("takes minutes with the race detector, for which the scripts are")
 	}
 	c := newCanaries(t)
+	c.ownTemporary()
 	c.placed()
 	sync := strings.TrimPrefix(rule.FluxSync, "-- clusters/prod/flux-system/gotk-sync.yaml --\n")
 	putFile(t, filepath.Join(c.repo, "clusters/prod/flux-system/gotk-sync.yaml"), []byte(sync))
@@ -182,18 +182,14 @@ func (c *canaries) silentUnread(args ...string) {
 	}
 }
 
-// shown runs a command on the work tree that shows no password, and returns what it prints and its status. It is no process
-// of its own: each would load the schemas again.
+// shown runs a command that shows no password, and returns what it prints and its status.
 func (c *canaries) shown(args []string) (out string, code int) {
 	c.t.Helper()
-	var all bytes.Buffer
-	env := map[string]string{"HOME": filepath.Join(c.dir, "home")}
-	args = append(slices.Clone(args), c.repo)
-	code = execute(c.t.Context(), args, streams{in: strings.NewReader(""), out: &all, err: &all, env: func(name string) string { return env[name] }})
-	if found := c.in(all.Bytes()); found != "" {
-		c.t.Errorf("%q shows the password:\n%s", args, around(all.String(), found))
+	out, code = c.here(args)
+	if found := c.in([]byte(out)); found != "" {
+		c.t.Errorf("%q shows the password:\n%s", args, around(out, found))
 	}
-	return all.String(), code
+	return out, code
 }
 
 // wrongUsage says whether a command has printed that its command line is wrong.
