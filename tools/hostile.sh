@@ -6,7 +6,7 @@ first=$1 repositories=$2 transcript=$3 step=${4:-100}
 cd "$(dirname "$0")/.."
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-go test -c -o "$dir/hostile.test" ./cmd/fleetwright
+go test -c -tags disable_grpc_modules,hostile -o "$dir/hostile.test" ./cmd/fleetwright
 revision=$(git rev-parse --short HEAD)
 for ((seed = first; seed < first + repositories; seed += step)); do
   if test -e "$transcript" && grep -q "^ *$seed " "$transcript"; then

@@ -115,6 +115,7 @@ func TestCanaryInPlaces(t *testing.T) {
 		t.Skip("takes minutes with the race detector, for which the scripts are")
 	}
 	c := newCanaries(t)
+	c.ownTemporary()
 	c.placed()
 	sync := strings.TrimPrefix(rule.FluxSync, "-- clusters/prod/flux-system/gotk-sync.yaml --\n")
 	putFile(t, filepath.Join(c.repo, "clusters/prod/flux-system/gotk-sync.yaml"), []byte(sync))
@@ -138,10 +139,12 @@ func TestCanaryInPlaces(t *testing.T) {
 	}
 	silent("validate", "--verbose")
 	silent("validate", "--coverage", "--min-coverage", "100")
-	silent("validate", "--write-baseline", "baseline.json")
-	silent("validate", "--baseline", "baseline.json", "--format", "json")
-	for _, args := range [][]string{{"secrets", "check"}, {"secrets", "check", "--format", "json"}, {"secrets", "verify"}, {"secrets", "verify", "--format", "json"}, {"graph"}, {"status"}} {
-		silent(args...)
+	baseline := filepath.Join(c.repo, "baseline.json")
+	silent("validate", "--write-baseline", baseline)
+	silent("validate", "--baseline", baseline, "--format", "json")
+	for _, format := range []string{formatText, formatJSON} {
+		silent("secrets", "check", "--format", format)
+		c.silentUnread("secrets", "verify", "--format", format) // of broken.sops.yaml
 	}
 	c.look("validated", files...)
 	c.hooked(files)
@@ -161,20 +164,36 @@ func placedWord(name, word string) []byte {
 	return []byte(of.Replace(canaryPlaces()[name]))
 }
 
-// silent runs a command that shows no password, whether it fails or not, and returns what it prints.
+// silent runs a command that shows no password, whether it has findings or not, and returns what it prints.
 func (c *canaries) silent(args ...string) string {
 	c.t.Helper()
-	before := c.said.Len()
-	out, err := c.run(append([]string{"fleetwright"}, args...)...)
-	if code := statusOf(err); code < 0 || code > 3 {
+	out, code := c.shown(args)
+	if code != statusFine && code != statusFindings {
 		c.t.Errorf("%q ends with %d:\n%s", args, code, out)
 	}
-	if found := c.in(c.said.Bytes()[before:]); found != "" {
-		c.t.Errorf("%q shows the password:\n%s", args, around(out, found))
-	}
-	c.said.Truncate(before)
 	return out
 }
+
+// silentUnread runs a command that shows no password and ends because of input that it cannot read.
+func (c *canaries) silentUnread(args ...string) {
+	c.t.Helper()
+	if out, code := c.shown(args); code != statusUsage || wrongUsage(out) {
+		c.t.Errorf("%q ends with %d:\n%s", args, code, out)
+	}
+}
+
+// shown runs a command that shows no password, and returns what it prints and its status.
+func (c *canaries) shown(args []string) (out string, code int) {
+	c.t.Helper()
+	out, code = c.here(args)
+	if found := c.in([]byte(out)); found != "" {
+		c.t.Errorf("%q shows the password:\n%s", args, around(out, found))
+	}
+	return out, code
+}
+
+// wrongUsage says whether a command has printed that its command line is wrong.
+func wrongUsage(out string) bool { return strings.Contains(out, " --help\"") }
 
 // unread are the files that the hook may pass: the value that they stand for is in another one, or stands
 // where no value belongs and kustomize refuses it.
@@ -183,21 +202,24 @@ var unread = []string{
 	"clusters/prod/older/kustomization.yaml", "clusters/prod/named/kustomization.yaml", "clusters/prod/named-env/kustomization.yaml",
 }
 
-// hooked wants the hook to refuse each file by itself, and to show no value.
+// hooked wants the hook to refuse each file by itself, and all of them together, and to show no value.
 func (c *canaries) hooked(files []string) {
 	c.t.Helper()
 	for _, file := range files {
 		c.must("git", "add", file)
-		for _, format := range []string{formatText, formatJSON} {
-			out := c.silent("secrets", "check", "--staged", "--format", format)
-			if slices.Contains(unread, file) || format != formatText {
-				continue
-			}
-			if !strings.Contains(out, "\n"+file+":") && !strings.HasPrefix(out, file+":") || !strings.Contains(out, "\n  hint: ") {
-				c.t.Errorf("the hook does not refuse %s with its line and the way out:\n%s", file, out)
-			}
+		out := c.silent("secrets", "check", "--staged")
+		refused := (strings.Contains(out, "\n"+file+":") || strings.HasPrefix(out, file+":")) && strings.Contains(out, "\n  hint: ")
+		if refused == slices.Contains(unread, file) {
+			c.t.Errorf("the hook refuses %s with its line and the way out: %v\n%s", file, refused, out)
 		}
 		c.must("git", "rm", "-q", "--cached", file)
+	}
+	c.must(append([]string{"git", "add"}, files...)...)
+	out := c.silent("secrets", "check", "--staged", "--format", formatJSON)
+	for _, file := range files {
+		if !strings.Contains(out, file) && !slices.Contains(unread, file) {
+			c.t.Errorf("the hook does not refuse %s among others:\n%s", file, out)
+		}
 	}
 }
 

@@ -124,18 +124,34 @@ func (c *canaries) must(args ...string) string {
 func (c *canaries) fails(env []string, args ...string) {
 	c.t.Helper()
 	out, err := c.runWith(env, args...)
-	if code := statusOf(err); code < 1 || code > 3 {
+	if code := statusOf(err); code < statusFindings || code > statusStopped || wrongUsage(out) {
 		c.t.Errorf("%q %q ends with %d:\n%s", env, args, code, out)
 	}
 }
 
-// ends wants a command to end with a status.
+// ends wants a command on the work tree to end with a status. It runs in this process.
 func (c *canaries) ends(status int, args ...string) {
 	c.t.Helper()
-	if out, err := c.run(append([]string{"fleetwright"}, args...)...); statusOf(err) != status {
-		c.t.Errorf("%q ends with %d, want %d:\n%s", args, statusOf(err), status, out)
+	out, code := c.here(args)
+	fmt.Fprintf(&c.said, "$ %q\n%s", args, out)
+	if code != status || wrongUsage(out) {
+		c.t.Errorf("%q ends with %d, want %d:\n%s", args, code, status, out)
 	}
 }
+
+// here runs a command on the work tree in this process, and returns what it prints and its status. A process of its own
+// would load the schemas again.
+func (c *canaries) here(args []string) (out string, code int) {
+	c.t.Helper()
+	var all bytes.Buffer
+	env := map[string]string{"HOME": filepath.Join(c.dir, "home")}
+	args = append(slices.Clone(args), c.repo)
+	code = execute(c.t.Context(), args, streams{in: strings.NewReader(""), out: &all, err: &all, env: func(name string) string { return env[name] }})
+	return all.String(), code
+}
+
+// ownTemporary lets what runs in this process write temporary files where look finds them.
+func (c *canaries) ownTemporary() { c.t.Setenv("TMPDIR", filepath.Join(c.dir, "tmp")) }
 
 // statusOf is that of a command that ended, -1 of one that didn't run or was killed.
 func statusOf(err error) int {
@@ -224,6 +240,7 @@ func TestCanaries(t *testing.T) {
 	}
 	needTools(t, "git")
 	c := newCanaries(t)
+	c.ownTemporary()
 	c.must("fleetwright", "secrets", "keygen", "--platform")
 	c.must("fleetwright", "secrets", "keygen", "--cluster", "production")
 	c.must("fleetwright", "render")

@@ -1,4 +1,4 @@
-//go:build unix
+//go:build hostile && unix
 
 package main
 
@@ -36,26 +36,6 @@ func (c hostileCase) commands() [][]string {
 		all = append(all, strings.Fields(line))
 	}
 	return all
-}
-
-// fluxKs is a Flux Kustomization of the folder of its name.
-func fluxKs(name, spec string) string {
-	return fmt.Sprintf("---\napiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata:\n  name: %s\n  namespace: flux-system\n"+
-		"spec:\n  path: ./%s\n  interval: 1h\n  prune: true\n  sourceRef:\n    kind: GitRepository\n    name: flux-system\n%s", name, name, spec)
-}
-
-func configMap(name, data string) string {
-	return "---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: " + name + "\n  namespace: flux-system\ndata:\n" + data
-}
-
-// laughs is a value whose aliases expand to 10^levels texts.
-func laughs(levels int) string {
-	var b strings.Builder
-	b.WriteString("{l0: &l0 lol")
-	for i := 1; i <= levels; i++ {
-		fmt.Fprintf(&b, ", l%d: &l%d [%s]", i, i, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*l%d, ", i-1), 10), ", "))
-	}
-	return b.String() + "}"
 }
 
 // files makes a case of some files' contents.

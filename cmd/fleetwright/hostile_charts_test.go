@@ -1,4 +1,4 @@
-//go:build unix
+//go:build hostile && unix
 
 package main
 
@@ -13,12 +13,6 @@ import (
 	"strings"
 	"testing"
 )
-
-// hostileRelease is a HelmRelease of a chart in the repository.
-func hostileRelease(name, chart, spec string) string {
-	return fmt.Sprintf("---\napiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata:\n  name: %s\n  namespace: flux-system\nspec:\n  interval: 1h\n"+
-		"  chart:\n    spec:\n      chart: %s\n      sourceRef:\n        kind: GitRepository\n        name: flux-system\n%s", name, chart, spec)
-}
 
 // hostileTemplates are repeated in releases of their own: each costs what it may.
 var hostileTemplates = map[string]string{

@@ -1,4 +1,4 @@
-//go:build unix
+//go:build hostile && unix
 
 package main
 
@@ -74,9 +74,6 @@ func gitCases() []string {
 
 // TestHostileCommands holds of the other commands what TestHostile holds of validate.
 func TestHostileCommands(t *testing.T) {
-	if testing.Short() || raced || *update {
-		t.Skip("the command is built without the race detector, and there is nothing to update")
-	}
 	binary := builtCommand(t)
 	h := hostileTest{binary: binary, slower: slowness(measureReference(t))}
 	if canConfine(t) {

@@ -1,4 +1,4 @@
-//go:build unix
+//go:build hostile && unix
 
 package main
 
@@ -27,9 +27,6 @@ var (
 //
 // tries 100,000.
 func TestHostileMutations(t *testing.T) {
-	if testing.Short() || raced || *update {
-		t.Skip("the command is built without the race detector, and there is nothing to update")
-	}
 	binary := builtCommand(t)
 	h := hostileTest{binary: binary, slower: slowness(measureReference(t))}
 	if canConfine(t) {

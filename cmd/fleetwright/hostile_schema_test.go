@@ -1,4 +1,4 @@
-//go:build unix
+//go:build hostile && unix
 
 package main
 
@@ -6,17 +6,6 @@ import (
 	"fmt"
 	"strings"
 )
-
-// definition is a CustomResourceDefinition of the kind Thing.
-func definition(schema string) string {
-	return "---\napiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: things.example.com}\nspec:\n  group: example.com\n  scope: Namespaced\n" +
-		"  names: {kind: Thing, plural: things}\n  versions:\n  - name: v1\n    served: true\n    storage: true\n    schema:\n      openAPIV3Schema: " + schema + "\n"
-}
-
-// thing is an object of the kind Thing.
-func thing(fields string) string {
-	return "---\napiVersion: example.com/v1\nkind: Thing\nmetadata: {name: a, namespace: flux-system}\n" + fields + "\n"
-}
 
 // listOf is the schema of a list named l.
 func listOf(items string) string {

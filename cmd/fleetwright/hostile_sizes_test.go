@@ -1,4 +1,4 @@
-//go:build unix
+//go:build hostile && unix
 
 package main
 

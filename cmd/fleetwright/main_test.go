@@ -7,8 +7,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/diff"
@@ -18,11 +21,49 @@ import (
 var update = flag.Bool("update", false, "rewrite what the tests compare with")
 
 func TestMain(m *testing.M) {
-	if os.Getenv(confinedEnv) != "" {
-		fmt.Fprintln(os.Stderr, confined())
-		os.Exit(125)
+	becomeOther()
+	testscript.Main(tests{m}, map[string]func(){"fleetwright": main})
+}
+
+// tests removes what tests share when all of them have ended.
+type tests struct{ *testing.M }
+
+func (t tests) Run() int {
+	status := t.M.Run()
+	if err := os.RemoveAll(shared); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
 	}
-	testscript.Main(m, map[string]func(){"fleetwright": main})
+	return status
+}
+
+// shared is the folder of what tests share; "" until there is one.
+var shared string
+
+// built builds the command once, without cgo, whose threads begin with a call that a confined process must not make.
+var built = sync.OnceValues(func() (string, error) {
+	var err error
+	if shared, err = os.MkdirTemp("", "fleetwright"); err != nil {
+		return "", err
+	}
+	binary := filepath.Join(shared, "fleetwright")
+	build := exec.Command("go", "build", "-tags=disable_grpc_modules", "-trimpath", "-o", binary, ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	return binary, nil
+})
+
+// builtCommand is the command as it is released. Tests that need no such command run the one on PATH, which the test
+// program plays.
+func builtCommand(t testing.TB) string {
+	t.Helper()
+	binary, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return binary
 }
 
 func TestScripts(t *testing.T) {
@@ -120,7 +161,15 @@ func TestEveryCommandHasAScript(t *testing.T) {
 			continue
 		}
 		name := strings.ReplaceAll(strings.TrimPrefix(c.CommandPath(), "fleetwright "), " ", "_")
-		if found, _ := filepath.Glob("testdata/" + name + "*.txtar"); len(found) == 0 {
+		scripts, err := filepath.Glob("testdata/" + name + "*.txtar")
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs := regexp.MustCompile(`(?m)^(exec|status \d) ` + c.CommandPath() + `( |$)`)
+		if !slices.ContainsFunc(scripts, func(file string) bool {
+			script, err := os.ReadFile(file)
+			return err == nil && runs.Match(script)
+		}) {
 			t.Errorf("no testdata/%s*.txtar runs %q", name, c.CommandPath())
 		}
 	}

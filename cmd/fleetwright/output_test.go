@@ -139,6 +139,9 @@ func runForStranger(t *testing.T, dir, line, stranger string) bool {
 	execute(t.Context(), args, streams{in: stdin(), out: &out, err: &told, env: env})
 	steersNothing(t, line, out.String(), strings.Contains(line, "--format github"))
 	steersNothing(t, line+" (standard error)", told.String(), false)
+	if !strings.Contains(line, "STRANGER") && wrongUsage(told.String()) {
+		t.Errorf("%q tests nothing:\n%s", line, &told)
+	}
 	if terminal, text := onTerminal(t); terminal != nil {
 		execute(t.Context(), args, streams{in: stdin(), out: terminal, err: terminal, env: env})
 		steersNothing(t, line+" (on a terminal)", strings.ReplaceAll(ownColours.ReplaceAllString(text(), ""), "\r\n", "\n"), strings.Contains(line, "--format github"))
@@ -296,7 +299,7 @@ func strangersFolders(t *testing.T) []strangersFolder {
 		}},
 		{"conflicts", []string{"render", "commit"}, func(t *testing.T, dir, s string) {
 			started(t, dir)
-			execute(t.Context(), []string{"render", dir}, streams{out: &bytes.Buffer{}, err: &bytes.Buffer{}, env: func(string) string { return "" }})
+			succeeds(t, "render", dir)
 			err := filepath.WalkDir(dir, func(file string, e os.DirEntry, err error) error {
 				if err == nil && e.Type().IsRegular() && strings.HasSuffix(file, ".yaml") && !strings.Contains(file, "/fleet/") {
 					text, _ := os.ReadFile(file)
@@ -325,8 +328,17 @@ func started(t *testing.T, dir string) {
 	putFile(t, filepath.Join(dir, "README"), []byte("x\n"))
 	git(t, dir, "init", "--quiet", "--initial-branch=main")
 	git(t, dir, "remote", "add", "origin", "git@github.com:acme/platform.git")
-	execute(t.Context(), []string{"init", dir}, streams{out: &bytes.Buffer{}, err: &bytes.Buffer{}, env: func(string) string { return "" }})
+	succeeds(t, "init", dir)
 	gitCommit(t, dir)
+}
+
+// succeeds runs a command that has nothing to complain about.
+func succeeds(t *testing.T, args ...string) {
+	t.Helper()
+	var out bytes.Buffer
+	if status := execute(t.Context(), args, streams{out: &out, err: &out, env: func(string) string { return "" }}); status != statusFine {
+		t.Fatalf("%q ends with %d:\n%s", args, status, &out)
+	}
 }
 
 func fluxRepository(t *testing.T, dir, cluster string, put func(t *testing.T, dir, name, text string)) {

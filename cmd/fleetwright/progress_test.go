@@ -3,69 +3,58 @@ package main
 import (
 	"bytes"
 	"strings"
-	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/fleetwright/fleetwright/internal/output"
 )
 
-// screen is a writer for two goroutines.
-type screen struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (s *screen) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.Write(p)
-}
-
-func (s *screen) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.String()
-}
-
-// waitFor waits until the screen shows a text.
-func (s *screen) waitFor(t *testing.T, text string) {
-	t.Helper()
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
-		if strings.Contains(s.String(), text) {
-			return
-		}
-	}
-	t.Fatalf("%q is never told: %q", text, s.String())
-}
-
 func TestProgressIsToldAndCleared(t *testing.T) {
-	var s screen
-	p := newProgress(&s, "validating", "rules", time.Millisecond, time.Millisecond)
-	s.waitFor(t, "validating: reading the repository, ")
-	p.note(2, 7)
-	p.note(1, 7) // rules end in any order
-	s.waitFor(t, "validating: 2 of 7 rules")
-	p.stop()
-	p.stop()
-	text := s.String()
-	if !strings.HasSuffix(text, output.ClearLine) || strings.Contains(text, "\n") {
-		t.Errorf("something is left on the terminal: %q", text)
-	}
-	time.Sleep(5 * time.Millisecond)
-	if s.String() != text {
-		t.Error("it goes on after its end")
-	}
+	synctest.Test(t, func(t *testing.T) {
+		var screen bytes.Buffer
+		p := newProgress(&screen, "validating", "rules", progressAfter, progressEvery)
+		// wants lets a time pass, and looks at what was written last.
+		wants := func(after time.Duration, text string) {
+			t.Helper()
+			time.Sleep(after)
+			synctest.Wait()
+			if !strings.HasSuffix(screen.String(), text) {
+				t.Fatalf("after %s more, %q is not told: %q", after, text, &screen)
+			}
+		}
+		wants(progressAfter-1, "")
+		if screen.Len() > 0 {
+			t.Fatalf("a quick command tells %q", &screen)
+		}
+		wants(1, "validating: reading the repository, 1 s")
+		p.note(2, 7)
+		p.note(1, 7) // rules end in any order
+		wants(progressEvery, "validating: 2 of 7 rules, 1 s")
+		p.stop()
+		p.stop()
+		text := screen.String()
+		if !strings.HasSuffix(text, output.ClearLine) || strings.Contains(text, "\n") {
+			t.Errorf("something is left on the terminal: %q", text)
+		}
+		time.Sleep(time.Hour)
+		if synctest.Wait(); screen.String() != text {
+			t.Error("it goes on after its end")
+		}
+	})
 }
 
 func TestProgressIsSilentWhenQuick(t *testing.T) {
-	var s screen
-	p := newProgress(&s, "validating", "rules", time.Hour, time.Hour)
-	p.note(1, 2)
-	p.stop()
-	if s.String() != "" {
-		t.Errorf("it tells %q", s.String())
-	}
+	synctest.Test(t, func(t *testing.T) {
+		var screen bytes.Buffer
+		p := newProgress(&screen, "validating", "rules", progressAfter, progressEvery)
+		p.note(1, 2)
+		p.stop()
+		time.Sleep(time.Hour)
+		if synctest.Wait(); screen.Len() > 0 {
+			t.Errorf("it tells %q", &screen)
+		}
+	})
 }
 
 func TestProgressIsForTerminals(t *testing.T) {

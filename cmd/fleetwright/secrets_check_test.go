@@ -64,27 +64,10 @@ func stagedFiles(b testing.TB) (dir string) {
 	return dir
 }
 
-// TestSecretsCheckStagedIsOffline runs the hook where the kernel ends a process that starts another
-// one or opens a socket.
-func TestSecretsCheckStagedIsOffline(t *testing.T) {
-	if raced || testing.Short() || !canConfine(t) {
-		t.Skip("the command is built, and without the race detector, and a container may forbid to confine it")
-	}
-	needTools(t, "git")
-	dir := stagedFiles(t)
-	if _, err := runConfined(confinedCommand(t.Context(), builtCommand(t), "secrets", "check", "--staged", dir)); err != nil {
-		t.Error(err)
-	}
-}
-
 // BenchmarkSecretsCheckStaged is the pre-commit hook on a commit of 100 files, in a
 // repository of 2,000.
 func BenchmarkSecretsCheckStaged(b *testing.B) {
-	binary := filepath.Join(b.TempDir(), "fleetwright")
-	if out, err := exec.Command("go", "build", "-tags=disable_grpc_modules", "-o", binary, ".").CombinedOutput(); err != nil {
-		b.Fatalf("%v\n%s", err, out)
-	}
-	dir := stagedFiles(b)
+	binary, dir := builtCommand(b), stagedFiles(b)
 	var cpu time.Duration
 	for b.Loop() {
 		c := exec.Command(binary, "secrets", "check", "--staged", dir)

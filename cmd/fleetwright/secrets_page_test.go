@@ -26,8 +26,11 @@ func TestSecretsPage(t *testing.T) {
 	}
 	c := newCanaries(t)
 	home := filepath.Join(c.dir, "home")
-	_, secret, _ := strings.Cut(text, "```yaml\n")
-	secret, _, _ = strings.Cut(secret, "```")
+	_, secret, shown := strings.Cut(text, "```yaml\n")
+	secret, _, closed := strings.Cut(secret, "```")
+	if !shown || !closed {
+		t.Fatal("the section shows no Secret")
+	}
 	steps := stepsOf(text)
 	if len(steps) < 10 {
 		t.Fatalf("the page shows %d commands", len(steps))
@@ -36,7 +39,10 @@ func TestSecretsPage(t *testing.T) {
 		if s.command == "fleetwright secrets encrypt" {
 			putFile(t, filepath.Join(c.repo, "clusters/production/db.sops.yaml"), []byte(secret))
 		}
-		out, _ := c.run("sh", "-c", strings.ReplaceAll(s.command, "~", "'"+home+"'")) // a status is told by what is printed
+		out, err := c.run("sh", "-c", strings.ReplaceAll(s.command, "~", "'"+home+"'"))
+		if s.want == "" && err != nil { // else what is printed tells the status
+			t.Errorf("%s: %v\n%s", s.command, err, out)
+		}
 		got := anyKey.ReplaceAllString(strings.ReplaceAll(out, home, "~"), "age1…")
 		if s.want != "" && got != s.want {
 			t.Errorf("%s prints\n%s\nand the page shows\n%s", s.command, got, s.want)

@@ -1,4 +1,4 @@
-//go:build unix
+//go:build hostile && unix
 
 package main
 
@@ -66,9 +66,6 @@ func strangersRunaways(stranger string) map[string]struct {
 // TestRunawaysSteerNothing: where a unit of work exceeds a bound, and the process starts again and names it, nothing of
 // the unit's names steers a terminal or a build.
 func TestRunawaysSteerNothing(t *testing.T) {
-	if testing.Short() || raced {
-		t.Skip("it exceeds bounds, of the command as it is built")
-	}
 	binary := builtCommand(t)
 	turns := make(chan struct{}, strangerCores)
 	for i, stranger := range strangers {

@@ -1,3 +1,5 @@
+//go:build hostile
+
 package main
 
 import (
@@ -13,6 +15,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -47,7 +50,7 @@ func confined() error {
 		return err
 	}
 	// So that the machine holds where the program doesn't.
-	for resource, most := range map[int]uint64{unix.RLIMIT_CPU: mostSlowness * 5, unix.RLIMIT_AS: 8 << 30} {
+	for resource, most := range map[int]uint64{unix.RLIMIT_CPU: mostSlowness * uint64(mostCPU/time.Second), unix.RLIMIT_AS: 8 << 30} {
 		if err := unix.Setrlimit(resource, &unix.Rlimit{Cur: most, Max: most}); err != nil {
 			return err
 		}

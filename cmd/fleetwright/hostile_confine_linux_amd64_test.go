@@ -1,3 +1,5 @@
+//go:build hostile
+
 package main
 
 import "golang.org/x/sys/unix"

@@ -1,7 +1,10 @@
+//go:build hostile && unix
+
 package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,10 +22,19 @@ type opened struct {
 	written bool
 }
 
-// strangerEnv is the environment of a command that reads a stranger's repository. It has two cores,
+// becomeOther becomes the program of confinedEnv, if there is one.
+func becomeOther() {
+	if os.Getenv(confinedEnv) != "" {
+		fmt.Fprintln(os.Stderr, confined())
+		os.Exit(125)
+	}
+}
+
+// strangerEnv is the environment of a command that reads a stranger's repository. It has limits, and two cores,
 // however many the machine has: with more of them it takes more memory.
 func strangerEnv() []string {
-	return []string{"HOME=/nonexistent", "NO_COLOR=1", "GOMAXPROCS=" + strconv.Itoa(strangerCores)}
+	return []string{"HOME=/nonexistent", "NO_COLOR=1", "GOMAXPROCS=" + strconv.Itoa(strangerCores),
+		"FLEETWRIGHT_TIMEOUT=" + hostileTime.String(), "FLEETWRIGHT_MEMORY=" + strconv.Itoa(hostileMemory)}
 }
 
 // strangerCores are the cores of such a command.
@@ -33,19 +45,6 @@ func confinedCommand(ctx context.Context, program string, arguments ...string) *
 	cmd := exec.CommandContext(ctx, os.Args[0], arguments...)
 	cmd.Env = []string{confinedEnv + "=" + program}
 	return cmd
-}
-
-// builtCommand builds the command without cgo, whose threads begin with a call that a confined
-// process must not make.
-func builtCommand(t *testing.T) string {
-	t.Helper()
-	binary := filepath.Join(t.TempDir(), "fleetwright")
-	build := exec.Command("go", "build", "-tags=disable_grpc_modules", "-trimpath", "-o", binary, ".")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	return binary
 }
 
 // canConfine says whether commands can be confined here: a container may forbid it.
