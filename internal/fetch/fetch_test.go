@@ -283,7 +283,7 @@ func TestLies(t *testing.T) {
 		t.Errorf("a registry that lies: %v", out.Err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	s.Answer("/charts/index.yaml", func(w http.ResponseWriter, r *http.Request) {
+	s.Answer("/charts/index.yaml", func(_ http.ResponseWriter, r *http.Request) {
 		cancel()
 		<-r.Context().Done()
 	})
