@@ -9,7 +9,7 @@ import (
 )
 
 // TestLargeFleet: what Fleetwright renders of a large fleet, with a patch of each tenant for each cluster, has
-// no finding, and takes less than a run may take.
+// no finding.
 func TestLargeFleet(t *testing.T) {
 	if raced {
 		t.Skip("takes minutes with the race detector, for which the scripts are")

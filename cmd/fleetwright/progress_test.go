@@ -17,7 +17,7 @@ func TestProgressIsToldAndCleared(t *testing.T) {
 		// wants lets a time pass, and looks at what was written last.
 		wants := func(after time.Duration, text string) {
 			t.Helper()
-			time.Sleep(after)
+			time.Sleep(after) //nolint:forbidigo // in a bubble, whose clock moves by itself
 			synctest.Wait()
 			if !strings.HasSuffix(screen.String(), text) {
 				t.Fatalf("after %s more, %q is not told: %q", after, text, &screen)
@@ -37,7 +37,7 @@ func TestProgressIsToldAndCleared(t *testing.T) {
 		if !strings.HasSuffix(text, output.ClearLine) || strings.Contains(text, "\n") {
 			t.Errorf("something is left on the terminal: %q", text)
 		}
-		time.Sleep(time.Hour)
+		time.Sleep(time.Hour) //nolint:forbidigo // in a bubble
 		if synctest.Wait(); screen.String() != text {
 			t.Error("it goes on after its end")
 		}
@@ -50,7 +50,7 @@ func TestProgressIsSilentWhenQuick(t *testing.T) {
 		p := newProgress(&screen, "validating", "rules", progressAfter, progressEvery)
 		p.note(1, 2)
 		p.stop()
-		time.Sleep(time.Hour)
+		time.Sleep(time.Hour) //nolint:forbidigo // in a bubble
 		if synctest.Wait(); screen.Len() > 0 {
 			t.Errorf("it tells %q", &screen)
 		}
