@@ -3,13 +3,13 @@
 # usage: tagged.sh TAG GO-TEST-FLAG…
 set -euo pipefail
 cd "$(dirname "$0")/.."
-tag=$1
+pattern="^//go:build (.*[^!])?\\b$1\\b"
 shift
 status=0
 while IFS= read -r dir; do
-  tests=$(grep -lE "^//go:build .*\\b$tag\\b" "$dir"/*_test.go | xargs sed -n 's/^func \(Test[A-Za-z0-9_]*\)(.*/\1/p' | paste -sd '|')
+  tests=$(grep -lE "$pattern" "$dir"/*_test.go | xargs sed -n 's/^func \(Test[A-Za-z0-9_]*\)(.*/\1/p' | paste -sd '|')
   if [ -n "$tests" ]; then
     "${GO:-go}" test "$@" -run "^($tests)\$" "./$dir" || status=1
   fi
-done < <(git grep -lE "^//go:build .*\\b$tag\\b" -- '*_test.go' | xargs -n 1 dirname | sort -u)
+done < <(git grep -lE "$pattern" -- '*_test.go' | xargs -n 1 dirname | sort -u)
 exit "$status"
