@@ -86,6 +86,15 @@ peers: ## the real kustomize, helm 3 and 4, helmfile, sops, age and flux-operato
 	$(GO) -C tools/sops build -o $(TOOLS)/age filippo.io/age/cmd/age
 	$(GO) -C tools/fluxoperator build -o $(TOOLS)/flux-operator github.com/controlplaneio-fluxcd/flux-operator/cmd/cli
 
+.PHONY: records
+records: peers ## rewrite what the tests compare with instead of the real tools; PACKAGES="./internal/charts …" only theirs
+	PATH="$(TOOLS):$$PATH" GO="$(GO)" PATIENCE="$(PATIENCE)" FLUX_MANIFESTS="$(FLUX_MANIFESTS)" tools/verify/peers.sh record
+
+.PHONY: verify-peers
+verify-peers: peers ## run the real tools: their records are what they print, and they read what fleetwright writes
+	PATH="$(TOOLS):$$PATH" GO="$(GO)" PATIENCE="$(PATIENCE)" FLUX_MANIFESTS="$(FLUX_MANIFESTS)" tools/verify/peers.sh live
+	$(GO) -C tools/oracle test -timeout $(PATIENCE) ./...
+
 .PHONY: e2e
 e2e: build ## the examples on real API servers with real Flux controllers, all in one process on loopback
 	FLUX_MANIFESTS="$(FLUX_MANIFESTS)" ETCD_CLIENT_DEBUG=fatal GOGC=400 CGO_ENABLED=1 $(GO) -C e2e test -tags $(SMALL) -count=1 -timeout $(PATIENCE) -parallel 3 -ldflags='-s -w' -v ./...
