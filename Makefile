@@ -76,11 +76,12 @@ imports: ## docs/imports.md, a drawing of the imports
 	$(GO) -C tools/house run . -root $(CURDIR) -imports
 
 .PHONY: peers
-peers: ## the real kustomize, helm 3 and 4, helmfile, sops, age and flux-operator, in bin/tools, for the tests to compare with
+peers: ## the real kustomize, helm 3 and 4, helmfile, yq, sops, age and flux-operator, in bin/tools, for the tests to compare with
 	@mkdir -p $(TOOLS)
 	$(GO) -C tools/kustomize build -o $(TOOLS)/kustomize sigs.k8s.io/kustomize/kustomize/v5
 	$(GO) -C tools/helm build -o $(TOOLS)/helm helm.sh/helm/v3/cmd/helm
 	$(GO) -C tools/helm4 build -o $(TOOLS)/helm4 helm.sh/helm/v4/cmd/helm
+	$(GO) -C tools/yq build -o $(TOOLS)/yq github.com/mikefarah/yq/v4
 	$(GO) -C tools/helmfile build -o $(TOOLS)/helmfile github.com/helmfile/helmfile
 	$(GO) -C tools/sops build -o $(TOOLS)/sops github.com/getsops/sops/v3/cmd/sops
 	$(GO) -C tools/sops build -o $(TOOLS)/age filippo.io/age/cmd/age

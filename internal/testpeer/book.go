@@ -26,6 +26,7 @@ var modules = map[string]struct{ folder, path string }{
 	"helmfile":      {"helmfile", "github.com/helmfile/helmfile"},
 	"kustomize":     {"kustomize", "sigs.k8s.io/kustomize/kustomize/v5"},
 	"sops":          {"sops", "github.com/getsops/sops/v3"},
+	"yq":            {"yq", "github.com/mikefarah/yq/v4"},
 }
 
 // lines are a text that a diff shows line by line.

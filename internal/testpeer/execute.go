@@ -102,7 +102,11 @@ func (c Command) written(t testing.TB, p places) map[string]lines {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all[filepath.ToSlash(rel)] = linesOf(p.named(string(content)))
+		text := string(content)
+		if c.Sums {
+			text = "sha256:" + Digest(text)
+		}
+		all[filepath.ToSlash(rel)] = linesOf(p.named(text))
 	}
 	return all
 }

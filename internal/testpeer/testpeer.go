@@ -25,7 +25,7 @@ type Command struct {
 	Path  string   // a folder with programs that come before those on PATH
 	Dir   string   // a new folder by default
 	Reads []string // files and folders
-	// Writes is a folder whose files belong to the result.
+	// Writes is a folder whose files belong to the result, and may be one that it reads.
 	Writes string
 	// Places names what differs from run to run, as the address of a server. Dir, Reads and Writes need no names.
 	Places map[string]string
@@ -33,6 +33,10 @@ type Command struct {
 	Keep func(stdout string) string
 	// Warns keeps stderr where the command succeeds, too.
 	Warns bool
+	// Sums puts the digests of the written files in their places, which Places can name.
+	Sums bool
+	// Unrecorded is for tests with the build tag peers, which always run the tool.
+	Unrecorded bool
 	// Alike is what does not differ between two runs on the same input, if that is not all of stdout and of a file.
 	Alike func(text string) string
 }
@@ -69,6 +73,10 @@ func (c Command) Output(t testing.TB) string {
 func (c Command) Run(t testing.TB) Result {
 	t.Helper()
 	b, p, key := bookOf(t), c.places(), c.key(t)
+	if c.Unrecorded {
+		now := c.execute(t)
+		return Result{p.real(now.Stdout.text()), p.real(now.Stderr.text()), now.Exit}
+	}
 	old, known := b.find(key)
 	if mode == replay {
 		if !known {
@@ -80,13 +88,16 @@ func (c Command) Run(t testing.TB) Result {
 		return Result{p.real(old.Stdout.text()), p.real(old.Stderr.text()), old.Exit}
 	}
 	now := c.execute(t)
-	now.Key = key
+	if now.Key = key; !slices.Contains(c.Reads, c.Writes) && c.key(t) != key {
+		t.Errorf("%s changes what it reads, so that the next record would have another key", now.Command)
+	}
 	same := known && c.same(old, now)
+	if same {
+		now = old
+	}
+	c.write(t, now.Files)
 	switch {
 	case mode == record:
-		if same {
-			now = old
-		}
 		b.put(t, now, c.tools())
 	case mode != live:
 		t.Fatalf("FLEETWRIGHT_PEERS is %q: want live or record", mode)
