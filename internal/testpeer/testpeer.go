@@ -37,7 +37,8 @@ type Command struct {
 	Sums bool
 	// Unrecorded is for tests with the build tag peers, which always run the tool.
 	Unrecorded bool
-	// Alike is what does not differ between two runs on the same input, if that is not all of stdout and of a file.
+	// Alike is what does not differ between two runs on the same input, if that is not all of stdout and of a file. Where
+	// a run is like its record, the record is the result.
 	Alike func(text string) string
 }
 
