@@ -106,7 +106,7 @@ func (c Command) written(t testing.TB, p places) map[string]lines {
 		if c.Sums {
 			text = "sha256:" + Digest(text)
 		}
-		all[filepath.ToSlash(rel)] = linesOf(p.named(text))
+		all[filepath.ToSlash(rel)] = linesOf(p.printed(text))
 	}
 	return all
 }
