@@ -96,15 +96,25 @@ imports: ## docs/imports.md, a drawing of the imports
 	$(GO) -C tools/house run . -root $(CURDIR) -imports
 
 .PHONY: peers
-peers: ## the real kustomize, helm 3 and 4, helmfile, sops, age and flux-operator, in bin/tools, for the tests to compare with
+peers: ## the real kustomize, helm 3 and 4, helmfile, yq, sops, age and flux-operator, in bin/tools, for the tests to compare with
 	@mkdir -p $(TOOLS)
 	$(GO) -C tools/kustomize build -o $(TOOLS)/kustomize sigs.k8s.io/kustomize/kustomize/v5
 	$(GO) -C tools/helm build -o $(TOOLS)/helm helm.sh/helm/v3/cmd/helm
 	$(GO) -C tools/helm4 build -o $(TOOLS)/helm4 helm.sh/helm/v4/cmd/helm
+	$(GO) -C tools/yq build -o $(TOOLS)/yq github.com/mikefarah/yq/v4
 	$(GO) -C tools/helmfile build -o $(TOOLS)/helmfile github.com/helmfile/helmfile
 	$(GO) -C tools/sops build -o $(TOOLS)/sops github.com/getsops/sops/v3/cmd/sops
 	$(GO) -C tools/sops build -o $(TOOLS)/age filippo.io/age/cmd/age
 	$(GO) -C tools/fluxoperator build -o $(TOOLS)/flux-operator github.com/controlplaneio-fluxcd/flux-operator/cmd/cli
+
+.PHONY: records
+records: peers ## rewrite what the tests compare with instead of the real tools; PACKAGES="./internal/charts …" only theirs
+	PATH="$(TOOLS):$$PATH" GO="$(GO)" PATIENCE="$(PATIENCE)" FLUX_MANIFESTS="$(FLUX_MANIFESTS)" tools/verify/peers.sh record
+
+.PHONY: verify-peers
+verify-peers: peers ## run the real tools: their records are what they print, and they read what fleetwright writes
+	PATH="$(TOOLS):$$PATH" GO="$(GO)" PATIENCE="$(PATIENCE)" FLUX_MANIFESTS="$(FLUX_MANIFESTS)" tools/verify/peers.sh live
+	$(GO) -C tools/oracle test -timeout $(PATIENCE) ./...
 
 .PHONY: e2e
 e2e: build ## the examples on real API servers with real Flux controllers, all in one process on loopback

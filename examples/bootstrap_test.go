@@ -3,10 +3,12 @@ package examples_test
 import (
 	"bytes"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/fleetwright/fleetwright/internal/testpeer"
 )
 
 // shims stand for the commands that would talk to a cluster. Each writes down how it was called. The real helm reads the
@@ -16,20 +18,18 @@ var shims = map[string]string{
 	"helm": `#!/bin/bash
 echo "helm $*" >> "$CALLS"
 case "$1" in
-upgrade) exec "$HELM" "$@" --help > /dev/null ;;
+upgrade) PATH=${PATH#*:} && exec "$HELM" "$@" --help > /dev/null ;;
 list | get | dependency | repo | pull) exit 0 ;;
-*) exec "$HELM" "$@" ;;
+*) PATH=${PATH#*:} && exec "$HELM" "$@" ;;
 esac
 `,
 }
 
 // The generated task boots a cluster with Helm 3 and Helm 4, waits for Flux, and checks that all of Git is applied.
 func TestBootWithEachHelm(t *testing.T) {
-	helmfile, task := lookPath(t, "helmfile"), lookPath(t, "make")
 	for name, forced := range map[string]bool{"helm": false, "helm4": true} {
 		t.Run(name, func(t *testing.T) {
-			helm := lookPath(t, name)
-			dir, chart, bin := write(t, "acme"), t.TempDir(), t.TempDir()
+			dir, chart, bin, calls := write(t, "acme"), t.TempDir(), t.TempDir(), t.TempDir()
 			for name, content := range localChart {
 				writeFile(t, filepath.Join(chart, name), []byte(content))
 			}
@@ -41,7 +41,7 @@ func TestBootWithEachHelm(t *testing.T) {
 				}
 			}
 			folder := filepath.Join(dir, "platform", "bootstrap", "staging")
-			for _, r := range list(t, helmfile, filepath.Join(folder, "helmfile.yaml")) {
+			for _, r := range list(t, dir, filepath.Join(folder, "helmfile.yaml")) {
 				source := filepath.Join(dir, "platform", label(r.Labels, "source"))
 				content, err := os.ReadFile(source)
 				if err != nil {
@@ -49,20 +49,24 @@ func TestBootWithEachHelm(t *testing.T) {
 				}
 				writeFile(t, source, bytes.ReplaceAll(content, []byte(r.Chart), []byte(filepath.ToSlash(chart))))
 			}
-			calls := filepath.Join(bin, "calls")
-			cmd := exec.CommandContext(t.Context(), task, "-C", folder, "boot", "check")
-			cmd.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+filepath.Dir(helmfile)+string(os.PathListSeparator)+os.Getenv("PATH"),
-				"HELM="+helm, "CALLS="+calls)
-			if out, err := cmd.CombinedOutput(); err != nil {
-				t.Fatalf("%v\n%s", err, out)
+			boot := testpeer.Command{
+				Tool: "make", With: []string{"helmfile", name}, Args: []string{"-C", folder, "boot", "check"}, Path: bin,
+				Env: []string{"HELM=" + name, "CALLS=" + filepath.Join(calls, "calls")}, Reads: []string{dir, chart, bin}, Writes: calls,
+				Keep: func(string) string { return "" }, Alike: sorted,
 			}
-			content, err := os.ReadFile(calls)
+			boot.Output(t)
+			content, err := os.ReadFile(filepath.Join(calls, "calls"))
 			if err != nil {
 				t.Fatal(err)
 			}
 			checkBoot(t, strings.Split(strings.TrimSpace(string(content)), "\n"), forced)
 		})
 	}
+}
+
+// sorted are the lines of what runs side by side.
+func sorted(text string) string {
+	return strings.Join(slices.Sorted(strings.SplitSeq(text, "\n")), "\n")
 }
 
 // checkBoot checks the calls of a boot: each release is installed, with forced conflicts or not, then Flux is waited for,

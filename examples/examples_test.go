@@ -6,11 +6,9 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"io/fs"
 	"maps"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"reflect"
@@ -38,6 +36,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/secrets"
 	"github.com/fleetwright/fleetwright/internal/specs"
+	"github.com/fleetwright/fleetwright/internal/testpeer"
 	"github.com/fleetwright/fleetwright/internal/tree"
 	fluxrender "github.com/fleetwright/fleetwright/render"
 	"github.com/fleetwright/fleetwright/render/declared"
@@ -219,7 +218,7 @@ func validated(t *testing.T, target tree.Target) finding.Report {
 
 // Every kustomization of every target builds with the real kustomize.
 func TestKustomizeBuilds(t *testing.T) {
-	kustomize := lookPath(t, "kustomize")
+	needFluxManifests(t)
 	systems := 0
 	for _, name := range names {
 		dir := write(t, name)
@@ -233,14 +232,14 @@ func TestKustomizeBuilds(t *testing.T) {
 				return err
 			}
 			n++
-			out, err := exec.CommandContext(t.Context(), kustomize, "build", filepath.Dir(p)).Output()
-			if err != nil {
-				t.Errorf("%s: %v\n%s", p, err, stderr(err))
-			}
+			build := testpeer.Command{Tool: "kustomize", Args: []string{"build", filepath.Dir(p)}, Reads: []string{dir}, Keep: testpeer.Digest}
 			if name == "classic" && path.Base(filepath.Dir(p)) == "flux-system" {
 				systems++
-				checkFlags(t, p, out)
+				build.Keep = deployments
+				checkFlags(t, p, []byte(build.Output(t)))
+				return nil
 			}
+			build.Output(t)
 			return nil
 		})
 		if err != nil || n < 10 {
@@ -252,14 +251,29 @@ func TestKustomizeBuilds(t *testing.T) {
 	}
 }
 
+// deployments are those in the output of kustomize.
+func deployments(built string) string {
+	var all []string
+	for doc := range strings.SplitSeq(built, "---\n") {
+		if strings.Contains(doc, "\nkind: Deployment\n") {
+			all = append(all, doc)
+		}
+	}
+	return strings.Join(all, "---\n")
+}
+
+// helmfile is a run of the real helmfile on a file of a target that was written to a folder.
+func helmfile(dir, file string, args ...string) testpeer.Command {
+	return testpeer.Command{Tool: "helmfile", With: []string{"helm"}, Args: append([]string{"--file", file}, args...), Reads: []string{dir}}
+}
+
 // The real helmfile reads from Git exactly what the HelmRelease says.
 func TestHelmfileReadsTheHelmReleases(t *testing.T) {
-	helmfile := lookPath(t, "helmfile")
-	lookPath(t, "helm")
 	releases, crds := 0, 0
 	for _, name := range names {
-		for _, file := range helmfiles(t, filepath.Join(write(t, name), "platform")) {
-			n := checkHelmfile(t, helmfile, file)
+		dir := filepath.Join(write(t, name), "platform")
+		for _, file := range helmfiles(t, dir) {
+			n := checkHelmfile(t, dir, file)
 			releases += n
 			if path.Base(file) == "crds.yaml" {
 				crds += n
@@ -283,14 +297,12 @@ var localChart = map[string]string{
 // The real helmfile prints the definitions of a chart from crds.yaml. The charts
 // of the example are on the network; a local one stands in for each.
 func TestHelmfilePrintsTheDefinitions(t *testing.T) {
-	helmfile := lookPath(t, "helmfile")
-	lookPath(t, "helm")
 	dir, chart := write(t, "homelab"), t.TempDir()
 	for name, content := range localChart {
 		writeFile(t, filepath.Join(chart, name), []byte(content))
 	}
 	file := filepath.Join(dir, "platform", "bootstrap", "crds.yaml")
-	releases := list(t, helmfile, file)
+	releases := list(t, dir, file)
 	if len(releases) == 0 {
 		t.Fatal("crds.yaml has no release")
 	}
@@ -302,14 +314,13 @@ func TestHelmfilePrintsTheDefinitions(t *testing.T) {
 		}
 		writeFile(t, source, bytes.ReplaceAll(content, []byte(r.Chart), []byte(filepath.ToSlash(chart))))
 	}
-	out, err := exec.CommandContext(t.Context(), helmfile, "--file", file, "template", "--quiet").Output()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, stderr(err))
-	}
-	if n := bytes.Count(out, []byte("kind: CustomResourceDefinition")); n != len(releases) {
+	template := helmfile(dir, file, "template", "--quiet")
+	template.Reads = append(template.Reads, chart)
+	out := template.Output(t)
+	if n := strings.Count(out, "kind: CustomResourceDefinition"); n != len(releases) {
 		t.Errorf("%d definitions of %d releases:\n%s", n, len(releases), out)
 	}
-	if bytes.Contains(out, []byte("kind: Secret")) {
+	if strings.Contains(out, "kind: Secret") {
 		t.Errorf("a hook is printed:\n%s", out)
 	}
 }
@@ -319,27 +330,23 @@ type listed struct {
 }
 
 // list is what helmfile makes of a file's releases.
-func list(t *testing.T, helmfile, file string) []listed {
+func list(t *testing.T, dir, file string) []listed {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), helmfile, "--file", file, "list", "--output", "json").Output()
-	if err != nil {
-		t.Fatalf("%s: %v\n%s", file, err, stderr(err))
-	}
+	out := helmfile(dir, file, "list", "--output", "json").Output(t)
 	var releases []listed
-	if err := json.Unmarshal(out, &releases); err != nil {
+	if err := json.Unmarshal([]byte(out), &releases); err != nil {
 		t.Fatalf("%s: %v\n%s", file, err, out)
 	}
 	return releases
 }
 
-func checkHelmfile(t *testing.T, helmfile, file string) int {
+func checkHelmfile(t *testing.T, dir, file string) int {
 	t.Helper()
-	releases := list(t, helmfile, file)
+	releases := list(t, dir, file)
 	values := t.TempDir()
-	if out, err := exec.CommandContext(t.Context(), helmfile, "--file", file, "write-values", "--skip-deps",
-		"--output-file-template", filepath.Join(values, "{{ .Release.Name }}.yaml")).CombinedOutput(); err != nil {
-		t.Fatalf("%s: %v\n%s", file, err, out)
-	}
+	write := helmfile(dir, file, "write-values", "--skip-deps", "--output-file-template", filepath.Join(values, "{{ .Release.Name }}.yaml"))
+	write.Writes = values
+	write.Output(t)
 	for _, r := range releases {
 		hr, chart, version := inGit(t, file, label(r.Labels, "helmrelease"), label(r.Labels, "source"))
 		if r.Version != version || r.Chart != chart {
@@ -583,19 +590,10 @@ func label(labels, name string) string {
 
 func isYAML(p string) bool { return path.Ext(p) == ".yaml" || path.Ext(p) == ".yml" }
 
-func stderr(err error) []byte {
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		return exit.Stderr
-	}
-	return nil
-}
-
-func lookPath(t *testing.T, name string) string {
+// needFluxManifests skips a test whose records hold what is made with them.
+func needFluxManifests(t *testing.T) {
 	t.Helper()
-	p, err := exec.LookPath(name)
-	if err != nil {
-		t.Skipf("%s is not on PATH; `make peers` builds it", name)
+	if os.Getenv("FLUX_MANIFESTS") == "" {
+		t.Skip("FLUX_MANIFESTS is not set; `make test` sets it")
 	}
-	return p
 }

@@ -9,14 +9,18 @@ import (
 	"testing"
 
 	"github.com/fleetwright/fleetwright/internal/fetch/fetchtest"
+	"github.com/fleetwright/fleetwright/internal/testpeer"
 )
+
+// served are the versions of each chart.
+var served = []string{"1.2.3", "1.10.0", "2.0.0-rc.1"}
 
 // bootstrapCase is a repository with a bootstrap whose charts are on servers on loopback, each version with its name in the text.
 func bootstrapCase(t *testing.T) *fetchCase {
 	t.Helper()
 	f := newFetchCase(t)
 	for _, name := range []string{"web", "db"} {
-		for _, version := range []string{"1.2.3", "1.10.0", "2.0.0-rc.1"} {
+		for _, version := range served {
 			archive := fetchtest.Archive(t, map[string]string{
 				name + "/Chart.yaml":  fmt.Sprintf("apiVersion: v2\nname: %s\nversion: %s\n", name, version),
 				name + "/values.yaml": "value: none\n", // kustomize asks for it
@@ -30,24 +34,20 @@ func bootstrapCase(t *testing.T) *fetchCase {
 	return f
 }
 
-// tool runs a real tool, with its own folders, and returns what it prints; a test goes on without it where it is not on PATH.
-func (f *fetchCase) tool(name string, args ...string) (out string, found bool) {
+// tool is what a real tool prints, which works on a copy of the bootstrap. What the servers have is an input, too.
+func (f *fetchCase) tool(name, calls string, args ...string) string {
 	f.t.Helper()
-	at, err := exec.LookPath(name)
-	if err != nil {
-		f.t.Logf("%s is not on PATH: not compared with it", name)
-		return "", false
+	bootstrap, copied := filepath.Join(f.dir, "bootstrap"), f.t.TempDir()
+	if err := os.CopyFS(copied, os.DirFS(bootstrap)); err != nil {
+		f.t.Fatal(err)
 	}
-	home := f.t.TempDir()
-	cmd := exec.Command(at, args...)
-	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_CACHE_HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_DATA_HOME="+home, "HELMFILE_CACHE_HOME="+home)
-	var errors strings.Builder
-	cmd.Stderr = &errors
-	text, err := cmd.Output()
-	if err != nil {
-		f.t.Fatalf("%s %v: %v\n%s", name, args, err, errors.String())
+	for i := range args {
+		args[i] = strings.ReplaceAll(args[i], bootstrap, copied)
 	}
-	return string(text), true
+	return testpeer.Command{
+		Tool: name, With: []string{calls}, Args: args, Reads: []string{bootstrap}, Env: []string{"SERVED=" + strings.Join(served, " ")},
+		Places: map[string]string{copied: "copy", f.Charts(): "charts", f.Registry(): "registry"},
+	}.Output(f.t)
 }
 
 // git runs git in the repository.
@@ -88,11 +88,10 @@ releases:
 	if f.Requests("") > requests || f.lock() != lock {
 		t.Errorf("%d requests; the lock is\n%s", f.Requests("")-requests, f.lock())
 	}
-	if rendered, found := f.tool("helmfile", "-f", filepath.Join(f.dir, "bootstrap/helmfile.yaml"), "template", "--skip-tests"); found {
-		for name, text := range want {
-			if !strings.Contains(rendered, fmt.Sprintf("name: %s\ndata: {text: %q", name, text)) && !strings.Contains(rendered, fmt.Sprintf("metadata: {name: %s}\ndata: {text: %q", name, text)) {
-				t.Errorf("helmfile installs another chart than %q for %s:\n%s", text, name, rendered)
-			}
+	rendered := f.tool("helmfile", "helm", "-f", filepath.Join(f.dir, "bootstrap/helmfile.yaml"), "template", "--skip-tests")
+	for name, text := range want {
+		if !strings.Contains(rendered, fmt.Sprintf("name: %s\ndata: {text: %q", name, text)) && !strings.Contains(rendered, fmt.Sprintf("metadata: {name: %s}\ndata: {text: %q", name, text)) {
+			t.Errorf("helmfile installs another chart than %q for %s:\n%s", text, name, rendered)
 		}
 	}
 	for name, text := range want {
@@ -158,15 +157,14 @@ helmCharts:
 	}
 	f.want(0, []string{"2 charts: 2 fetched"}, "fetch", f.dir)
 	f.want(0, []string{"apps/newest  web   (1.10.0 in the lock)"}, "bootstrap", "plan", f.dir)
-	if rendered, found := f.tool("kustomize", "build", "--enable-helm", "--helm-command", "helm", filepath.Join(f.dir, "bootstrap")); found {
-		for _, text := range []string{"web 1.2.3", "web 1.10.0", "vendored"} {
-			if !strings.Contains(rendered, "text: "+text) {
-				t.Errorf("kustomize does not inflate %q:\n%s", text, rendered)
-			}
+	rendered := f.tool("kustomize", "helm", "build", "--enable-helm", "--helm-command", "helm", filepath.Join(f.dir, "bootstrap"))
+	for _, text := range []string{"web 1.2.3", "web 1.10.0", "vendored"} {
+		if !strings.Contains(rendered, "text: "+text) {
+			t.Errorf("kustomize does not inflate %q:\n%s", text, rendered)
 		}
-		if strings.Contains(rendered, "db 1.") {
-			t.Errorf("kustomize pulls a chart that is there:\n%s", rendered)
-		}
+	}
+	if strings.Contains(rendered, "db 1.") {
+		t.Errorf("kustomize pulls a chart that is there:\n%s", rendered)
 	}
 
 	// kustomize-controller does not inflate charts: neither does build, whatever is fetched.

@@ -3,11 +3,11 @@ package main
 import (
 	"fmt"
 	"net/http"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/fleetwright/fleetwright/internal/testpeer"
 )
 
 // The remote entries of kustomizations are fetched once, locked, and built offline as kustomize builds them.
@@ -60,19 +60,11 @@ patches:
 		t.Errorf("validate says:\n%s", out)
 	}
 
-	if kustomize, err := exec.LookPath("kustomize"); err != nil {
-		t.Log("kustomize is not on PATH: not compared with it")
-	} else {
-		cmd := exec.Command(kustomize, "build", filepath.Join(f.dir, "clusters/prod/app"))
-		cmd.Env = append(os.Environ(), "HOME="+t.TempDir())
-		want, err := cmd.Output()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for document := range strings.SplitSeq(string(want), "---\n") {
-			if !strings.Contains(built, strings.TrimSpace(document)) {
-				t.Errorf("kustomize builds\n%s\nand not\n%s", document, built)
-			}
+	kustomize := testpeer.Command{Tool: "kustomize", Args: []string{"build", filepath.Join(f.dir, "clusters/prod/app")},
+		Reads: []string{filepath.Join(f.dir, "clusters/prod/app")}, Places: map[string]string{f.URL: "server"}}
+	for document := range strings.SplitSeq(kustomize.Output(t), "---\n") {
+		if !strings.Contains(built, strings.TrimSpace(document)) {
+			t.Errorf("kustomize builds\n%s\nand not\n%s", document, built)
 		}
 	}
 

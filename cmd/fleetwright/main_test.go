@@ -16,6 +16,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/fleetwright/fleetwright/internal/testpeer"
 )
 
 var update = flag.Bool("update", false, "rewrite what the tests compare with")
@@ -177,14 +179,12 @@ func TestEveryCommandHasAScript(t *testing.T) {
 
 // The output of the RenderFleet example stands beside it, to look at.
 func TestExampleOfRenderFleet(t *testing.T) {
-	if _, err := exec.LookPath("kustomize"); err != nil {
-		t.Skip("kustomize is not on PATH")
-	}
-	got, err := exec.Command("kustomize", "build", "--enable-alpha-plugins", "--enable-exec", "../../functions/renderfleet").Output()
+	dir, err := filepath.Abs("../../functions/renderfleet")
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "../../functions/testdata/renderfleet/expected.yaml", got)
+	kustomize := testpeer.Command{Tool: "kustomize", Calls: "fleetwright", Args: []string{"build", "--enable-alpha-plugins", "--enable-exec", dir}, Reads: []string{dir}}
+	golden(t, "../../functions/testdata/renderfleet/expected.yaml", []byte(kustomize.Output(t)))
 }
 
 // golden compares with a file, or rewrites it.

@@ -1,9 +1,7 @@
 package tenant
 
 import (
-	"bytes"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"strings"
@@ -13,17 +11,9 @@ import (
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/internal/layout"
+	"github.com/fleetwright/fleetwright/internal/testpeer"
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
-
-func kustomizeTool(t *testing.T) string {
-	t.Helper()
-	tool, err := exec.LookPath("kustomize")
-	if err != nil {
-		t.Skip("kustomize is not on PATH")
-	}
-	return tool
-}
 
 // unpack writes a target into a new folder.
 func unpack(t *testing.T, target tree.Target) string {
@@ -42,32 +32,29 @@ func unpack(t *testing.T, target tree.Target) string {
 }
 
 // built runs the real kustomize on a folder and decodes what it gives.
-func built(t *testing.T, tool, root, dir string) []byte {
+func built(t *testing.T, root, dir string) []byte {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), tool, "build", filepath.Join(root, filepath.FromSlash(dir)))
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("kustomize build %s: %v\n%s", dir, err, &stderr)
+	kustomize := testpeer.Command{Tool: "kustomize", Args: []string{"build", filepath.Join(root, filepath.FromSlash(dir))}, Reads: []string{root}, Warns: true}
+	result := kustomize.Run(t)
+	if result.Exit != 0 {
+		t.Fatalf("kustomize build %s: exit status %d\n%s", dir, result.Exit, result.Stderr)
 	}
-	if stderr.Len() > 0 {
-		t.Errorf("kustomize build %s warns: %s", dir, &stderr)
+	if result.Stderr != "" {
+		t.Errorf("kustomize build %s warns: %s", dir, result.Stderr)
 	}
-	return out
+	return []byte(result.Stdout)
 }
 
 // Every kustomization builds, each cluster's sync gets its path, and that path is
 // a folder of the tenant's target.
 func TestKustomizeBuildsEverything(t *testing.T) {
-	tool := kustomizeTool(t)
 	cases(t, func(t *testing.T, _ string, spec *v1alpha1.Spec) {
 		targets := render(t, spec)
 		for _, target := range targets {
 			root := unpack(t, target)
 			for f := range target.Tree.All() {
 				if path.Base(f.Path) == "kustomization.yaml" {
-					out := built(t, tool, root, path.Dir(f.Path))
+					out := built(t, root, path.Dir(f.Path))
 					objectsOf(t, tree.Target{Tree: single(t, "built.yaml", out)})
 				}
 			}
@@ -76,7 +63,7 @@ func TestKustomizeBuildsEverything(t *testing.T) {
 		lay := layout.For(spec.Fleet.Spec.Layout)
 		for _, tenant := range spec.Tenants {
 			for _, on := range spec.TenantClusters(tenant) {
-				out := built(t, tool, root, lay.TenantOverlay(on.Cluster))
+				out := built(t, root, lay.TenantOverlay(on.Cluster))
 				checkPath(t, tenant, on, targets, out)
 			}
 		}
@@ -113,14 +100,13 @@ func single(t *testing.T, name string, content []byte) *tree.Tree {
 
 // The starter's patch reaches its release.
 func TestEnvironmentsDiffer(t *testing.T) {
-	tool := kustomizeTool(t)
 	content, err := os.ReadFile("testdata/repository/spec.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
 	root := unpack(t, render(t, load(t, content))[1])
 	for _, dir := range []string{"staging", "production"} {
-		out := string(built(t, tool, root, dir))
+		out := string(built(t, root, dir))
 		if want := "value: Hello from " + dir; !strings.Contains(out, want) {
 			t.Errorf("%s: no %q in\n%s", dir, want, out)
 		}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/testarchive"
+	"github.com/fleetwright/fleetwright/internal/testpeer"
 )
 
 // verifyRendered is the report on an archive, with the objects compared.
@@ -124,10 +124,6 @@ spec:
 
 // TestRenderedAsHelm: what differs is what differs between the outputs of helm template for both sides.
 func TestRenderedAsHelm(t *testing.T) {
-	helm, err := exec.LookPath("helm")
-	if err != nil {
-		t.Skip("there is no helm command")
-	}
 	dir := t.TempDir()
 	for _, f := range txtar.Parse([]byte(comparedChart)).Files {
 		name := filepath.Join(dir, f.Name)
@@ -150,7 +146,7 @@ func TestRenderedAsHelm(t *testing.T) {
 		if r.Rendered == nil || r.Rendered.Result == NotRendered {
 			t.Fatalf("%s and %s: %s, not rendered: %+v", own, git, r.Verdict, r.Rendered)
 		}
-		before, after := helmTemplate(t, helm, dir, own), helmTemplate(t, helm, dir, git)
+		before, after := helmTemplate(t, dir, own), helmTemplate(t, dir, git)
 		var want, got []string
 		for name, object := range after {
 			if old, known := before[name]; !known {
@@ -199,19 +195,14 @@ func someValues(random *rand.Rand) string {
 }
 
 // helmTemplate are the objects that helm prints, by their names.
-func helmTemplate(t *testing.T, helm, dir, values string) map[string]map[string]any {
+func helmTemplate(t *testing.T, dir, values string) map[string]map[string]any {
 	t.Helper()
 	file := filepath.Join(dir, "values.yaml")
 	if err := os.WriteFile(file, []byte(values), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(helm, "template", "app", filepath.Join(dir, "charts/app"), "--namespace", "apps", "--values", file)
-	cmd.Env = append(os.Environ(), "HELM_CACHE_HOME="+dir, "HELM_CONFIG_HOME="+dir, "HELM_DATA_HOME="+dir)
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("helm with %s: %v", values, err)
-	}
-	nodes, err := (&kio.ByteReader{Reader: bytes.NewReader(out), OmitReaderAnnotations: true}).Read()
+	helm := testpeer.Command{Tool: "helm", Args: []string{"template", "app", filepath.Join(dir, "charts/app"), "--namespace", "apps", "--values", file}, Reads: []string{dir}}
+	nodes, err := (&kio.ByteReader{Reader: strings.NewReader(helm.Output(t)), OmitReaderAnnotations: true}).Read()
 	if err != nil {
 		t.Fatal(err)
 	}

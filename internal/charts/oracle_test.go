@@ -1,10 +1,7 @@
 package charts
 
 import (
-	"bytes"
 	"encoding/json"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,15 +9,13 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 	"sigs.k8s.io/kustomize/kyaml/kio"
+
+	"github.com/fleetwright/fleetwright/internal/testpeer"
 )
 
 // TestEqualToHelmTemplate: the objects are those that the helm command prints, in its order,
 // but for the labels and annotations that only an installation adds.
 func TestEqualToHelmTemplate(t *testing.T) {
-	helm, err := exec.LookPath("helm")
-	if err != nil {
-		t.Skip("there is no helm command")
-	}
 	files, err := filepath.Glob("testdata/template/*.txtar")
 	if err != nil || len(files) == 0 {
 		t.Fatal(err)
@@ -35,29 +30,22 @@ func TestEqualToHelmTemplate(t *testing.T) {
 			for _, f := range archive.Files {
 				write(t, filepath.Join(dir, f.Name), f.Data)
 			}
-			compareWithHelm(t, helm, dir, load(t, archive), valuesIn(t, archive))
+			compareWithHelm(t, dir, load(t, archive), valuesIn(t, archive))
 		})
 	}
 }
 
 // compareWithHelm compares the rendering of the chart in a folder with what helm prints of it
 // for the values beside it.
-func compareWithHelm(t *testing.T, helm, dir string, c *Chart, values map[string]any) {
+func compareWithHelm(t *testing.T, dir string, c *Chart, values map[string]any) {
 	t.Helper()
 	r := request(c, values)
-	cmd := exec.Command(helm, "template", "rel", filepath.Join(dir, "chart"), "--namespace", "ns", "--values", filepath.Join(dir, "values.yaml"),
-		"--include-crds", "--no-hooks", "--kube-version", r.Capabilities.Kubernetes)
+	helm := testpeer.Command{Tool: "helm", Reads: []string{dir}, Args: []string{"template", "rel", filepath.Join(dir, "chart"), "--namespace", "ns",
+		"--values", filepath.Join(dir, "values.yaml"), "--include-crds", "--no-hooks", "--kube-version", r.Capabilities.Kubernetes}}
 	for _, version := range slices.Concat(r.Capabilities.APIVersions, kindsIn(c)) {
-		cmd.Args = append(cmd.Args, "--api-versions", version)
+		helm.Args = append(helm.Args, "--api-versions", version)
 	}
-	cmd.Env = append(os.Environ(), "HELM_CACHE_HOME="+dir, "HELM_CONFIG_HOME="+dir, "HELM_DATA_HOME="+dir)
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("helm: %v\n%s", err, stderr.String())
-	}
-	nodes, err := (&kio.ByteReader{Reader: bytes.NewReader(out), OmitReaderAnnotations: true}).Read()
+	nodes, err := (&kio.ByteReader{Reader: strings.NewReader(helm.Output(t)), OmitReaderAnnotations: true}).Read()
 	if err != nil {
 		t.Fatal(err)
 	}

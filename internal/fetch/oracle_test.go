@@ -2,7 +2,6 @@ package fetch
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,29 +10,28 @@ import (
 	"github.com/fleetwright/fleetwright/internal/cache"
 	"github.com/fleetwright/fleetwright/internal/chartref"
 	"github.com/fleetwright/fleetwright/internal/fetch/fetchtest"
+	"github.com/fleetwright/fleetwright/internal/testpeer"
 )
 
 // What is fetched are the bytes that "helm pull" downloads, for each version and range.
 func TestHelmAgrees(t *testing.T) {
-	helm, err := exec.LookPath("helm")
-	if err != nil {
-		t.Skip("helm is not on PATH")
-	}
 	s, o := fetchtest.New(t), options(t)
-	for _, v := range []string{"1.2.3", "1.10.0", "1.9.9", "2.0.0-rc.1", "2.0.0-rc.10", "0.9.0", "3.0.0+build.7"} {
-		archive := fetchtest.Chart(t, "app", v, v)
-		s.Add("app", v, archive, "")
-		s.Push("charts/app", strings.ReplaceAll(v, "+", "_"), fetchtest.Layer, archive)
+	served := []string{}
+	places := map[string]string{s.Charts(): "charts", s.Registry(): "registry"}
+	serve := func(name, v string, archive []byte) {
+		s.Add(name, v, archive, "")
+		s.Push("charts/"+name, strings.ReplaceAll(v, "+", "_"), fetchtest.Layer, archive)
+		served = append(served, name+"-"+v)
+		places[cache.Sum(archive)] = name + "-" + v
 	}
-	home := t.TempDir()
+	for _, v := range []string{"1.2.3", "1.10.0", "1.9.9", "2.0.0-rc.1", "2.0.0-rc.10", "0.9.0", "3.0.0+build.7"} {
+		serve("app", v, fetchtest.Chart(t, "app", v, v))
+	}
 	pull := func(args ...string) string {
 		t.Helper()
 		into := t.TempDir()
-		cmd := exec.Command(helm, append([]string{"pull", "--destination", into}, args...)...)
-		cmd.Env = append(os.Environ(), "HOME="+home, "XDG_CACHE_HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_DATA_HOME="+home)
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("helm pull %v: %v\n%s", args, err, out)
-		}
+		testpeer.Command{Tool: "helm", Args: append([]string{"pull", "--destination", into}, args...), Env: []string{"SERVED=" + strings.Join(served, " ")},
+			Writes: into, Sums: true, Places: places, Keep: func(string) string { return "" }}.Output(t)
 		files, err := filepath.Glob(filepath.Join(into, "*.tgz"))
 		if err != nil || len(files) != 1 {
 			t.Fatalf("helm pulled %v, %v", files, err)
@@ -42,15 +40,12 @@ func TestHelmAgrees(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return cache.Sum(data)
+		return string(data)
 	}
 	for _, v := range []string{"v1.99.0", "1.98"} { // source-controller does not take these for ranges of tags or versions
-		archive := fetchtest.Chart(t, "lax", v, v)
-		s.Add("lax", v, archive, "")
-		s.Push("charts/lax", v, fetchtest.Layer, archive)
+		serve("lax", v, fetchtest.Chart(t, "lax", v, v))
 	}
-	s.Add("lax", "1.0.0", fetchtest.Chart(t, "lax", "1.0.0", ""), "")
-	s.Push("charts/lax", "1.0.0", fetchtest.Layer, fetchtest.Chart(t, "lax", "1.0.0", ""))
+	serve("lax", "1.0.0", fetchtest.Chart(t, "lax", "1.0.0", ""))
 	asHelm := func(chart, version string, devel bool, args ...string) (asks []chartref.Ask, with [][]string) {
 		t.Helper()
 		if version != "" {

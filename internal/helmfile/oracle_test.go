@@ -7,7 +7,6 @@ import (
 	"io"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,6 +20,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/templates"
 	"github.com/fleetwright/fleetwright/internal/testarchive"
+	"github.com/fleetwright/fleetwright/internal/testpeer"
 )
 
 // listed is a release as `helmfile list --output json` prints it.
@@ -31,47 +31,27 @@ type listed struct {
 
 // oracle runs the real helmfile on a folder.
 type oracle struct {
-	dir, home string
+	dir        string
+	unrecorded bool
 }
 
-// lookPath skips the test where a program isn't on PATH.
-func lookPath(t *testing.T, program string) func(args ...string) *exec.Cmd {
-	t.Helper()
-	if _, err := exec.LookPath(program); err != nil {
-		t.Skipf("%s is not on PATH", program)
-	}
-	return func(args ...string) *exec.Cmd { return exec.CommandContext(t.Context(), program, args...) }
-}
-
-// newOracle skips the test where helmfile, or the helm that it wants, isn't on
-// PATH.
 func newOracle(t *testing.T, a *txtar.Archive) *oracle {
 	t.Helper()
-	for _, tool := range []string{"helmfile", "helm"} {
-		lookPath(t, tool)
-	}
-	o := &oracle{dir: t.TempDir(), home: t.TempDir()}
+	o := &oracle{dir: t.TempDir()}
 	if err := txtar.Write(a, o.dir); err != nil {
 		t.Fatal(err)
 	}
 	return o
 }
 
-// run returns what helmfile prints; the error holds what it says when it refuses.
-func (o *oracle) run(t *testing.T, args ...string) (string, error) {
+// run returns what helmfile prints; the error holds what it says when it refuses. What it writes into a folder may be left out.
+func (o *oracle) run(t *testing.T, writes string, args ...string) (string, error) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "helmfile", args...)
-	cmd.Dir = o.dir
-	cmd.Env = append(os.Environ(), "HOME="+o.home, "XDG_CACHE_HOME="+o.home, "XDG_DATA_HOME="+o.home,
-		"XDG_CONFIG_HOME="+o.home, "HELMFILE_UPGRADE_NOTICE_DISABLED=1")
-	out, err := cmd.Output()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		return "", errors.New(string(exit.Stderr))
-	} else if err != nil {
-		t.Fatal(err)
+	result := testpeer.Command{Tool: "helmfile", With: []string{"helm"}, Args: args, Dir: o.dir, Reads: []string{o.dir}, Writes: writes, Unrecorded: o.unrecorded}.Run(t)
+	if result.Exit != 0 {
+		return "", errors.New(result.Stderr)
 	}
-	return string(out), nil
+	return result.Stdout, nil
 }
 
 // TestAgainstHelmfile reads each helmfile of the archives, and of those of the
@@ -95,7 +75,7 @@ func TestAgainstHelmfile(t *testing.T) {
 			}
 		})
 	}
-	if _, err := exec.LookPath("helmfile"); err == nil && compared < 40 {
+	if compared < 40 {
 		t.Errorf("only %d releases were compared", compared)
 	}
 }
@@ -123,7 +103,7 @@ func (o *oracle) compare(t *testing.T, repo *repository.Repository, file string)
 		t.Fatal(err)
 	}
 	refused := refusalOf(releases, writing)
-	out, err := o.run(t, "--file", file, "list", "--output", "json")
+	out, err := o.run(t, "", "--file", file, "list", "--output", "json")
 	if err != nil {
 		if strings.Contains(err.Error(), "required env var") || strings.Contains(err.Error(), "error calling exec") {
 			return 0 // which may be there elsewhere
@@ -188,9 +168,10 @@ func sameReason(ours, theirs string) bool {
 // writes.
 func (o *oracle) compareValues(t *testing.T, file string, releases []*Release, refused string) {
 	t.Helper()
-	out := t.TempDir()
+	var out string
 	write := func(selector ...string) error {
-		_, err := o.run(t, append([]string{"--file", file, "write-values", "--skip-deps",
+		out = t.TempDir()
+		_, err := o.run(t, out, append([]string{"--file", file, "write-values", "--skip-deps",
 			"--output-file-template", out + "/{{ .Release.Namespace }}--{{ .Release.Name }}"}, selector...)...)
 		return err
 	}
@@ -313,7 +294,7 @@ func eachDifference(path string, a, b *located.Value, f func(path string, a, b a
 // only template prints them.
 func (o *oracle) rendered(t *testing.T, file string) (map[string]any, error) {
 	t.Helper()
-	out, err := o.run(t, "--file", file, "template", "--skip-deps", "--quiet")
+	out, err := o.run(t, "", "--file", file, "template", "--skip-deps", "--quiet")
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"path"
 	"slices"
 	"strconv"
@@ -19,16 +18,19 @@ import (
 	"github.com/fleetwright/fleetwright/internal/testarchive"
 )
 
-// randomHelmfiles is how many helmfiles TestRandomHelmfiles compares, and
-// FLEETWRIGHT_HELMFILES another number; FLEETWRIGHT_HELMFILE_SEED is the first
-// seed.
+// randomHelmfiles is how many helmfiles TestRandomHelmfiles compares.
 const randomHelmfiles = 25
 
 // TestRandomHelmfiles compares random helmfiles over all features that are read
 // here with the real helmfile: the releases that it lists, the reason for which
 // it refuses, the values that it writes, and for some the values that Helm gets.
 func TestRandomHelmfiles(t *testing.T) {
-	n, first := fromEnvironment("FLEETWRIGHT_HELMFILES", randomHelmfiles), fromEnvironment("FLEETWRIGHT_HELMFILE_SEED", 1)
+	compareRandom(t, 1, randomHelmfiles, false)
+}
+
+// compareRandom compares n helmfiles, from the seed first on.
+func compareRandom(t *testing.T, first, n int, unrecorded bool) {
+	t.Helper()
 	compared := 0
 	for seed := first; seed < first+n; seed++ {
 		t.Run(strconv.Itoa(seed), func(t *testing.T) {
@@ -36,6 +38,7 @@ func TestRandomHelmfiles(t *testing.T) {
 			file := g.helmfile()
 			a := g.archive()
 			repo, o := testarchive.Repository(t, a), newOracle(t, a)
+			o.unrecorded = unrecorded
 			compared += o.compare(t, repo, file)
 			if seed%4 == 0 {
 				o.compareRendered(t, repo, file)
@@ -46,13 +49,6 @@ func TestRandomHelmfiles(t *testing.T) {
 		})
 	}
 	t.Logf("%d releases compared", compared)
-}
-
-func fromEnvironment(variable string, otherwise int) int {
-	if n, err := strconv.Atoi(os.Getenv(variable)); err == nil {
-		return n
-	}
-	return otherwise
 }
 
 // compareRendered compares the values that Helm gets, set included.

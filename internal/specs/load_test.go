@@ -7,7 +7,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/internal/strict"
+	"github.com/fleetwright/fleetwright/internal/testpeer"
 )
 
 // rich is a specification with every way of writing YAML that must not matter.
@@ -251,12 +251,8 @@ func TestManyErrorsAreBounded(t *testing.T) {
 // TestKustomizeChangesNothing passes a specification through the real
 // kustomize, which sorts keys, resolves aliases and goes through JSON.
 func TestKustomizeChangesNothing(t *testing.T) {
-	kustomize, err := exec.LookPath("kustomize")
-	if err != nil {
-		t.Skip("kustomize is not on PATH")
-	}
 	files := specFiles(t)
-	dir := t.TempDir()
+	dir, out := t.TempDir(), t.TempDir()
 	write := func(name, content string) {
 		t.Helper()
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o700); err != nil {
@@ -268,13 +264,10 @@ func TestKustomizeChangesNothing(t *testing.T) {
 	}
 	write("kustomization.yaml", "resources: [base.yaml, rich.yaml]\ntransformers: [fn.yaml]\n")
 	write("fn.yaml", "apiVersion: fleetwright.dev/v1alpha1\nkind: RenderFleet\nmetadata:\n  name: fn\n  annotations:\n    config.kubernetes.io/function: |\n      exec: {path: ./fn}\n")
-	write("fn", "#!/bin/sh\nexec tee seen\n") // the function sees its items, and changes nothing
-	build := exec.CommandContext(t.Context(), kustomize, "build", "--enable-alpha-plugins", "--enable-exec", ".")
-	build.Dir = dir
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	seen, err := os.ReadFile(filepath.Join(dir, "seen"))
+	write("fn", "#!/bin/sh\nexec tee \"$SEEN\"\n") // the function sees its items, and changes nothing
+	testpeer.Command{Tool: "kustomize", Args: []string{"build", "--enable-alpha-plugins", "--enable-exec", "."}, Dir: dir, Reads: []string{dir},
+		Env: []string{"SEEN=" + filepath.Join(out, "seen")}, Writes: out, Keep: func(string) string { return "" }}.Output(t)
+	seen, err := os.ReadFile(filepath.Join(out, "seen"))
 	if err != nil {
 		t.Fatal(err)
 	}

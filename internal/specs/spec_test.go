@@ -3,7 +3,6 @@ package specs
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/testpeer"
 )
 
 func names(clusters []*v1alpha1.Cluster) []string {
@@ -115,10 +115,6 @@ func TestEffectiveValues(t *testing.T) {
 // TestEffectiveValuesAsKustomize holds the merge to what kustomize makes of the
 // override as a patch of a HelmRelease.
 func TestEffectiveValuesAsKustomize(t *testing.T) {
-	kustomize, err := exec.LookPath("kustomize")
-	if err != nil {
-		t.Skip("kustomize is not on PATH")
-	}
 	for i, test := range []struct{ values, patch string }{
 		{"{a: 1, b: {c: 2, d: 3}}", "{b: {c: 4}, e: 5}"},
 		{"{a: 1, b: {c: 2, d: 3}}", "{a: null, b: {d: null}}"},
@@ -142,14 +138,11 @@ func TestEffectiveValuesAsKustomize(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			out, err := exec.CommandContext(t.Context(), kustomize, "build", dir).Output()
-			if err != nil {
-				t.Fatal(err)
-			}
+			out := testpeer.Command{Tool: "kustomize", Args: []string{"build", dir}, Reads: []string{dir}}.Output(t)
 			var want struct {
 				Spec struct{ Values map[string]any }
 			}
-			if err := yaml.Unmarshal(out, &want); err != nil {
+			if err := yaml.Unmarshal([]byte(out), &want); err != nil {
 				t.Fatal(err)
 			}
 			a := &v1alpha1.Addon{Spec: v1alpha1.AddonSpec{Values: parse(t, test.values), Overrides: []v1alpha1.AddonOverride{{Values: parse(t, test.patch)}}}}

@@ -2,17 +2,23 @@ package templates
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/fleetwright/fleetwright/internal/testpeer"
 )
 
-// TestYq evaluates the expressions of real helmfiles as yq (version 4) does, and
-// asks it where it is on PATH.
+// TestYq evaluates the expressions of real helmfiles as yq (version 4) does.
 func TestYq(t *testing.T) {
 	repo := memory{"hr.yaml": "# a comment\nkind: OCIRepository\nspec: {url: x}\n---\nkind: HelmRelease\nspec:\n  values:\n" +
 		"    a: [1, \"2\", null]\n    b.c: {d: true}\n  url: oci://x\n  ref: {tag: v1.0}\n", "one.yaml": "a: 1\nb: {c: x, 'd.e': [1, {f: 2}]}\nn: null\n"}
+	dir := t.TempDir()
+	for name, content := range repo {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for _, test := range []struct {
 		args []string
 		want string
@@ -41,31 +47,11 @@ func TestYq(t *testing.T) {
 		if err != nil || got != test.want {
 			t.Errorf("yq %q: got %q, %v; want %q", test.args, got, err, test.want)
 		}
-		if real, is := realYq(t, repo, test.args); is && real != test.want {
+		yq := testpeer.Command{Tool: "yq", Args: test.args, Dir: dir, Reads: []string{dir}}
+		if real := yq.Output(t); real != test.want {
 			t.Errorf("yq %q prints %q, not %q", test.args, real, test.want)
 		}
 	}
-}
-
-// realYq runs yq where it is on PATH: there is another program of that name.
-func realYq(t *testing.T, files memory, args []string) (string, bool) {
-	t.Helper()
-	version, err := exec.CommandContext(t.Context(), "yq", "--version").Output()
-	if err != nil || !strings.Contains(string(version), "mikefarah") {
-		return "", false
-	}
-	cmd := exec.CommandContext(t.Context(), "yq", args...)
-	cmd.Dir = t.TempDir()
-	for name, content := range files {
-		if err := os.WriteFile(filepath.Join(cmd.Dir, name), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("yq %q: %v", args, err)
-	}
-	return string(out), true
 }
 
 // TestExec evaluates what real helmfiles run, and nothing else.

@@ -2,12 +2,13 @@ package declared
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/fleetwright/fleetwright/internal/secrets"
+	"github.com/fleetwright/fleetwright/internal/testpeer"
 )
 
 const madeFile = "infrastructure/secrets/base/flux-system/db.sops.yaml"
@@ -58,28 +59,48 @@ func TestAsMade(t *testing.T) {
 	f.asMade("with a checksum of the annotation", false)
 }
 
+// The keys that records are made with.
+const (
+	recordedKey    = "AGE-SECRET-KEY-1WMT8DRC2VFVCZTAVT6MVQKTQ2GZLPZE55N6FP87GPM4WRFMKCEJQY0L4XZ"
+	recordedPublic = "age1as2u3aj53gw6vs429j4z9044fsuq45vchvqqqgcgzjnhrl6asf0sqqz38n"
+)
+
+// secretParts are what differs each time that sops encrypts.
+var secretParts = regexp.MustCompile(`data:[^,]*,iv:[^,]*,tag:[^,]*,|-----BEGIN AGE ENCRYPTED FILE-----[^-]*-----END AGE ENCRYPTED FILE-----|20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
+
 // TestAsMadeWithSops changes a file with the real sops.
 func TestAsMadeWithSops(t *testing.T) {
-	if _, err := exec.LookPath("sops"); err != nil {
-		t.Skip("sops is not on PATH: make peers builds it")
-	}
-	f := newFleet(t, declareDB("user", "password"))
+	f := newFleet(t, "")
+	f.private, f.public = recordedKey, recordedPublic
+	f.declare(declareDB("user", "password"))
 	f.mustSync()
-	made := f.files()[madeFile]
-	sops := func(args ...string) {
-		t.Helper()
-		c := exec.Command("sops", args...)
-		c.Dir = f.dir
-		c.Env = []string{"HOME=" + f.dir, "PATH=" + os.Getenv("PATH"), "SOPS_AGE_KEY=" + f.private}
-		if out, err := c.CombinedOutput(); err != nil {
-			t.Fatalf("sops %s: %v: %s", args[0], err, out)
-		}
+	content, err := os.ReadFile("testdata/made.sops.yaml")
+	if err != nil {
+		t.Fatal(err)
 	}
-	sops("rotate", "-i", madeFile)
+	made := string(content)
+	f.write(made)
+	f.asMade("made", true)
+	sops := func(what string, more ...string) {
+		t.Helper()
+		dir := t.TempDir()
+		file := filepath.Join(dir, "db.sops.yaml")
+		if err := os.WriteFile(file, []byte(f.files()[madeFile]), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		testpeer.Command{Tool: "sops", Args: append(strings.Fields(what), append([]string{"db.sops.yaml"}, more...)...), Dir: dir, Reads: []string{dir}, Writes: dir,
+			Env: []string{"SOPS_AGE_KEY=" + f.private}, Alike: func(text string) string { return secretParts.ReplaceAllString(text, "") }}.Output(t)
+		changed, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.write(string(changed))
+	}
+	sops("rotate -i")
 	f.asMade("encrypted anew by sops, with who knows what", false)
 	f.write(made)
 	f.asMade("as it was", true)
-	sops("set", madeFile, `["data"]["password"]`, `"aHVudGVyMg=="`)
+	sops("set", `["data"]["password"]`, `"aHVudGVyMg=="`)
 	f.asMade("changed", false)
 	f.declare(declareDB("user", "password", "token"))
 	f.mustSync()

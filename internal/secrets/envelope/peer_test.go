@@ -2,15 +2,10 @@ package envelope_test
 
 import (
 	"bytes"
-	"crypto/ed25519"
-	"crypto/rand"
-	"crypto/rsa"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -23,6 +18,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/secrets/envelope"
 	"github.com/fleetwright/fleetwright/internal/secrets/keys"
+	"github.com/fleetwright/fleetwright/internal/testpeer"
 )
 
 // peer is a holder of keys whom both we and the real sops know.
@@ -32,68 +28,40 @@ type peer struct {
 	env          string
 }
 
-// sopsCommand runs the real sops, with a peer's key and no other.
-func sopsCommand(t *testing.T, dir string, who peer, args ...string) ([]byte, error) {
+// encryptedBySops is what the real sops makes of a file, by the rule beside it.
+func encryptedBySops(t *testing.T, dir, file string) []byte {
 	t.Helper()
-	c := exec.Command("sops", args...)
-	c.Dir = dir
-	home := t.TempDir()
-	c.Env = []string{"HOME=" + home, "XDG_CONFIG_HOME=" + home, "PATH=" + os.Getenv("PATH"), "GNUPGHOME=" + os.Getenv("GNUPGHOME"), who.env}
-	var stderr bytes.Buffer
-	c.Stderr = &stderr
-	out, err := c.Output()
-	if err != nil {
-		err = fmt.Errorf("sops %s: %w: %s", strings.Join(args, " "), err, &stderr)
-	}
-	return out, err
+	return []byte(testpeer.Command{Tool: "sops", Args: []string{"encrypt", file}, Dir: dir, Reads: []string{dir}, Alike: shape}.Output(t))
 }
 
-func needs(t *testing.T, tools ...string) {
-	t.Helper()
-	for _, tool := range tools {
-		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("%s is not on PATH: make peers builds it", tool)
-		}
-	}
-}
+// The keys that records are made with.
+const (
+	ageKey    = "AGE-SECRET-KEY-1WMT8DRC2VFVCZTAVT6MVQKTQ2GZLPZE55N6FP87GPM4WRFMKCEJQY0L4XZ"
+	agePublic = "age1as2u3aj53gw6vs429j4z9044fsuq45vchvqqqgcgzjnhrl6asf0sqqz38n"
+)
 
+// peers have keys that records are made with.
 func peers(t *testing.T) []peer {
 	t.Helper()
-	private, public, err := keys.Generate()
+	ids, err := keys.Parse("x", ageKey)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ids, err := keys.Parse("x", private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	all := []peer{{"X25519", public, ids, "SOPS_AGE_KEY=" + private}}
-	_, ed, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rsaKey, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, one := range []struct {
-		kind string
-		key  any
-	}{{"ssh-ed25519", ed}, {"ssh-rsa", rsaKey}} {
-		kind, key := one.kind, one.key
-		block, err := ssh.MarshalPrivateKey(key, "")
+	all := []peer{{"X25519", agePublic, ids, "SOPS_AGE_KEY=" + ageKey}}
+	for _, kind := range []string{"ssh-ed25519", "ssh-rsa"} {
+		file, err := filepath.Abs(filepath.Join("testdata/keys", kind))
 		if err != nil {
 			t.Fatal(err)
 		}
-		file := filepath.Join(t.TempDir(), "id")
-		if err := os.WriteFile(file, pem.EncodeToMemory(block), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		signer, err := ssh.NewSignerFromKey(key)
+		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		ids, err := keys.ParseSSH(file, pem.EncodeToMemory(block))
+		signer, err := ssh.ParsePrivateKey(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids, err := keys.ParseSSH(file, text)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -124,13 +92,12 @@ var (
 	}
 )
 
-// What we encrypt the sops command decrypts; what it encrypts we read, re-key and rotate, and it
-// reads that; each takes the other's recipients for right: each kind of recipient, with each
+// What we encrypt sops decrypts; what its command encrypts we read, re-key and rotate, and it
+// reads that: its library, and with the build tag peers its command. Each takes the other's recipients for right: each kind of recipient, with each
 // format, with each way to choose values. With the race detector, which sops hasn't and which makes
 // ours ten times slower, each kind is tried once.
 func TestSopsCommand(t *testing.T) {
 	cryptotest.SetGlobalRandom(t, 1)
-	needs(t, "sops")
 	newcomer := newPair(t)
 	for _, who := range peers(t) {
 		for _, ruleName := range slices.Sorted(maps.Keys(peerRules)) {
@@ -159,16 +126,13 @@ func exchange(t *testing.T, file, text, config, wider string, who peer, newcomer
 	put(t, dir, file, []byte(text))
 	rule, more := ruleOf(t, config), ruleOf(t, wider)
 
-	theirs, err := sopsCommand(t, dir, who, "encrypt", file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := decrypted(t, dir, file, theirs, who)
+	theirs := encryptedBySops(t, dir, file)
+	want := decrypted(t, file, theirs, who)
 	ours, err := envelope.Encrypt(file, []byte(text), rule, now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := decrypted(t, dir, file, ours, who); !bytes.Equal(got, want) {
+	if got := decrypted(t, file, ours, who); !bytes.Equal(got, want) {
 		t.Errorf("what we encrypt sops decrypts to\n%s\nand what it encrypts, to\n%s", got, want)
 	}
 	sameShape(t, ours, theirs)
@@ -188,7 +152,7 @@ func exchange(t *testing.T, file, text, config, wider string, who peer, newcomer
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := decrypted(t, dir, file, rotated, who); !bytes.Equal(got, want) {
+		if got := decrypted(t, file, rotated, who); !bytes.Equal(got, want) {
 			t.Errorf("%s: what we rotated sops decrypts to\n%s\nwant\n%s", name, got, want)
 		}
 	}
@@ -201,25 +165,38 @@ func put(t *testing.T, dir, file string, data []byte) {
 	}
 }
 
-// decrypted is what the sops command makes of a text.
-func decrypted(t *testing.T, dir, file string, sealed []byte, who peer) []byte {
+// homeOf is the home of somebody with the keys of some peers, and the variables that name them.
+func homeOf(t *testing.T, all []peer) (home string, env []string) {
 	t.Helper()
-	put(t, dir, file, sealed)
-	plain, err := sopsCommand(t, dir, who, "decrypt", file)
-	if err != nil {
-		t.Fatalf("%v\n%s", err, sealed)
+	home = t.TempDir()
+	for _, p := range all {
+		name, value, _ := strings.Cut(p.env, "=")
+		if name == "SOPS_AGE_KEY" || len(all) == 1 {
+			env = append(env, p.env)
+			continue
+		}
+		data, err := os.ReadFile(value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.MkdirAll(filepath.Join(home, ".ssh"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		put(t, filepath.Join(home, ".ssh"), map[string]string{"ssh-ed25519": "id_ed25519", "ssh-rsa": "id_rsa"}[p.kind], data)
 	}
-	return plain
+	return home, env
 }
 
 // secretParts are what differs each time: ciphertext, armor and the time.
 var secretParts = regexp.MustCompile(`data:[^,]*,iv:[^,]*,tag:[^,]*,|-----BEGIN AGE ENCRYPTED FILE-----[^-]*-----END AGE ENCRYPTED FILE-----|20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 
+// shape is an encrypted file without them.
+func shape(text string) string { return secretParts.ReplaceAllString(text, "") }
+
 // sameShape says that two encrypted files differ in nothing but what is random.
 func sameShape(t *testing.T, a, b []byte) {
 	t.Helper()
-	x, y := secretParts.ReplaceAll(a, nil), secretParts.ReplaceAll(b, nil)
-	if !bytes.Equal(x, y) {
+	if x, y := shape(string(a)), shape(string(b)); x != y {
 		t.Errorf("our file\n%s\nand that of sops\n%s", x, y)
 	}
 }
@@ -227,7 +204,6 @@ func sameShape(t *testing.T, a, b []byte) {
 // Files with key groups go there and back.
 func TestSopsCommandKeyGroups(t *testing.T) {
 	cryptotest.SetGlobalRandom(t, 1)
-	needs(t, "sops")
 	all, newcomer := peers(t), newPair(t)
 	for _, threshold := range []string{"", "    shamir_threshold: 2\n"} {
 		config := "creation_rules:\n  - encrypted_regex: ^(data|stringData)$\n" + threshold + "    key_groups:\n"
@@ -236,14 +212,10 @@ func TestSopsCommandKeyGroups(t *testing.T) {
 		}
 		both := all[0]
 		both.ids = all[0].ids.And(all[1].ids).And(all[2].ids)
-		both.env = all[0].env + "\n"
 		dir := t.TempDir()
 		put(t, dir, ".sops.yaml", []byte(config))
 		put(t, dir, "a.yaml", []byte(peerFiles["plain.sops.yaml"]))
-		theirs, err := sopsCommand(t, dir, all[0], "encrypt", "a.yaml")
-		if err != nil {
-			t.Fatal(err)
-		}
+		theirs := encryptedBySops(t, dir, "a.yaml")
 		ours, err := envelope.Encrypt("a.yaml", []byte(peerFiles["plain.sops.yaml"]), ruleOf(t, config), now)
 		if err != nil {
 			t.Fatal(err)
@@ -264,7 +236,7 @@ func TestSopsCommandKeyGroups(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, file := range [][]byte{sealed, more, rotated} {
-				if got := decryptedByAll(t, dir, file, all); !bytes.Equal(got, plain) {
+				if got := decrypted(t, "a.yaml", file, all...); !bytes.Equal(got, plain) {
 					t.Errorf("sops decrypts to\n%s\nwe to\n%s", got, plain)
 				}
 			}
@@ -272,114 +244,11 @@ func TestSopsCommandKeyGroups(t *testing.T) {
 	}
 }
 
-// decryptedByAll is what the sops command makes of a file with the keys of all peers.
-func decryptedByAll(t *testing.T, dir string, sealed []byte, all []peer) []byte {
-	t.Helper()
-	put(t, dir, "a.yaml", sealed)
-	home := t.TempDir()
-	c := exec.Command("sops", "decrypt", "a.yaml")
-	c.Dir, c.Env = dir, []string{"HOME=" + home, "XDG_CONFIG_HOME=" + home}
-	for _, p := range all {
-		name, value, _ := strings.Cut(p.env, "=")
-		if name == "SOPS_AGE_KEY" {
-			c.Env = append(c.Env, p.env)
-			continue
-		}
-		data, err := os.ReadFile(value)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.MkdirAll(filepath.Join(home, ".ssh"), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		put(t, filepath.Join(home, ".ssh"), map[string]string{"ssh-ed25519": "id_ed25519", "ssh-rsa": "id_rsa"}[p.kind], data)
-	}
-	out, err := c.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	return out
-}
-
-// A file that is for a PGP key too is read, given to others and verified without PGP, and stays
-// readable to its holder.
-func TestSopsCommandPGP(t *testing.T) {
-	cryptotest.SetGlobalRandom(t, 1)
-	needs(t, "sops", "gpg")
-	home := t.TempDir()
-	t.Setenv("GNUPGHOME", home)
-	if out, err := exec.Command("gpg", "--batch", "--passphrase", "", "--quick-gen-key", "test@example.com", "rsa2048", "encr", "never").CombinedOutput(); err != nil {
-		t.Skipf("gpg makes no key here: %v: %s", err, out)
-	}
-	t.Cleanup(func() { _ = exec.Command("gpgconf", "--kill", "gpg-agent").Run() })
-	out, err := exec.Command("gpg", "--list-keys", "--with-colons").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	fingerprint := regexp.MustCompile(`(?m)^fpr:+([0-9A-F]{40}):`).FindSubmatch(out)
-	if fingerprint == nil {
-		t.Fatalf("%s", out)
-	}
-	alice, bob := newPair(t), newPair(t)
-	config := func(age string) string {
-		return "creation_rules:\n  - encrypted_regex: ^(data|stringData)$\n    pgp: " + string(fingerprint[1]) + "\n    age: " + age + "\n"
-	}
-	dir := t.TempDir()
-	put(t, dir, ".sops.yaml", []byte(config(alice.public)))
-	put(t, dir, "a.yaml", []byte(secret))
-	sealed, err := sopsCommand(t, dir, peer{env: "X=y"}, "encrypt", "a.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if change, err := envelope.Compare("a.yaml", sealed, ruleOf(t, config(alice.public))); err != nil || change.Any() {
-		t.Errorf("%v, %v", change, err)
-	}
-	more, change, err := envelope.UpdateKeys("a.yaml", sealed, ruleOf(t, config(alice.public+","+bob.public)), alice.ids)
-	if err != nil || len(change.Added) != 1 {
-		t.Fatalf("%v, %v", change, err)
-	}
-	plain, err := envelope.Decrypt("a.yaml", more, bob.ids)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := decrypted(t, dir, "a.yaml", more, peer{env: "X=y"}); !bytes.Equal(got, plain) {
-		t.Errorf("with PGP, sops decrypts to\n%s", got)
-	}
-}
-
-// The data keys in a file are messages that the age command opens, and we open its.
+// A message of the age command opens.
 func TestAgeCommand(t *testing.T) {
-	cryptotest.SetGlobalRandom(t, 1)
-	needs(t, "age")
-	private, public, err := keys.Generate()
-	if err != nil {
-		t.Fatal(err)
-	}
-	ids, err := keys.Parse("x", private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join(t.TempDir(), "key")
-	if err := os.WriteFile(file, []byte(private+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	armored, err := keys.Seal(public, []byte("a data key"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	run := func(in string, args ...string) string {
-		c := exec.Command("age", args...)
-		c.Stdin = strings.NewReader(in)
-		out, err := c.CombinedOutput()
-		if err != nil {
-			t.Fatalf("%v: %s", err, out)
-		}
-		return string(out)
-	}
-	if got := run(armored, "--decrypt", "--identity", file); got != "a data key" {
-		t.Errorf("age opens it as %q", got)
-	}
-	if got, err := ids.Open(run("another", "--armor", "--recipient", public)); err != nil || string(got) != "another" {
+	who := peers(t)[0]
+	sealed := testpeer.Command{Tool: "age", Args: []string{"--armor", "--recipient", who.public}, Stdin: "a data key", Alike: shape}.Output(t)
+	if got, err := who.ids.Open(sealed); err != nil || string(got) != "a data key" {
 		t.Errorf("we open age's as %q, %v", got, err)
 	}
 }
