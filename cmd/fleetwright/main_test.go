@@ -68,7 +68,11 @@ func builtCommand(t testing.TB) string {
 	return binary
 }
 
-func TestScripts(t *testing.T) {
+func TestScripts(t *testing.T) { runScripts(t, scriptsToRun(t)) }
+
+// runScripts runs scripts. The lines in them with the condition peers run other tools, and only with the build tag peers.
+func runScripts(t *testing.T, files []string) {
+	t.Helper()
 	manifests := os.Getenv("FLUX_MANIFESTS")
 	functions, err := filepath.Abs("../../functions")
 	if err != nil {
@@ -79,7 +83,7 @@ func TestScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	testscript.Run(t, testscript.Params{
-		Files:               scriptsToRun(t),
+		Files:               files,
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
@@ -100,6 +104,8 @@ func TestScripts(t *testing.T) {
 			switch name {
 			case "flux-manifests":
 				return manifests != "", nil
+			case "peers":
+				return peers, nil
 			case "root":
 				return os.Geteuid() == 0, nil
 			}
