@@ -75,6 +75,9 @@ lint: ## golangci-lint
 	@mkdir -p $(TOOLS)
 	$(GO) -C tools/lint build -o $(TOOLS)/golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 	$(TOOLS)/golangci-lint run ./...
+	@unformatted=$$(git ls-files -z '*.go' | xargs -0 gofmt -l); test -z "$$unformatted" || { echo "not formatted: $$unformatted"; exit 1; }
+	@untagged=$$(git ls-files '*hostile*_test.go' '*peers*_test.go' | xargs grep -LE '^//go:build .*(hostile|peers)'); \
+	  test -z "$$untagged" || { echo "without the build tag of their names: $$untagged"; exit 1; }
 
 # What a change is compared with.
 BASE := main
@@ -192,7 +195,7 @@ hostile: ## HOSTILE hostile repositories from SEED on, made by a grammar of the 
 	tools/hostile.sh $(SEED) $(HOSTILE) $(OUT)/hostile.txt
 
 # The parts of verify, all if there are none.
-PARTS :=
+PARTS ?=
 
 .PHONY: verify
 verify: ## the checks that the gate leaves out: PARTS="race fuzz soak hostile e2e release peers cross bench field"

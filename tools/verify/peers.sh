@@ -19,6 +19,10 @@ for dir in ${PACKAGES:-$(grep -rl --include='*_test.go' "$marks" . | xargs -n 1 
     grep -l "$marks" "$dir"/*_test.go | xargs sed -n 's/^func \(Test[A-Za-z0-9_]*\)(.*/\1/p'
     find "$dir/testdata/peers" -name '*.json' 2>/dev/null | sed 's|.*/||;s|\.json$||'
   } | sort -u | paste -s -d '|' -)
+  if [ -z "$tests" ]; then
+    echo "$dir has no tests that compare with real tools" >&2
+    exit 1
+  fi
   FLEETWRIGHT_PEERS=$mode "${GO:-go}" test -tags "$tags" -count=1 -timeout "${PATIENCE:-40m}" -run "^($tests)\$" "$dir" || failed="$failed $dir"
 done
 if [ -n "$failed" ]; then
