@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -50,32 +49,11 @@ func (o Options) fetched() (bootstrap.Fetched, error) {
 	return out, nil
 }
 
-// reads are the folders that a function may read.
-func (o Options) reads() []string {
-	if _, err := os.Stat(o.Cache); o.Cache == "" || err != nil {
-		return []string{o.Root}
-	}
-	return []string{o.Root, o.Cache}
-}
-
 // function is one kind of functionConfig.
 type function struct {
 	kind string
 	// start returns the settings that decode the configuration, and the runner that uses it.
 	start func() (settings, runner)
-	// connects reports whether the function may connect to a key management service, which needs credentials
-	// from anywhere on the machine.
-	connects bool
-	// drafts reports whether the function may write temporary files.
-	drafts bool
-}
-
-// changes returns the folders in which the function writes files.
-func (f function) changes() []string {
-	if f.drafts {
-		return []string{os.TempDir()}
-	}
-	return nil
 }
 
 // runner runs a function on a list. If it returns an error, the call fails, but the list is written
@@ -85,10 +63,10 @@ type runner func(ctx context.Context, list *resourceList, o Options) error
 // functions returns all functions.
 func functions() []function {
 	return []function{
-		{kind: "RenderFleet", start: newRenderFleet, drafts: true},
+		{kind: "RenderFleet", start: newRenderFleet},
 		{kind: "ValidateFleet", start: newValidateFleet},
 		{kind: "VerifyBootstrap", start: newVerifyBootstrap},
-		{kind: "EncryptSecrets", start: newEncryptSecrets, connects: true},
+		{kind: "EncryptSecrets", start: newEncryptSecrets},
 	}
 }
 
@@ -142,9 +120,6 @@ func (l *resourceList) call(ctx context.Context, o Options) error {
 		fields, run := f.start()
 		if err := fields.decode(kind, spec, path); err != nil {
 			return &render.BadInput{Err: err}
-		}
-		if !f.connects {
-			bounds.Confine(func() bounds.Confinement { return bounds.Confinement{Reads: o.reads(), Changes: f.changes()} })
 		}
 		return run(ctx, l, o)
 	}

@@ -73,16 +73,10 @@ func readList(in io.Reader) (*resourceList, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading stdin: %w", err)
 	}
-	bounds.Grow(len(data))
 	if err := repository.CheckStream(data); err != nil {
 		return nil, bounds.Refused(listUnit, err.Message)
 	}
-	var list *resourceList
-	err = bounds.Do(listUnit, func() (err error) {
-		list, err = parseList(data)
-		return err
-	})
-	return list, err
+	return bounds.Do(listUnit, func() (*resourceList, error) { return parseList(data) })
 }
 
 // parseList parses a ResourceList that is not too large.

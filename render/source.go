@@ -94,23 +94,10 @@ func (s *Source) Targets(platform ...tree.Reader) ([]tree.Target, error) {
 	if err != nil {
 		return nil, err
 	}
-	var targets []tree.Target
-	err = bounded(func() (err error) {
-		targets, err = generators.Render(s.Spec, o)
-		return err
-	})
-	return targets, err
+	return bounds.Whole(renderingUnit, func() ([]tree.Target, error) { return generators.Render(s.Spec, o) })
 }
 
-// renderedBytes is the number of bytes by which rendering a specification raises the limits of a run. A short
-// specification may describe a large tree: one of 1,000 tenants on 10 clusters has 43 MB.
-const renderedBytes = 48 << 20
-
-// bounded renders within the limits of a run.
-func bounded(render func() error) error {
-	bounds.GrowRun(renderedBytes)
-	return bounds.Do(bounds.Unit{Kind: "rendering", Name: "the specification"}, render)
-}
+var renderingUnit = bounds.Unit{Kind: "rendering", Name: "the specification"}
 
 // Platform renders only the platform's target; see Targets.
 func (s *Source) Platform(platform ...tree.Reader) (tree.Target, error) {
@@ -118,12 +105,7 @@ func (s *Source) Platform(platform ...tree.Reader) (tree.Target, error) {
 	if err != nil {
 		return tree.Target{}, err
 	}
-	var target tree.Target
-	err = bounded(func() (err error) {
-		target, err = generators.Platform(s.Spec, o)
-		return err
-	})
-	return target, err
+	return bounds.Whole(renderingUnit, func() (tree.Target, error) { return generators.Platform(s.Spec, o) })
 }
 
 func (s *Source) options(platform []tree.Reader) (generators.Options, error) {

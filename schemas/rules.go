@@ -101,21 +101,20 @@ func (s *Schema) recent() func() rules {
 
 // compileRules compiles the rules of a schema.
 func (s *Schema) compileRules() (r rules) {
-	work := func() (err error) {
+	work := func() (compiled *cel.Validator, err error) {
 		defer func() {
 			if v := recover(); v != nil {
 				err = fmt.Errorf("the rules cannot be compiled: %v", v)
 			}
 		}()
-		r.validator = cel.NewValidator(s.structure, true, objectCost)
-		return nil
+		return cel.NewValidator(s.structure, true, objectCost), nil
 	}
 	if !s.foreign {
-		r.err = work()
+		r.validator, r.err = work()
 		return r
 	}
 	name := s.GVK.GroupVersion().String() + " " + s.GVK.Kind
-	r.err = bounds.Do(bounds.Unit{Kind: "schema", File: s.origin.file, Line: s.origin.line, Name: name}, work)
+	r.validator, r.err = bounds.Do(bounds.Unit{Kind: "schema", File: s.origin.file, Line: s.origin.line, Name: name}, work)
 	return r
 }
 

@@ -6,8 +6,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/KimMachineGun/automemlimit/memlimit"
 	"github.com/spf13/cobra"
 
+	"github.com/fleetwright/fleetwright/cmd/fleetwright/memory"
 	"github.com/fleetwright/fleetwright/internal/bounds"
 )
 
@@ -15,8 +17,8 @@ import (
 func limitFlags(root *cobra.Command, s streams) {
 	limits := &bounds.Limits{}
 	flags := root.PersistentFlags()
-	flags.DurationVar(&limits.Time, "timeout", 0, "the longest time that a run may take, such as 2m; each unit of work may take a quarter of it (default: grows with the repository)")
-	flags.Var((*size)(&limits.Memory), "memory", "the most memory that a run may use, such as 2GiB (default: grows with the repository)")
+	flags.DurationVar(&limits.Time, "timeout", 0, "the longest time that a run may take, such as 2m (default 10m)")
+	flags.Var((*size)(&limits.Memory), "memory", "the most memory that a run may use, such as 4GiB (default 2GiB, or nine tenths of what the container has)")
 	root.PersistentPreRunE = func(c *cobra.Command, args []string) error {
 		if err := flagsFrom(root.PersistentFlags(), s.env); err != nil {
 			return usage(c, err)
@@ -24,10 +26,22 @@ func limitFlags(root *cobra.Command, s streams) {
 		if limits.Time < 0 {
 			return usage(c, fmt.Errorf("--timeout %s: want a time above 0", limits.Time))
 		}
+		if limits.Memory == 0 {
+			limits.Memory = defaultMemory()
+		}
 		bounds.Limit(*limits)
-		commandLine{c, args, s.env}.confine()
+		memory.Limit(limits.Memory)
 		return nil
 	}
+}
+
+// defaultMemory returns the memory that a run may use: nine tenths of what its container has, but at most the default.
+func defaultMemory() int64 {
+	most := int64(bounds.DefaultMemory)
+	if container, err := memlimit.FromCgroup(); err == nil && container < bounds.DefaultMemory {
+		most = int64(container / 10 * 9)
+	}
+	return most
 }
 
 // size is a number of bytes that the command line sets.

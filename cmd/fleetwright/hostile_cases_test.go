@@ -16,9 +16,7 @@ import (
 
 // hostileCase is a repository that means harm.
 type hostileCase struct {
-	name string
-	// slow says why a case may take three times as long as others; "" where it may not.
-	slow   string
+	name   string
 	make   func(t *testing.T, repo, outside string)
 	runs   []string // command lines; validate if there is none
 	want   []string // in the output of each

@@ -75,11 +75,10 @@ func gitCases() []string {
 // TestHostileCommands holds of the other commands what TestHostile holds of validate.
 func TestHostileCommands(t *testing.T) {
 	binary := builtCommand(t)
-	h := hostileTest{binary: binary, slower: slowness(measureReference(t))}
+	h := hostileTest{binary: binary}
 	if canConfine(t) {
 		h.confine, h.allowed = true, outsideFiles(t, binary)
 	}
-	turns := make(chan struct{}, strangerCores)
 	reached, all := map[string]bool{}, commandCases()
 	for _, c := range append(hostileCases(), hostileArchives(t)...) {
 		var lines []commandCase
@@ -92,9 +91,6 @@ func TestHostileCommands(t *testing.T) {
 			continue
 		}
 		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			turns <- struct{}{}
-			defer func() { <-turns }()
 			dir, err := filepath.EvalSymlinks(t.TempDir())
 			if err != nil {
 				t.Fatal(err)
@@ -107,11 +103,7 @@ func TestHostileCommands(t *testing.T) {
 			c.make(t, repo, outside)
 			addSpecification(t, repo)
 			for _, of := range lines {
-				slow := ""
-				if strings.Contains(of.line, " HEAD") {
-					slow = "two revisions are built"
-				}
-				h.run(t, hostileCase{name: c.name, slow: slow, status: statusUsage, stops: true, writes: of.writes}, repo, strings.Fields(of.line))
+				h.run(t, hostileCase{name: c.name, status: statusUsage, stops: true, writes: of.writes}, repo, strings.Fields(of.line))
 			}
 		})
 	}

@@ -21,9 +21,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ownUsage is what cpuTime asks for.
-const ownUsage = syscall.RUSAGE_THREAD
-
 // confinedSocket is the file descriptor at which a confined test process sends the one that
 // tells of its calls.
 const confinedSocket = 3
@@ -50,7 +47,7 @@ func confined() error {
 		return err
 	}
 	// So that the machine holds where the program doesn't.
-	for resource, most := range map[int]uint64{unix.RLIMIT_CPU: mostSlowness * uint64(mostCPU/time.Second), unix.RLIMIT_AS: 8 << 30} {
+	for resource, most := range map[int]uint64{unix.RLIMIT_CPU: strangerCores * 2 * uint64(mostTime/time.Second), unix.RLIMIT_AS: 8 << 30} {
 		if err := unix.Setrlimit(resource, &unix.Rlimit{Cur: most, Max: most}); err != nil {
 			return err
 		}

@@ -6,11 +6,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
-	"syscall"
 )
-
-// ownUsage is what cpuTime asks for.
-const ownUsage = syscall.RUSAGE_SELF
 
 func confined() error { return errors.New("there is no confinement on this system") }
 

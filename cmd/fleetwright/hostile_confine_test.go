@@ -30,11 +30,10 @@ func becomeOther() {
 	}
 }
 
-// strangerEnv is the environment of a command that reads a stranger's repository. It has limits, and two cores,
-// however many the machine has: with more of them it takes more memory.
+// strangerEnv is the environment of a command that reads a stranger's repository. It has two cores, however
+// many the machine has: with more of them it takes more memory.
 func strangerEnv() []string {
-	return []string{"HOME=/nonexistent", "NO_COLOR=1", "GOMAXPROCS=" + strconv.Itoa(strangerCores),
-		"FLEETWRIGHT_TIMEOUT=" + hostileTime.String(), "FLEETWRIGHT_MEMORY=" + strconv.Itoa(hostileMemory)}
+	return []string{"HOME=/nonexistent", "NO_COLOR=1", "GOMAXPROCS=" + strconv.Itoa(strangerCores)}
 }
 
 // strangerCores are the cores of such a command.

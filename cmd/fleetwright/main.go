@@ -7,6 +7,7 @@ import (
 	"log"
 	"os"
 	"os/signal"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -28,8 +29,8 @@ func run() int {
 		time.AfterFunc(mostToEnd, func() { endInterrupted(os.Stderr) })
 	})
 	defer forget() // before stop, which ends the context too
-	process := bounds.Start(bounds.Process{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Began: time.Now()})
-	s := streams{in: process.In, out: process.Out, err: process.Err, env: os.Getenv}
+	s := streams{in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Getenv}
+	bounds.Start(func() { endExceeded(s) })
 	quietLibraries()
 	return execute(ctx, os.Args[1:], s)
 }
@@ -44,11 +45,22 @@ func endInterrupted(stderr io.Writer) {
 	os.Exit(statusStopped)
 }
 
+// reportExceeded, if set, writes the report of a command whose process endExceeded ends.
+var reportExceeded atomic.Pointer[func() error]
+
+// endExceeded ends a process that takes too much and did not end by itself. It reports only that.
+func endExceeded(s streams) {
+	if report := reportExceeded.Load(); report == nil || (*report)() != nil {
+		s.tellExceeded()
+	}
+	os.Exit(statusFindings)
+}
+
 // quietLibraries prevents libraries from printing. For each build, kustomize prints a warning to standard error
 // for each deprecated field, although a finding already reports it or it does not matter.
 func quietLibraries() {
 	log.SetOutput(io.Discard)
-	// A restarted process may not open files for writing; writing to this file fails.
+	// Writing to this file fails.
 	os.Stderr = os.NewFile(noFile, os.DevNull)
 }
 

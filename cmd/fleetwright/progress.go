@@ -8,7 +8,6 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/output"
 )
 
@@ -43,7 +42,7 @@ func startProgress(s streams, doing, what string) *progress {
 }
 
 func newProgress(out io.Writer, doing, what string, after, every time.Duration) *progress {
-	p := &progress{out: output.NewText(out, false), doing: doing, what: what, start: bounds.Began(time.Now()), quit: make(chan struct{})}
+	p := &progress{out: output.NewText(out, false), doing: doing, what: what, start: time.Now(), quit: make(chan struct{})}
 	p.ended.Go(func() {
 		select {
 		case <-time.After(after):

@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fleetwright/fleetwright/functions"
-	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/repository"
@@ -62,7 +61,7 @@ Exit status 1 when there are findings at or above --fail-on. No value is printed
 }
 
 func runSecretsCheck(ctx context.Context, s streams, dir string, f *secretsCheckFlags) error {
-	start := bounds.Began(time.Now())
+	start := time.Now()
 	report, repo, err := findClear(ctx, s, dir, f.staged)
 	if exceeded, ok := exceededReport(err); ok {
 		empty, failed := repository.FromFiles(maps.All(map[string][]byte{}), repository.Options{})

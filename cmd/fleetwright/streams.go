@@ -27,9 +27,6 @@ func (s streams) colour() bool {
 
 // fileOf returns the file that a stream writes to, and whether it is a file.
 func fileOf(w io.Writer) (*os.File, bool) {
-	if s, ok := w.(interface{ File() *os.File }); ok {
-		return s.File(), true
-	}
 	f, ok := w.(*os.File)
 	return f, ok
 }

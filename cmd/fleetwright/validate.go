@@ -88,7 +88,11 @@ func configFlag(c *cobra.Command, config *string) {
 
 // runValidate validates the folder that the arguments name, and prints the report.
 func runValidate(ctx context.Context, s streams, args []string, f *validateFlags) error {
-	v := &validation{streams: s, flags: f, start: bounds.Began(time.Now()), report: finding.NewReport(nil, nil, finding.Summary{})}
+	v := &validation{streams: s, flags: f, start: time.Now(), report: finding.NewReport(nil, nil, finding.Summary{})}
+	reportExceeded.Store(new(func() error {
+		stopped := validation{streams: s, flags: f, start: v.start, report: finding.NewReport(rule.Measured(), nil, finding.Summary{})}
+		return stopped.write(nil)
+	}))
 	var err error
 	if f.fix {
 		err = finishWrites(ctx, s, f.format, args) // before anything is read
@@ -101,6 +105,7 @@ func runValidate(ctx context.Context, s streams, args []string, f *validateFlags
 	if report, ok := exceededReport(err); ok {
 		v.report, err = report, nil
 	}
+	defer bounds.Writing()()
 	if f.format != formatText || err == nil {
 		err = errors.Join(err, v.write(err))
 	}

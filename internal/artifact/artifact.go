@@ -15,8 +15,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/fleetwright/fleetwright/internal/bounds"
 )
 
 // Limits of an archive.
@@ -119,7 +117,6 @@ func read(from io.Reader) (Files, error) {
 		if err != nil {
 			return nil, fmt.Errorf("the archive is not valid: %w", err)
 		}
-		bounds.GrowRun(len(data))
 		files[name] = data
 	}
 }

@@ -221,14 +221,9 @@ func (j *judge) transformed(file string) (field string) {
 // localChart is the chart of a release, nil where it is that of the HelmRelease.
 func (j *judge) localChart(r *helmfile.Release, h *helmrelease.Release, release *reconcile.Release) (*charts.Chart, error) {
 	if folder := path.Join(path.Dir(r.File), r.Chart.Value); !strings.Contains(r.Chart.Value, "://") && j.Repo.Exists(path.Join(folder, "Chart.yaml")) {
-		var chart *charts.Chart
-		err := bounds.Do(bounds.Unit{Kind: "loading", File: folder}, func() (err error) {
-			if chart, err = (charts.Folder{Repo: j.Repo, Base: "."}).Load(folder, charts.Options{}); err == nil {
-				chart.Definitions() // read once
-			}
-			return err
+		return bounds.Do(bounds.Unit{Kind: "loading", File: folder}, func() (*charts.Chart, error) {
+			return charts.Folder{Repo: j.Repo, Base: "."}.Load(folder, charts.Options{})
 		})
-		return chart, err
 	}
 	name, version := helmrelease.ChartName(r.Chart.Value), bootstrapVersion(r).Value
 	git := j.Chart(h)

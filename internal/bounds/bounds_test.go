@@ -1,287 +1,150 @@
 package bounds
 
 import (
-	"bytes"
 	"errors"
-	"fmt"
-	"io"
-	"net"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 )
 
-// bombVariable makes the test program a run with units of its own.
-const bombVariable = "BOUNDS_TEST_RUN"
-
-func TestMain(m *testing.M) {
-	if kind := os.Getenv(bombVariable); kind != "" {
-		os.Exit(bomb(kind))
-	}
-	os.Exit(m.Run())
+// forever is work that does not end before the test.
+func forever(t *testing.T) func() (int, error) {
+	end := make(chan struct{})
+	t.Cleanup(func() { close(end) })
+	return func() (int, error) { <-end; return 1, nil }
 }
 
-// Variables that make that run confine itself: to a folder, in which it changes files or doesn't.
-const (
-	readVariable   = "BOUNDS_TEST_READ"
-	changeVariable = "BOUNDS_TEST_CHANGE"
-)
-
-// units of the runs, by name.
-var units = map[string]func() error{
-	"good":    func() error { return nil },
-	"late":    late,
-	"large":   func() error { return large(false) },
-	"deep":    func() error { return large(true) },
-	"fails":   func() error { return errors.New("for its own reason") },
-	"connect": func() error { return second(net.Listen("tcp", "127.0.0.1:0")) },
-	"unix":    func() error { return second(net.Dial("unix", "/nowhere")) },
-	"write":   func() error { return second(os.OpenFile(os.Args[0]+".new", os.O_WRONLY|os.O_CREATE, 0o600)) },
-	"remove":  func() error { return os.Remove(os.Args[0]) },
-	"rename":  func() error { return os.Rename(os.Args[0], os.Args[0]+".old") },
-	"process": func() error { return exec.Command(os.Args[0]).Start() }, //nolint:noctx // it never starts
-	"inside":  func() error { return second(os.ReadFile(filepath.Join(os.Getenv(readVariable), "sub", "file"))) },
-	"outside": func() error { return second(os.ReadFile(filepath.Join(os.Getenv(readVariable), "..", "file"))) },
-	"link":    func() error { return second(os.ReadFile(filepath.Join(os.Getenv(readVariable), "link"))) },
-	"list":    func() error { return second(os.ReadDir(filepath.Join(os.Getenv(readVariable), ".."))) },
-	"passwd":  func() error { return second(os.ReadFile("/etc/passwd")) },
-	"put": func() error {
-		draft := filepath.Join(os.Getenv(readVariable), "sub", "draft")
-		return errors.Join(os.WriteFile(draft, nil, 0o600), os.Rename(draft, filepath.Join(os.Getenv(readVariable), "put")))
-	},
-	"threads": manyThreads,
-}
-
-func second[T any](_ T, err error) error { return err }
-
-// late is a unit that has taken more time than it may: it began long ago.
-func late() error {
-	m := current.Load()
-	m.mu.Lock()
-	for r := range m.active {
-		r.cpu -= 2 * mostSlowness * unitTime
-	}
-	m.mu.Unlock()
-	m.look()
-	return nil
-}
-
-// large is a unit that has taken more memory than it may, or whose stack is too deep.
-func large(deep bool) error {
-	m := current.Load()
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.tooLarge(m.memory(), deep)
-	return nil
-}
-
-// manyThreads has many threads at a time.
-func manyThreads() error {
-	var all, begun sync.WaitGroup
-	begun.Add(50)
-	for range 50 {
-		all.Go(func() {
-			runtime.LockOSThread()
-			begun.Done()
-			begun.Wait()
-		})
-	}
-	all.Wait()
-	return nil
-}
-
-// bomb runs the named units, separated by commas, and prints what becomes of each.
-func bomb(kinds string) int {
-	s := Start(Process{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Began: time.Now()})
-	_, _ = io.WriteString(s.Out, "begins\n")
-	in, err := io.ReadAll(s.In)
-	if err != nil {
-		return 2
-	}
-	if dir := os.Getenv(readVariable); dir != "" {
-		Confine(func() Confinement {
-			c := Confinement{Reads: []string{dir}}
-			if os.Getenv(changeVariable) != "" {
-				c.Changes = c.Reads
-			}
-			return c
-		})
-	}
-	Grow(1000)
-	for _, name := range strings.Split(kinds, ",") {
-		err := Do(Unit{Kind: "test", Name: name}, units[name])
-		_, _ = fmt.Fprintf(s.Out, "%s: %v\n", name, err)
-	}
-	_, _ = fmt.Fprintf(s.Out, "read %q, %d exceeded\n", in, len(Exceeded()))
-	return 0
-}
-
-// The messages of units that take too much, with the input of bomb.
-var (
-	tooLate  = " takes more than " + rounded(unitTime+1000*unitTimePerByte).String() + " of CPU time\n"
-	tooLarge = fmt.Sprintf(" takes more than %d MB of memory\n", (memory+1000*memoryPerByte)>>20)
-	tooDeep  = " calls itself too deep\n"
-)
-
-// TestUnits: a unit that takes too much is refused, all others run, what was printed before is
-// printed once, and the input is there again.
-func TestUnits(t *testing.T) {
-	for kinds, want := range map[string]string{
-		"good,fails": "good: <nil>\nfails: for its own reason\nread \"input\", 0 exceeded\n",
-		"late,good":  "late: the test of late" + tooLate + "good: <nil>\nread \"input\", 1 exceeded\n",
-		"good,large": "good: <nil>\nlarge: the test of large" + tooLarge + "read \"input\", 1 exceeded\n",
-		"deep,good":  "deep: the test of deep" + tooDeep + "good: <nil>\nread \"input\", 1 exceeded\n",
-		"deep,late,large,good": "deep: the test of deep" + tooDeep + "late: the test of late" + tooLate +
-			"large: the test of large" + tooLarge + "good: <nil>\nread \"input\", 3 exceeded\n",
-	} {
-		t.Run(kinds, func(t *testing.T) { checkRun(t, kinds, want) })
-	}
-}
-
-// checkRun checks what a run of units prints.
-func checkRun(t *testing.T, kinds, want string) {
+// guarded guards the test, and allows each unit some time.
+func guarded(t *testing.T, unit time.Duration) *guard {
 	t.Helper()
-	if runtime.GOOS == "windows" {
-		t.Skip("a process of Windows ends instead")
+	g := newGuard()
+	g.unitTime = unit
+	current.Store(g)
+	t.Cleanup(func() { current.Store(nil) })
+	return g
+}
+
+// reported returns what Exceeded reports, one error a line.
+func reported() string {
+	var all []string
+	for _, e := range Exceeded() {
+		all = append(all, e.Error())
 	}
-	cmd := exec.CommandContext(t.Context(), os.Args[0])
-	cmd.Env = append(os.Environ(), bombVariable+"="+kinds)
-	cmd.Stdin = strings.NewReader("input")
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, tail(stderr.String()))
+	return strings.Join(all, "\n")
+}
+
+// TestUnits: a unit returns its result, its error or its panic; one that takes too long is abandoned and reported.
+func TestUnits(t *testing.T) {
+	work := func() (int, error) { return 7, errors.New("for its own reason") }
+	for _, start := range []bool{false, true} {
+		if start {
+			guarded(t, time.Hour)
+		}
+		if n, err := Do(Unit{Kind: "test"}, work); n != 7 || err.Error() != "for its own reason" {
+			t.Errorf("guarded %v: got %d, %v", start, n, err)
+		}
+		func() {
+			defer func() {
+				if v := recover(); v == nil || start && !strings.HasPrefix(v.(error).Error(), "it is broken") {
+					t.Errorf("guarded %v: the panic is %v", start, v)
+				}
+			}()
+			_ = Check(Unit{Kind: "test"}, func() error { panic("it is broken") })
+		}()
 	}
-	if got := string(out); got != "begins\n"+want {
-		t.Errorf("got\n%s\nwant\nbegins\n%s", got, want)
+	guarded(t, 0)
+	var exceeded *Error
+	if _, err := Do(Unit{Kind: "build", Name: "apps"}, forever(t)); !errors.As(err, &exceeded) || err.Error() != "the build of apps takes more than 0s" {
+		t.Errorf("late: %v", err)
 	}
-	if stderr.Len() > 0 {
-		t.Errorf("stderr: %s", tail(stderr.String()))
+	if got := reported(); got != "the build of apps takes more than 0s" {
+		t.Errorf("reported %q", got)
+	}
+	if n, err := Whole(Unit{Kind: "rule"}, func() (int, error) { return 7, nil }); n != 7 || err != nil {
+		t.Errorf("a whole takes as long as the run: %d, %v", n, err)
 	}
 }
 
-// TestTooLarge: of several units the next image finds the one that takes too much memory, one at a time; of
-// nested ones it is the innermost.
-func TestTooLarge(t *testing.T) {
-	var next state
-	run := func(s state, active ...*running) {
-		next = state{}
-		m := newMonitor(s, func(s state) error { next = s; return nil }, nil)
-		for _, r := range active {
-			m.active[r] = struct{}{}
-		}
-		m.tooLarge(m.memory(), false)
+// TestManyLate: after some units that take too long, the run is over.
+func TestManyLate(t *testing.T) {
+	guarded(t, 0)
+	for _, name := range []string{"a", "b", "c", "d"} {
+		_, _ = Do(Unit{Kind: "build", Name: name}, forever(t))
 	}
-	rule, outer, inner := &running{unit: Unit{Kind: ruleKind}, heap: 3}, &running{unit: Unit{Kind: "build"}, heap: 1}, &running{unit: Unit{Kind: "chart"}, heap: 2}
-	if run(state{}, rule, outer, inner); !next.Serial || len(next.Refused) > 0 {
-		t.Errorf("of several units: %+v", next)
+	if err := Check(Unit{Kind: "build", Name: "e"}, func() error { t.Error("it runs"); return nil }); err == nil {
+		t.Error("the fifth has no error")
 	}
+	if got := reported(); !strings.HasPrefix(got, "the build of a takes more than 0s\n") || !strings.HasSuffix(got, "the run has 4 units that take more than 0s: not everything was checked") {
+		t.Errorf("reported\n%s", got)
+	}
+}
+
+// TestRun: a run that takes too much time or memory, or is too deep, abandons what is running and starts nothing. While
+// files are written it goes on. The process ends if the command does not.
+func TestRun(t *testing.T) {
+	now := time.Now()
 	for name, c := range map[string]struct {
-		state  state
-		active []*running
-		want   Unit
+		took         time.Duration
+		used, stacks int64
+		why          string
 	}{
-		"one at a time": {state{Serial: true}, []*running{rule, outer, inner}, inner.unit},
-		"of a rule":     {state{}, []*running{rule, outer}, outer.unit},
-		"a rule":        {state{}, []*running{rule}, rule.unit},
+		"time":   {took: DefaultTime + 1, why: "takes more than 10m0s, which --timeout allows"},
+		"memory": {used: DefaultMemory, stacks: 1, why: "takes more than 2048 MiB of memory, which --memory allows"},
+		"depth":  {stacks: mostStacks + 1, why: "calls itself too deep"},
 	} {
-		if run(c.state, c.active...); len(next.Refused) != 1 || next.Refused[0].Unit != c.want {
-			t.Errorf("%s: %+v", name, next)
-		}
-	}
-	if run(state{}); next.Exhausted == "" || len(next.Refused) > 0 {
-		t.Errorf("of no unit: %+v", next)
-	}
-}
-
-func tail(text string) string { return text[max(0, len(text)-2000):] }
-
-// TestRunTime: when a run has taken what it may, the units that are left are counted in one error.
-func TestRunTime(t *testing.T) {
-	m := newMonitor(state{Slow: 1}, nil, nil)
-	m.used.Store(int64(runTime) + 1)
-	current.Store(m)
-	defer current.Store(nil)
-	for _, name := range []string{"a", "b", "c"} {
-		var refused *Error
-		if err := Do(Unit{Kind: "test", Name: name}, func() error { t.Error("it runs"); return nil }); !errors.As(err, &refused) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	all := Exceeded()
-	if len(all) != 1 || all[0].Left != 3 || all[0].Error() != "the test of a was not begun: the run takes more than "+rounded(runTime).String()+" of CPU time" {
-		t.Errorf("got %v", all)
-	}
-	Grow(1)
-	if err := Do(Unit{Kind: "test", Name: "d"}, func() error { return nil }); err != nil {
-		t.Errorf("with more input: %v", err)
-	}
-}
-
-// TestExhausted: a run that takes too much begins less each time, and ends without a report only after it
-// has begun nothing at all.
-func TestExhausted(t *testing.T) {
-	var next *state
-	gave := ""
-	from := func(s state) *monitor {
-		next, gave = nil, ""
-		return newMonitor(s, func(s state) error { next = &s; return nil }, func(message string) { gave = message })
-	}
-	from(state{}).overdue("takes too much")
-	if next == nil || next.Exhausted != "takes too much" || next.Blind {
-		t.Fatalf("the second image: %+v", next)
-	}
-	exhausted := *next
-	from(exhausted).overdue("takes more")
-	if next == nil || next.Exhausted != "takes too much" || !next.Blind {
-		t.Fatalf("the third image: %+v", next)
-	}
-	blind := *next
-	if from(blind).overdue("takes more"); next != nil || gave == "" {
-		t.Errorf("after the third image: %+v, %q", next, gave)
-	}
-	for kind, begun := range map[string][2]bool{"build": {false, false}, "file": {true, false}, "rule": {true, false}, "revision": {true, false}, "reading": {true, false}} {
-		for i, s := range []state{exhausted, blind} {
-			if err := from(s).refused(Unit{Kind: kind}); (err == nil) != begun[i] {
-				t.Errorf("a %s in image %d: %v", kind, i+2, err)
+		t.Run(name, func(t *testing.T) {
+			g := guarded(t, time.Hour)
+			if g.look(now, DefaultTime, DefaultMemory, 0); g.why != "" {
+				t.Fatalf("at the limit: %s", g.why)
 			}
-		}
-	}
-
-	m := from(state{Began: time.Now().Add(-time.Minute)})
-	m.limits.Store(&Limits{Time: time.Second})
-	if m.look(); next == nil || !next.Blind {
-		t.Errorf("after the time of --timeout: %+v", next)
-	}
-	m = from(state{Restarts: mostRestarts - 1})
-	if m.exceeded([]*running{{unit: Unit{Kind: "build"}}}, "takes too much"); next == nil || !next.Blind || next.Exhausted == "" {
-		t.Errorf("the last image: %+v", next)
+			began, ended := make(chan struct{}), make(chan error)
+			work := forever(t)
+			go func() {
+				_, err := Do(Unit{Kind: "build", File: "a.yaml"}, func() (int, error) { close(began); return work() })
+				ended <- err
+			}()
+			<-began
+			done := Writing()
+			if g.look(now, c.took, c.used, c.stacks); g.why != "" {
+				t.Fatalf("it ends while files are written: %s", g.why)
+			}
+			done()
+			if g.look(now, c.took, c.used, c.stacks) {
+				t.Error("the process ends at once")
+			}
+			if err := <-ended; err == nil || err.Error() != "the build of a.yaml was not finished: the run "+c.why {
+				t.Errorf("what was running: %v", err)
+			}
+			if got, want := reported(), "the run "+c.why+": not everything was checked\nthe build of a.yaml was not finished: the run "+c.why; got != want {
+				t.Errorf("reported\n%s\nwant\n%s", got, want)
+			}
+			if g.look(now.Add(grace), c.took, c.used, c.stacks) {
+				t.Error("the process ends before its time")
+			}
+			if !g.look(now.Add(grace+1), c.took, c.used, c.stacks) || !g.look(now, 0, DefaultMemory+DefaultMemory/4+1, 0) {
+				t.Error("the process does not end")
+			}
+		})
 	}
 }
 
-// TestWithoutStart: nothing is bounded where no command has started it.
-func TestWithoutStart(t *testing.T) {
-	want := errors.New("its own")
-	if err := Do(Unit{Kind: "test"}, func() error { return want }); !errors.Is(err, want) {
-		t.Errorf("got %v", err)
-	}
-	if all := Exceeded(); all != nil {
-		t.Errorf("exceeded: %v", all)
+// TestLimit: what the command line sets replaces the defaults.
+func TestLimit(t *testing.T) {
+	g := guarded(t, time.Hour)
+	Limit(Limits{Memory: 5})
+	Limit(Limits{Time: time.Minute})
+	if want := (Limits{time.Minute, 5}); g.limits != want {
+		t.Errorf("got %+v", g.limits)
 	}
 }
 
-// TestState: a state that cannot be read is none.
-func TestState(t *testing.T) {
-	t.Setenv(variable, "{")
-	s := Start(Process{In: strings.NewReader(""), Out: os.Stdout, Err: os.Stderr, Began: time.Now()})
-	defer current.Store(nil)
-	if s.Out.skip != 0 || os.Getenv(variable) != "" {
-		t.Error("a state that cannot be read is used")
+// TestRefuse: a counter is reported once for a unit, whatever the order of the work.
+func TestRefuse(t *testing.T) {
+	guarded(t, time.Hour)
+	for _, why := range []string{"it has b", "it has a", "it has c"} {
+		Refuse(Unit{Kind: "file", File: "a.yaml"}, why)
+	}
+	if all := Exceeded(); len(all) != 1 || !all[0].Counted || all[0].Why() != "it has a" || all[0].Error() != "the file of a.yaml was not checked: it has a" {
+		t.Errorf("got %+v", all)
 	}
 }

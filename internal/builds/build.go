@@ -102,10 +102,11 @@ func (v *view) build(dir, file string, k *types.Kustomization, variables bool) *
 	b.Failure = missing(v, dir, file, k)
 	var err error
 	if b.Failure == nil {
-		err = bounds.Do(bounds.Unit{Kind: "build", File: v.unitFile(file), Name: dir}, func() (err error) {
-			b.Results, err = run(v, dir, k, variables)
-			return err
-		})
+		b.Results, err = bounds.Do(bounds.Unit{Kind: "build", File: v.unitFile(file), Name: dir}, func() ([]Result, error) { return run(v, dir, k, variables) })
+		if exceeded := (*bounds.Error)(nil); errors.As(err, &exceeded) { // the view is still in use
+			b.Gaps = append(b.Gaps, Gap{Kind: Exceeded, File: file, Message: exceeded.Error()})
+			return b
+		}
 	}
 	return v.finish(b, dir, file, err)
 }
@@ -121,12 +122,7 @@ func (v *view) finish(b *Built, dir, file string, err error) *Built {
 	b.Files = v.filesRead()
 	b.Gaps, b.Remotes, b.missing = append(b.Gaps, v.gaps...), append(b.Remotes, v.remotes...), v.missing
 	b.refused, b.diagnosed = err != nil || b.Failure != nil, b.Failure
-	exceeded := (*bounds.Error)(nil)
 	switch {
-	case errors.As(err, &exceeded):
-		b.refused = false
-		b.Gaps = append(b.Gaps, Gap{Kind: Exceeded, File: file, Message: exceeded.Error()})
-		b.Failure = nil
 	case v.limit != nil:
 		b.refused = false
 		b.Gaps = append(b.Gaps, Gap{Kind: Limit, File: cmp.Or(v.limited, file), Message: v.limit.Error()})

@@ -42,6 +42,15 @@ func (c *Chart) definitions() (map[*common.File][]map[string]any, error) {
 	return c.crds, c.crdsError
 }
 
+// withDefinitions reads the definitions of a chart, which Definitions then returns at once.
+func withDefinitions(c *Chart, err error) (*Chart, error) {
+	if err != nil {
+		return nil, err
+	}
+	c.Definitions()
+	return c, nil
+}
+
 // Definitions are the CustomResourceDefinitions in the chart's crds folders. They must not be
 // changed.
 func (c *Chart) Definitions() []map[string]any {

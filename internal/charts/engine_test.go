@@ -96,11 +96,11 @@ func TestEqualToHelm(t *testing.T) {
 		}
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			r := request(load(t, archive), valuesIn(t, archive))
-			own, composed, err := dependencies(r)
+			own, err := dependencies(r)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, _, err := r.execute(own, composed, r.Capabilities)
+			got, _, err := r.execute(own.chart, own.values, r.Capabilities)
 			if err != nil {
 				t.Fatal(err)
 			}

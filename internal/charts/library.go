@@ -91,11 +91,8 @@ func (l *Library) Find(name, version string) (*Chart, error) {
 		return nil, nil
 	}
 	b.once.Do(func() {
-		b.err = bounds.Do(bounds.Unit{Kind: "loading", Name: "the chart " + strings.TrimSpace(name+" "+b.version)}, func() (err error) {
-			if b.chart, err = b.load(l, 0); err == nil {
-				b.chart.Definitions() // read once
-			}
-			return err
+		b.chart, b.err = bounds.Do(bounds.Unit{Kind: "loading", Name: "the chart " + strings.TrimSpace(name+" "+b.version)}, func() (*Chart, error) {
+			return withDefinitions(b.load(l, 0))
 		})
 	})
 	return b.chart, b.err

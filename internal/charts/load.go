@@ -20,7 +20,6 @@ import (
 	"helm.sh/helm/v4/pkg/chart/v2/loader"
 	chartutil "helm.sh/helm/v4/pkg/chart/v2/util"
 
-	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/sorting"
 	"github.com/fleetwright/fleetwright/internal/valueuse"
 )
@@ -87,7 +86,6 @@ func mentions(c *chart.Chart, text []byte) bool {
 // Load creates a chart from its files. The error is a *LimitError, or says what is wrong with the
 // chart.
 func Load(files Files) (*Chart, error) {
-	bounds.Grow(interpreted(files))
 	return loadFiles(files, 0)
 }
 
@@ -98,28 +96,7 @@ func loadPacked(data []byte) (*Chart, error) {
 	if err != nil {
 		return nil, err
 	}
-	grow(files, data)
 	return loadFiles(files, 1)
-}
-
-// mostPacked is how many bytes of a chart a byte of its archive stands for, at most, where bounds grow
-// with the chart: the text of charts in use packs to a sixth, and zeros to nothing.
-const mostPacked = 8
-
-// grow adds what an archive holds to the input that bounds grow with.
-func grow(files Files, packed []byte) { bounds.Grow(min(interpreted(files), mostPacked*len(packed))) }
-
-// interpreted is the size of the files of a chart that make work: others are only copied.
-func interpreted(files Files) int {
-	n := 0
-	for name, data := range files {
-		switch base := path.Base(name); {
-		case strings.Contains("/"+name, "/templates/"), strings.Contains("/"+name, "/crds/"),
-			base == "values.yaml", base == "values.schema.json", base == "Chart.yaml":
-			n += len(data)
-		}
-	}
-	return n
 }
 
 // loadFiles makes a chart of files that are packed into each other depth times.
@@ -213,9 +190,6 @@ func unpackAll(files Files, left *int64, depth int) (Files, error) {
 			continue
 		}
 		inner, err := unpack(data, left)
-		if err == nil && depth == 0 {
-			grow(inner, data) // an archive in another one is part of that
-		}
 		if err == nil {
 			inner, err = unpackAll(inner, left, depth+1)
 		}

@@ -83,20 +83,12 @@ func (r Request) render(ctx context.Context, result *Result) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	var c *chart.Chart
-	var composed map[string]any
-	err := r.measured("dependency resolution", func() (err error) {
-		c, composed, err = dependencies(r)
-		return err
-	})
+	resolved, err := bounds.Do(r.part("dependency resolution"), func() (resolved, error) { return dependencies(r) })
 	if err != nil {
 		return err
 	}
 	if r.Release.Spec.Install == nil || !r.Release.Spec.Install.DisableSchemaValidation {
-		err := r.measured("values check", func() (err error) {
-			result.Problems, err = checkSchemas(c, composed, nil)
-			return err
-		})
+		result.Problems, err = bounds.Do(r.part("values check"), func() ([]Problem, error) { return checkSchemas(resolved.chart, resolved.values, nil) })
 		switch {
 		case err != nil && limited(err):
 			result.Limit = err
@@ -106,34 +98,36 @@ func (r Request) render(ctx context.Context, result *Result) error {
 			return err
 		}
 	}
-	return r.measured("chart", func() error { return r.objects(c, composed, result) })
+	made, err := bounds.Do(r.part("chart"), func() (Result, error) { return r.objects(resolved) })
+	result.Manifests, result.Hooks, result.Definitions = made.Manifests, made.Hooks, made.Definitions
+	return err
 }
 
-// measured does a part of the rendering as a unit of its own.
-func (r Request) measured(kind string, work func() error) error {
+// part is the unit of a part of the rendering.
+func (r Request) part(kind string) bounds.Unit {
 	unit := r.Unit
 	unit.Kind = kind
-	return bounds.Do(unit, work)
+	return unit
 }
 
-// objects runs the templates and adds the objects that they make to the result.
-func (r Request) objects(c *chart.Chart, composed map[string]any, result *Result) error {
-	texts, looks, err := r.templates(c, composed)
+// objects runs the templates and returns the objects that they make.
+func (r Request) objects(of resolved) (result Result, err error) {
+	texts, looks, err := r.templates(of.chart, of.values)
 	if err != nil {
-		return err
+		return result, err
 	}
 	docs, err := parseTexts(texts)
 	if err != nil {
-		return err
+		return result, err
 	}
 	objects, hooks, err := postRender(docs, r.Release)
 	if err != nil {
-		return err
+		return result, err
 	}
 	for _, node := range append(objects, hooks...) {
 		m, err := r.manifest(node)
 		if err != nil {
-			return err
+			return result, err
 		}
 		m.Looks = looks[m.Template]
 		if _, hook := annotations(m.Value)[release.HookAnnotation]; hook {
@@ -143,26 +137,31 @@ func (r Request) objects(c *chart.Chart, composed map[string]any, result *Result
 		}
 	}
 	installOrder(result.Manifests)
-	result.Definitions, err = r.definitions(c)
-	return err
+	result.Definitions, err = r.definitions(of.chart)
+	return result, err
 }
 
-// dependencies are the chart with those of its dependencies that the values switch on, and
-// the values with the charts' defaults.
-func dependencies(r Request) (*chart.Chart, map[string]any, error) {
+// resolved are the chart with those of its dependencies that the values switch on, and the values with the charts'
+// defaults.
+type resolved struct {
+	chart  *chart.Chart
+	values map[string]any
+}
+
+func dependencies(r Request) (out resolved, err error) {
 	c := copied(r.Chart.chart)
 	stub(c)
 	if err := chartutil.ProcessDependencies(c, r.Values.All); err != nil {
-		return nil, nil, fmt.Errorf("the chart's dependencies: %w", err)
+		return out, fmt.Errorf("the chart's dependencies: %w", err)
 	}
 	if name, found := missed(c); found {
-		return nil, nil, &UnknownError{fmt.Sprintf("the dependency %q of the chart %s is not in its charts folder", name, r.Chart.Name)}
+		return out, &UnknownError{fmt.Sprintf("the dependency %q of the chart %s is not in its charts folder", name, r.Chart.Name)}
 	}
 	if c.IsRoot() && c.Metadata.Type == "library" {
-		return nil, nil, errors.New("library charts are not installable")
+		return out, errors.New("library charts are not installable")
 	}
 	composed, err := commonutil.CoalesceValues(c, r.Values.All)
-	return c, composed, err
+	return resolved{c, composed}, err
 }
 
 // templates runs the templates, and says which ask the cluster for objects. A failure that depends on what the cluster

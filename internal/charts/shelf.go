@@ -41,12 +41,12 @@ func (s *Shelf) Load(name, digest string) (*Chart, error) {
 			one.err = err
 			return
 		}
-		one.err = bounds.Do(bounds.Unit{Kind: "loading", Name: "the chart " + name}, func() (err error) {
-			if one.chart, err = loadPacked(data); err == nil {
-				one.chart.Digest = digest
-				one.chart.Definitions() // read once
+		one.chart, one.err = bounds.Do(bounds.Unit{Kind: "loading", Name: "the chart " + name}, func() (*Chart, error) {
+			c, err := withDefinitions(loadPacked(data))
+			if err == nil {
+				c.Digest = digest
 			}
-			return err
+			return c, err
 		})
 	})
 	return one.chart, one.err

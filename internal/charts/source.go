@@ -38,7 +38,9 @@ type Options struct {
 
 // Load loads the chart at a path of the folder: a folder, or an archive. The error is a *LimitError,
 // an fs.ErrNotExist, or the error of source-controller.
-func (f Folder) Load(at string, o Options) (*Chart, error) {
+func (f Folder) Load(at string, o Options) (*Chart, error) { return withDefinitions(f.load(at, o)) }
+
+func (f Folder) load(at string, o Options) (*Chart, error) {
 	at = repository.Clean(at)
 	if packed := f.path(at); path.Ext(at) == ".tgz" && f.Repo.Visible(packed) {
 		data, err := f.read(packed)
@@ -217,14 +219,14 @@ func (f Folder) withValues(c *Chart, o Options) (*Chart, error) {
 // WithOwnValues uses values files of the chart itself instead of its values, as for a chart of a
 // HelmRepository.
 func (c *Chart) WithOwnValues(o Options) (*Chart, error) {
-	return c.withValues(o, func(name string) ([]byte, error) {
+	return withDefinitions(c.withValues(o, func(name string) ([]byte, error) {
 		for _, file := range c.chart.Raw {
 			if file.Name == path.Clean(name) {
 				return file.Data, nil
 			}
 		}
 		return nil, fs.ErrNotExist
-	})
+	}))
 }
 
 func (c *Chart) withValues(o Options, read func(string) ([]byte, error)) (*Chart, error) {

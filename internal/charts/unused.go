@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/valueuse"
 )
 
@@ -31,12 +32,11 @@ const mostSingle = 8
 // Unused returns the values of a request that no template reads, and without which the chart renders the same. It
 // returns none where that is not decided.
 func (r Request) Unused(ctx context.Context, rendered *Result) ([]Unused, error) {
-	var paths [][]any
-	err := r.measured("values use", func() error {
+	paths, err := bounds.Do(r.part("values use"), func() ([][]any, error) {
 		if reads := r.Chart.uses(); reads != nil {
-			paths = reads.Unread(r.Values.All)
+			return reads.Unread(r.Values.All), nil
 		}
-		return nil
+		return nil, nil
 	})
 	if err != nil || len(paths) == 0 {
 		return nil, err

@@ -192,7 +192,7 @@ func (o Options) resolve(ctx context.Context, c *client, ask chartref.Ask, versi
 	if !fresh {
 		return entry, false, nil
 	}
-	err = bounds.Do(bounds.Unit{Kind: "loading", Name: "the chart " + ask.Name()}, func() error {
+	err = bounds.Check(bounds.Unit{Kind: "loading", Name: "the chart " + ask.Name()}, func() error {
 		_, _, err := charts.Check(found.archive)
 		return err
 	})

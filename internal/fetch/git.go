@@ -15,7 +15,6 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 
-	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/chartref"
 	"github.com/fleetwright/fleetwright/internal/gitrepo"
 )
@@ -50,7 +49,6 @@ type watched struct {
 
 func (w watched) Read(p []byte) (int, error) {
 	n, err := w.Conn.Read(p)
-	bounds.GrowRun(n)
 	w.alive()
 	return n, err
 }

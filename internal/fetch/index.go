@@ -39,13 +39,14 @@ func (c *client) index(ctx context.Context, repository string) (*index, error) {
 		if err != nil {
 			return nil, err
 		}
-		bounds.Grow(len(data))
-		var read index
-		err = bounds.Do(bounds.Unit{Kind: "index", Name: repository}, func() error { return yaml.Unmarshal(data, &read) })
+		read, err := bounds.Do(bounds.Unit{Kind: "index", Name: repository}, func() (*index, error) {
+			read := &index{}
+			return read, yaml.Unmarshal(data, read)
+		})
 		if err != nil {
 			return nil, fmt.Errorf("the index of %s is not valid: %w", repository, err)
 		}
-		return &read, nil
+		return read, nil
 	})
 }
 

@@ -12,8 +12,6 @@ import (
 
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 	"oras.land/oras-go/v2/content"
-
-	"github.com/fleetwright/fleetwright/internal/bounds"
 )
 
 const (
@@ -35,7 +33,6 @@ func readAll(from io.Reader, most, announced int64, alive func()) ([]byte, error
 		}
 		n, err := from.Read(data[len(data):cap(data)])
 		data = data[:len(data)+n]
-		bounds.GrowRun(n)
 		alive()
 		switch {
 		case int64(len(data)) > most:
@@ -90,7 +87,6 @@ type counted struct {
 
 func (c counted) Read(p []byte) (int, error) {
 	n, err := c.from.Read(p)
-	bounds.GrowRun(n)
 	c.alive()
 	return n, err
 }

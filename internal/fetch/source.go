@@ -158,10 +158,8 @@ func (c *client) fromArtifact(ctx context.Context, ask chartref.Source, locked s
 	if revision = found.manifest; found.version != "" {
 		revision = found.version + "@" + found.manifest
 	}
-	err = bounds.Do(bounds.Unit{Kind: "extraction", Name: "the artifact " + ask.URL + "@" + found.manifest}, func() error {
-		bounds.Grow(len(found.archive))
-		files, err = artifact.Extract(found.archive)
-		return err
+	files, err = bounds.Do(bounds.Unit{Kind: "extraction", Name: "the artifact " + ask.URL + "@" + found.manifest}, func() (artifact.Files, error) {
+		return artifact.Extract(found.archive)
 	})
 	if err != nil || ask.Copy {
 		return revision, files, err

@@ -153,7 +153,7 @@ func (s objects) exceed(why string) error {
 // and records a bounds.Error.
 func (s objects) reading(revision string, work func() error) error {
 	unit := bounds.Unit{Kind: revisionKind, Name: revision}
-	return bounds.Do(unit, func() error {
+	return bounds.Check(unit, func() error {
 		err := work()
 		if err == nil || s.bound.met == "" {
 			return err
@@ -165,7 +165,7 @@ func (s objects) reading(revision string, work func() error) error {
 // exceeds records that a unit exceeds a limit, and returns the error.
 func exceeds(unit bounds.Unit, why string) error {
 	bounds.Refuse(unit, why)
-	return &bounds.Error{Unit: unit, What: "was not checked: " + why, Counted: true}
+	return bounds.Refused(unit, why)
 }
 
 // mostKept is the maximum number of bytes of files that are kept in memory.
@@ -183,23 +183,22 @@ type blobs struct {
 }
 
 // read reads a file of at most 10 MB as a unit of its own. size is its size according to git.
-func (b *blobs) read(name string, hash plumbing.Hash, size int64) (data []byte, err error) {
+func (b *blobs) read(name string, hash plumbing.Hash, size int64) ([]byte, error) {
 	unit := bounds.Unit{Kind: readingKind, File: name, Name: name + " " + b.where}
-	err = bounds.Do(unit, func() (err error) {
+	return bounds.Do(unit, func() (data []byte, err error) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		var ok bool
-		if data, ok = b.kept[hash]; ok {
-			return nil
+		if data, ok := b.kept[hash]; ok {
+			return data, nil
 		}
 		if size > MostFileBytes {
-			return fmt.Errorf("%s is %w", name, ErrLarge)
+			return nil, fmt.Errorf("%s is %w", name, ErrLarge)
 		}
 		if data, err = b.store.blob(hash); err != nil && b.store.bound.met != "" {
 			err, b.store.bound.met = exceeds(unit, b.store.bound.met), ""
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if b.bytes+len(data) <= mostKept {
 			if b.kept == nil {
@@ -208,9 +207,8 @@ func (b *blobs) read(name string, hash plumbing.Hash, size int64) (data []byte, 
 			b.kept[hash] = data
 			b.bytes += len(data)
 		}
-		return nil
+		return data, nil
 	})
-	return data, err
 }
 
 // MostFileBytes is the maximum size, in bytes, of a file that is read from a revision or the index.

@@ -90,8 +90,7 @@ func (u *Upstream) download(ctx context.Context, store objects, commit, referenc
 		return fmt.Errorf("the repository sends more than %d MB", mostPack>>20)
 	}
 	unit := bounds.Unit{Kind: "download", Name: "the Git objects of " + commit}
-	return bounds.Do(unit, func() error {
-		bounds.Grow(int(n))
+	return bounds.Check(unit, func() error {
 		if _, err := file.Seek(0, io.SeekStart); err != nil {
 			return err
 		}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/object"
+
+	"github.com/fleetwright/fleetwright/internal/bounds"
 )
 
 // CommitOptions is the metadata of a commit. The same changes on top of the same commit
@@ -58,6 +60,7 @@ func (b *Branch) Commit(ctx context.Context, changes []Change, o CommitOptions) 
 	if !result.Changed {
 		return result, nil
 	}
+	defer bounds.Writing()()
 	t, err := b.newTransaction(e, result.Commit, o)
 	if err != nil {
 		return Result{}, err

@@ -22,7 +22,6 @@ import (
 	"github.com/go-git/go-git/v5/storage/filesystem"
 	"github.com/go-git/go-git/v5/storage/filesystem/dotgit"
 
-	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/finding"
 )
 
@@ -241,15 +240,10 @@ type treeWalk struct {
 	entries int
 }
 
-// objectInput is the number of bytes that each git object adds to the input, with which the bounds grow: an object takes at
-// least that much in the repository. An object counts once, however many trees contain it.
-const objectInput = 100
-
-// addObject records the size of an object, and counts a new object as input.
+// addObject records the size of an object.
 func (w *treeWalk) addObject(hash plumbing.Hash, size int64) {
 	if _, known := w.seen[hash]; !known {
 		w.seen[hash] = size
-		bounds.Grow(objectInput)
 	}
 }
 

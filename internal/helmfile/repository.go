@@ -26,8 +26,7 @@ func (r *reader) all(files []string) (map[string][]*Release, error) {
 		}
 	}
 	evaluate := func(file string) error {
-		r.budget = maxFilesOfHelmfile
-		releases, err := r.measured(file, func() ([]*Release, error) { return r.everyWay(file) })
+		releases, err := r.evaluated(file)
 		if err != nil {
 			return err
 		}
@@ -57,17 +56,24 @@ func (r *reader) all(files []string) (map[string][]*Release, error) {
 	return out, nil
 }
 
-// measured evaluates a file, a unit of work. Where it takes more than it may, one release stands for
-// the file, of which nothing can be told.
-func (r *reader) measured(file string, evaluate func() ([]*Release, error)) (releases []*Release, err error) {
-	unit := bounds.Unit{Kind: "bootstrap", File: file}
-	r.Unit = unit
-	err = bounds.Do(unit, func() (err error) {
-		releases, err = evaluate()
-		return err
-	})
-	var exceeded *bounds.Error
-	if errors.As(err, &exceeded) {
+// measured evaluates a file as a unit of work.
+func measured[T any](r *reader, file string, evaluate func(*reader) (T, error)) (T, error) {
+	r.budget = maxFilesOfHelmfile
+	r.Unit = bounds.Unit{Kind: "bootstrap", File: file}
+	own, marks := *r, r.Marks()
+	result, err := bounds.Do(r.Unit, func() (T, error) { return evaluate(&own) })
+	if exceeded := (*bounds.Error)(nil); errors.As(err, &exceeded) {
+		*r = *newReader(r.Ctx, r.repo) // the old engine is still in use
+		r.Restore(marks)
+	}
+	return result, err
+}
+
+// evaluated returns the releases of a file. If it exceeds a limit, one release stands for the file, of which nothing is
+// known.
+func (r *reader) evaluated(file string) ([]*Release, error) {
+	releases, err := measured(r, file, func(r *reader) ([]*Release, error) { return r.everyWay(file) })
+	if exceeded := (*bounds.Error)(nil); errors.As(err, &exceeded) {
 		out := &Release{Definition: InHelmfile, Cluster: repository.BootstrapCluster(r.Paths(), file), Place: located.At(file, 1)}
 		out.Unreadable, out.Exceeded = "the file was not evaluated: "+exceeded.Error(), exceeded
 		return []*Release{out}, nil
@@ -80,9 +86,8 @@ func (r *reader) measured(file string, evaluate func() ([]*Release, error)) (rel
 func (r *reader) usedBy(files []string) (used, parts map[string]bool) {
 	used, parts = map[string]bool{}, map[string]bool{}
 	for _, file := range files {
-		var h *helmfile
-		r.budget = maxFilesOfHelmfile
-		if _, err := r.measured(file, func() (_ []*Release, err error) { h, err = r.helmfile(file, nil, nil); return nil, err }); err != nil || h == nil {
+		h, err := measured(r, file, func(r *reader) (*helmfile, error) { return r.helmfile(file, nil, nil) })
+		if err != nil || h == nil {
 			continue
 		}
 		for p := range r.Reads {

@@ -41,9 +41,8 @@ func (f *Fleet) Install(ctx context.Context, i Installation) *Release {
 	spec.Spec.ReleaseName, spec.Spec.Values = i.Name, &apiextensionsv1.JSON{Raw: values}
 	release := &Release{Object: &Object{Identity: Identity{fluxapi.HelmGroup, "HelmRelease", i.Namespace, i.Name}, File: i.File, Line: i.Line},
 		Chart: chart.String(), spec: spec, chart: chart}
-	err = bounds.Do(release.unit("values composition"), func() (err error) {
-		release.values, err = charts.Compose(ctx, spec, func(string, string, string) (charts.Data, bool) { return charts.Data{}, false })
-		return err
+	release.values, err = bounds.Do(release.unit("values composition"), func() (*charts.Values, error) {
+		return charts.Compose(ctx, spec, func(string, string, string) (charts.Data, bool) { return charts.Data{}, false })
 	})
 	if err != nil {
 		return nil

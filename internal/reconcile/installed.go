@@ -2,7 +2,6 @@ package reconcile
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -106,9 +105,6 @@ func (release *Release) install(ctx context.Context, in Install, steady bool) (*
 	values, err := charts.NewValues(in.Values)
 	if err != nil {
 		return nil, err
-	}
-	if text, err := json.Marshal(in.Values); err == nil {
-		bounds.GrowRun(releaseFactor * len(text))
 	}
 	spec := &helmv2.HelmRelease{}
 	spec.Name, spec.Namespace = release.Object.Name, release.Object.Namespace

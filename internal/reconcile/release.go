@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -15,6 +14,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/builds"
 	"github.com/fleetwright/fleetwright/internal/charts"
 	"github.com/fleetwright/fleetwright/internal/fluxapi"
+	"github.com/fleetwright/fleetwright/internal/parallel"
 )
 
 // String is the place and the message, as build prints it.
@@ -33,10 +33,6 @@ const (
 	waveSize = 4 // releases that are rendered side by side
 	// mostLoaded is what the files of all charts may take together, in bytes.
 	mostLoaded = 128 << 20
-	// releaseFactor is how many bytes of input a byte of a HelmRelease with a chart counts as where the run's
-	// bounds grow, the first time that its document is rendered; each further time, for another cluster,
-	// it counts as it is.
-	releaseFactor = 4
 	// mostRounds is how often what charts render may bring HelmReleases again.
 	mostRounds = 5
 )
@@ -47,7 +43,6 @@ type releases struct {
 	library *charts.Library
 	bytes   int64
 	counted map[*charts.Chart]bool
-	grown   map[string]bool // the documents that bounds grew with
 	results func() Results
 	// bringing says that charts are only rendered which may bring objects of Flux, unless one of them asks for kinds, which all
 	// others may define.
@@ -59,7 +54,7 @@ type releases struct {
 }
 
 func newReleases(ctx context.Context, opts Options) *releases {
-	return &releases{ctx: ctx, library: opts.Charts, results: opts.Results, bringing: opts.Bringing, counted: map[*charts.Chart]bool{}, grown: map[string]bool{}, loaded: map[chartKey]*loading{}, done: map[[sha256.Size]byte]*rendering{}}
+	return &releases{ctx: ctx, library: opts.Charts, results: opts.Results, bringing: opts.Bringing, counted: map[*charts.Chart]bool{}, loaded: map[chartKey]*loading{}, done: map[[sha256.Size]byte]*rendering{}}
 }
 
 // render renders what the clusters' objects hold, and walks on where that brings
@@ -132,7 +127,7 @@ func (r *releases) loadAll(all []*Release, of map[*Release]*walker) {
 			}
 			continue
 		}
-		parallel(len(wave), func(i int) { wave[i].load(r, of[wave[i]]) })
+		parallel.Each(len(wave), func(i int) { wave[i].load(r, of[wave[i]]) })
 		for _, release := range wave {
 			if c := release.chart; c != nil && !r.counted[c] {
 				r.counted[c] = true
@@ -141,9 +136,6 @@ func (r *releases) loadAll(all []*Release, of map[*Release]*walker) {
 		}
 	}
 	for _, release := range all {
-		if release.chart != nil {
-			r.grow(release.Object)
-		}
 		if release.chart != nil && release.spec.Spec.KubeConfig == nil {
 			for _, definition := range release.chart.Definitions() {
 				of[release].learnDefinition(definition)
@@ -173,33 +165,6 @@ func (release *Release) wanted(r *releases) bool {
 	}
 	release.values = nil
 	return false
-}
-
-// grow adds a HelmRelease to what the run's bounds grow with.
-func (r *releases) grow(o *Object) {
-	text, err := json.Marshal(o.Value)
-	if err != nil {
-		return
-	}
-	factor := 1
-	if at := fmt.Sprintf("%s:%d", o.File, o.Line); !r.grown[at] {
-		r.grown[at], factor = true, releaseFactor
-	}
-	bounds.GrowRun(factor * len(text))
-}
-
-// parallel runs work for 0…n-1 on all processors.
-func parallel(n int, work func(int)) {
-	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
-	var wg sync.WaitGroup
-	for i := range n {
-		wg.Go(func() {
-			slots <- struct{}{}
-			defer func() { <-slots }()
-			work(i)
-		})
-	}
-	wg.Wait()
 }
 
 // load reads the HelmRelease and finds its chart.
@@ -256,7 +221,7 @@ func (r *releases) renderWave(wave []*Release, of map[*Release]*walker) {
 	}
 	defer builds.HoldSchema()()
 	keys := make([][sha256.Size]byte, len(wave))
-	parallel(len(wave), func(i int) {
+	parallel.Each(len(wave), func(i int) {
 		if wave[i].chart != nil && wave[i].compose(r, of[wave[i]]) && wave[i].wanted(r) {
 			keys[i] = wave[i].key(of[wave[i]])
 		}
@@ -271,7 +236,7 @@ func (r *releases) renderWave(wave []*Release, of map[*Release]*walker) {
 		}
 		release.rendering = r.done[keys[i]]
 	}
-	parallel(len(wave), func(i int) {
+	parallel.Each(len(wave), func(i int) {
 		if wave[i].rendering != nil {
 			wave[i].render(r, of[wave[i]])
 		}
@@ -291,10 +256,8 @@ func (release *Release) compose(r *releases, w *walker) bool {
 	for _, ref := range release.spec.Spec.ValuesFrom {
 		release.from[ref.Kind+"/"+ref.Name] = w.find(Identity{Kind: ref.Kind, Namespace: release.Object.Namespace, Name: ref.Name})
 	}
-	err := bounds.Do(release.unit("values composition"), func() (err error) {
-		release.values, err = charts.Compose(r.ctx, release.spec, release.data)
-		return err
-	})
+	var err error
+	release.values, err = bounds.Do(release.unit("values composition"), func() (*charts.Values, error) { return charts.Compose(r.ctx, release.spec, release.data) })
 	release.fail(err)
 	return err == nil
 }

@@ -109,13 +109,7 @@ func (r *releases) fromSource(w *walker, release *Release, key roots.Source, cha
 	if found == nil || err != nil || len(o.ValuesFiles) == 0 {
 		return found, err
 	}
-	err = bounds.Do(release.unit("merge of the values files"), func() error {
-		if found, err = found.WithOwnValues(o); err == nil {
-			found.Definitions()
-		}
-		return err
-	})
-	return found, err
+	return bounds.Do(release.unit("merge of the values files"), func() (*charts.Chart, error) { return found.WithOwnValues(o) })
 }
 
 // named is a chart of the library, or else the one that the lock names for what a release asks.
@@ -176,12 +170,8 @@ func (r *releases) fromFiles(w *walker, release *Release, key roots.Source, at s
 	r.mu.Unlock()
 	one.once.Do(func() {
 		file := from.Repo.Named(path.Join(from.Base, repository.Clean(at)))
-		one.err = bounds.Do(bounds.Unit{Kind: "loading", File: file}, func() (err error) {
-			one.chart, err = charts.Folder{Repo: from.Repo, Base: from.Base, Library: r.library}.Load(at, o)
-			if err == nil {
-				one.chart.Definitions() // read once
-			}
-			return err
+		one.chart, one.err = bounds.Do(bounds.Unit{Kind: "loading", File: file}, func() (*charts.Chart, error) {
+			return charts.Folder{Repo: from.Repo, Base: from.Base, Library: r.library}.Load(at, o)
 		})
 	})
 	if file := path.Join(from.Base, repository.Clean(at), "Chart.yaml"); errors.Is(one.err, fs.ErrNotExist) && from.Repo.Exists(file) {

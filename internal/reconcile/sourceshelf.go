@@ -57,13 +57,12 @@ func (s *SourceShelf) load(entry lock.Source) (*repository.Repository, error) {
 		if entry.Kind == chartref.File {
 			name = path.Dir(name)
 		}
-		one.err = bounds.Do(bounds.Unit{Kind: "loading", Name: "the source " + name}, func() error {
-			bounds.Grow(len(data))
+		one.repo, one.err = bounds.Do(bounds.Unit{Kind: "loading", Name: "the source " + name}, func() (*repository.Repository, error) {
 			files, err := artifact.Unpack(data)
-			if err == nil {
-				one.repo, err = repository.FromFiles(maps.All(files), repository.Options{Name: name, Artifact: true})
+			if err != nil {
+				return nil, err
 			}
-			return err
+			return repository.FromFiles(maps.All(files), repository.Options{Name: name, Artifact: true})
 		})
 	})
 	return one.repo, one.err

@@ -118,9 +118,6 @@ type entry struct {
 	err  error
 }
 
-// entryBytes is the number of bytes of input that a file counts as, with which the run's bounds grow.
-const entryBytes = 20
-
 func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/(1<<20)) }
 
 // holdsDocuments reports whether a file may contain documents according to its name: it is a YAML or JSON file, or is

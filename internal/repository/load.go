@@ -3,7 +3,6 @@ package repository
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -20,6 +19,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/parallel"
 	"github.com/fleetwright/fleetwright/internal/sorting"
 )
 
@@ -56,7 +56,6 @@ func Load(root string, opts Options) (*Repository, error) {
 	}
 	defer func() { _ = dir.Close() }()
 	found, odd, err := walk(dir, limits)
-	bounds.GrowRun(len(found) * entryBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -211,7 +210,7 @@ func load(found []entry, keep, src source, limits Limits, artifact bool) *Reposi
 	jobs := documents(found, limits)
 	limits.TotalNodes = limits.totalNodes(found)
 	budget := nodeBudget{left: limits.TotalNodes}
-	bounds.Parallel(context.Background(), len(jobs), func(i int) { jobs[i].load(src, limits, &budget) })
+	parallel.Each(len(jobs), func(i int) { jobs[i].load(src, limits, &budget) })
 	boundTotal(jobs, limits)
 	for _, j := range jobs {
 		if j.skip {
@@ -312,11 +311,16 @@ func (j *job) load(src source, limits Limits, budget *nodeBudget) {
 				estimate, limits.FileNodes, limits.TotalNodes)}
 		return
 	}
-	bounds.Grow(len(data))
-	if err := bounds.Do(bounds.Unit{Kind: "file", File: f.Path}, func() error { parse(f, data, limits); return nil }); err != nil {
-		f.Documents, f.Err = nil, &Error{Reason: Exceeded, Path: f.Path, Message: err.Error()}
+	read, err := bounds.Do(bounds.Unit{Kind: "file", File: f.Path}, func() (*File, error) {
+		own := *f
+		parse(&own, data, limits)
+		return &own, nil
+	})
+	if err != nil {
+		f.Err = &Error{Reason: Exceeded, Path: f.Path, Message: err.Error()}
 		return
 	}
+	f, j.file = read, read
 	parsed := int64(0)
 	for _, d := range f.Documents {
 		parsed += countNodes(d.node)

@@ -69,10 +69,12 @@ func (e *Evaluator) Evaluate(set ResourceSet) Result {
 		return x.result
 	}
 	e.engine.Unit = bounds.Unit{Kind: "document", File: set.Whole.File, Line: set.Whole.Line, Name: fmt.Sprintf("ResourceSet %s/%s", set.Namespace, set.Name)}
-	if err := bounds.Do(e.engine.Unit, func() error { x.run(); return nil }); err != nil {
-		x.fail(err)
+	result, err := bounds.Do(e.engine.Unit, func() (Result, error) { x.run(); return x.result, nil })
+	if err != nil {
+		e.engine = templates.NewForResourceSets(e.engine.Ctx) // the other one is still in use
+		return Result{Because: err.Error()}
 	}
-	return x.result
+	return result
 }
 
 // expansion is the evaluation of one ResourceSet.

@@ -3,11 +3,12 @@ package templates
 import (
 	"crypto/sha256"
 	"fmt"
-	"github.com/fleetwright/fleetwright/internal/located"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/located"
 )
 
 // A mark in a string is a number in private use characters. No text that a person wrote contains
@@ -135,4 +136,15 @@ func (e *Engine) MarkedKey(v *located.Value) (located.Unknown, bool) {
 		}
 	}
 	return located.Unknown{}, false
+}
+
+// Marks returns the marks that the engine has made, for Restore.
+func (e *Engine) Marks() []located.Unknown { return slices.Clip(e.marks) }
+
+// Restore gives a new engine the marks of another one, so that it understands the values that have them.
+func (e *Engine) Restore(marks []located.Unknown) {
+	e.marks = marks
+	for i, m := range marks {
+		e.index[m] = i
+	}
 }

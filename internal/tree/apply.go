@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"github.com/fleetwright/fleetwright/internal/bounds"
 )
 
 // ChangedError lists files that changed between the plan and the write. None of them was
@@ -59,6 +61,7 @@ func applyWith(ctx context.Context, dir string, p *Plan, open opener) error {
 	if p.Empty() {
 		return nil
 	}
+	defer bounds.Writing()()
 	s, j, err := begin(ctx, dir, p, open)
 	if err != nil {
 		return err

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"sync"
+
+	"github.com/fleetwright/fleetwright/internal/bounds"
 )
 
 // Write is a plan and its folder.
@@ -51,6 +53,7 @@ func ApplyTogether(ctx context.Context, writes []Write) error {
 		journal *journal
 	}
 	var all []begun
+	defer bounds.Writing()()
 	for _, w := range writes {
 		if w.Plan.Empty() {
 			continue

@@ -67,9 +67,9 @@ func judge[T any](p *rule.Pass, o *reconcile.Object, path []any, validate func(*
 	if json.Unmarshal(text, config) != nil {
 		return // told by the schema
 	}
-	var problems field.ErrorList
 	unit := bounds.Unit{Kind: "configuration", File: file, Line: line, Name: o.String()}
-	if bounds.Do(unit, func() error { problems = validate(config); return nil }) != nil {
+	problems, err := bounds.Do(unit, func() (field.ErrorList, error) { return validate(config), nil })
+	if err != nil {
 		return // limit-exceeded names it
 	}
 	for _, problem := range problems {

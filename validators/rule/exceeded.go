@@ -1,7 +1,6 @@
 package rule
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/fleetwright/fleetwright/internal/bounds"
@@ -34,9 +33,6 @@ func OfUnit(e *bounds.Error) finding.Finding {
 		Message: "not checked: " + e.Error(), Hint: LimitHint}
 	if e.Counted {
 		f.Message, f.Hint = e.Error(), FixedHint
-	}
-	if e.Left > 1 {
-		f.Message += fmt.Sprintf(", nor were %d more", e.Left-1)
 	}
 	return f
 }

@@ -82,8 +82,14 @@ func Run(ctx context.Context, repo *repository.Repository, rules []Rule, o RunOp
 	}
 	passes := make([]*Pass, len(rules))
 	failed := make([]error, len(rules), len(rules)+2)
-	if o.Coverage && len(rules) > 0 {
-		NewPass(ctx, &rules[0], repo, o.Cluster, &shared).Fleet()
+	if len(rules) == 0 {
+		return Outcome{}, ctx.Err()
+	}
+	first := NewPass(ctx, &rules[0], repo, o.Cluster, &shared)
+	if o.Whole == nil { // rules for a part of a repository seldom ask for the clusters
+		if _, err := bounds.Whole(bounds.Unit{Kind: "evaluation", Name: "the clusters"}, func() (*reconcile.Fleet, error) { return first.Fleet(), nil }); err != nil {
+			return unfinished(repo), ctx.Err()
+		}
 	}
 	var done atomic.Int64
 	var wg sync.WaitGroup
@@ -109,24 +115,28 @@ func Run(ctx context.Context, repo *repository.Repository, rules []Rule, o RunOp
 		})
 	}
 	wg.Wait()
-	if err := errors.Join(append(failed, shared.Err(), ctx.Err())...); err != nil {
+	var over *bounds.Error // then some rules have not ended, and only what is certain is read
+	if err := errors.Join(append(failed, shared.Err(), ctx.Err())...); err != nil && (ctx.Err() != nil || !errors.As(err, &over)) {
 		return Outcome{}, err
 	}
-	if fleet := shared.fleets.fleet; fleet != nil && o.Reconciled != nil {
-		if err := o.Reconciled(fleet); err != nil {
+	if over != nil && o.Whole != nil {
+		return unfinished(repo), nil
+	}
+	if o.Reconciled != nil && shared.fleets.fleet != nil {
+		if err := o.Reconciled(shared.fleets.fleet); err != nil {
 			return Outcome{}, err
 		}
 	}
 	var out Outcome
 	out.Clusters, out.Builds, out.Objects = shared.applied(o.Cluster)
-	if shared.fleets.fleet != nil && len(passes) > 0 {
-		out.cover(passes[0], &shared)
+	if shared.fleets.fleet != nil && over == nil {
+		out.cover(first, &shared)
 	}
 	for _, p := range passes {
 		out.gather(p, o.Severities)
 	}
-	if len(passes) > 0 && (len(out.Findings)+len(out.Unresolved) > 0 || out.Coverage != nil) {
-		passes[0].Fleet().Know(repo.Lines()) // whichever rules run, the same is hidden
+	if len(out.Findings)+len(out.Unresolved) > 0 || out.Coverage != nil {
+		first.Fleet().Know(repo.Lines()) // whichever rules run, the same is hidden
 	}
 	out.Findings = onceExceeded(slices.Concat(out.Findings, Measured(), unread(repo)))
 	if o.Baseline != nil {
@@ -137,6 +147,13 @@ func Run(ctx context.Context, repo *repository.Repository, rules []Rule, o RunOp
 	}
 	out.shorten(repo.Lines())
 	return out, nil
+}
+
+// unfinished returns the outcome of a run that was over before its rules: what exceeds a limit.
+func unfinished(repo *repository.Repository) Outcome {
+	out := Outcome{Findings: onceExceeded(slices.Concat(Measured(), unread(repo)))}
+	out.shorten(repo.Lines())
+	return out
 }
 
 // cover adds the coverage.
@@ -210,7 +227,8 @@ func (out *Outcome) ignore(repo *repository.Repository, rules []Rule, passes []*
 		if r.Ignoring == nil {
 			continue
 		}
-		if err := guarded(&rules[i], func() { r.Ignoring(passes[i], ig) }); err != nil {
+		var over *bounds.Error
+		if err := guarded(&rules[i], func() { r.Ignoring(passes[i], ig) }); err != nil && !errors.As(err, &over) {
 			return err
 		}
 		out.gather(passes[i], o.Severities)
@@ -242,17 +260,13 @@ func (out *Outcome) known(repo *repository.Repository, o RunOptions, of func(id 
 }
 
 // guarded turns a panic of a rule into an error, so that a repository that breaks a rule does not look as if
-// the rule found nothing.
+// the rule found nothing. The error is a *bounds.Error if the run is over before the rule.
 func guarded(r *Rule, run func()) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = fmt.Errorf("rule %s failed on this repository: %v\n%s", r.ID, v, debug.Stack())
 		}
 	}()
-	var refused *bounds.Error
-	err = bounds.Do(bounds.Unit{Kind: "rule", Name: r.ID}, func() error { run(); return nil })
-	if errors.As(err, &refused) {
-		return nil // which Measured reports
-	}
+	_, err = bounds.Whole(bounds.Unit{Kind: "rule", Name: r.ID}, func() (struct{}, error) { run(); return struct{}{}, nil })
 	return err
 }

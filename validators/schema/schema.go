@@ -17,6 +17,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/fluxapi"
+	"github.com/fleetwright/fleetwright/internal/parallel"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/sorting"
@@ -190,7 +191,11 @@ func check(p *rule.Pass) []checked {
 	}
 	sorting.StableFunc(order, func(a, b int) int { return strings.Compare(jobs[a].kind, jobs[b].kind) })
 	results := make([]checked, len(jobs))
-	bounds.Parallel(p.Context, len(jobs), func(i int) { results[order[i]] = jobs[order[i]].run() })
+	parallel.Each(len(jobs), func(i int) {
+		if p.Context.Err() == nil {
+			results[order[i]] = jobs[order[i]].run()
+		}
+	})
 	for _, c := range results {
 		if c.judged {
 			p.SchemaChecked(c.built)
@@ -230,22 +235,19 @@ type work struct {
 // judge validates an object by the schemas of its kind. By a definition that anybody may have
 // written, or if the object is large, that is a unit of work, which may take too long: then it is not judged.
 func (w work) judge(found []*schemas.Schema, object map[string]any, of checked, literal bool) (problems []schemas.Problem, judged bool) {
-	judge := func() error {
-		problems = validate(found, object, schemas.Options{Hints: w.hints, Literal: literal}, w.created(of, object))
-		return nil
+	judge := func() ([]schemas.Problem, error) {
+		return validate(found, object, schemas.Options{Hints: w.hints, Literal: literal}, w.created(of, object)), nil
 	}
 	if !slices.ContainsFunc(found, (*schemas.Schema).Foreign) && !isLarge(object) {
-		_ = judge() // it has no error
+		problems, _ = judge() // it has no error
 		return problems, true
 	}
 	for _, s := range found {
 		s.Prepare()
 	}
 	unit := bounds.Unit{Kind: "document", File: of.file, Line: of.line, Name: of.object.String()}
-	if bounds.Do(unit, judge) != nil {
-		return nil, false // limit-exceeded names it
-	}
-	return problems, true
+	problems, err := bounds.Do(unit, judge)
+	return problems, err == nil // limit-exceeded names what was not judged
 }
 
 func (w work) object(o *repository.Object, use repository.Use) checked {

@@ -7,7 +7,6 @@ import (
 	"path"
 	"strings"
 
-	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/secrets"
 	"github.com/fleetwright/fleetwright/internal/secrets/credential"
@@ -55,7 +54,6 @@ var texts = rule.Analysis[marked]{
 			if err != nil {
 				continue
 			}
-			bounds.GrowRun(len(data) / searched)
 			isText := bytes.IndexByte(data[:min(len(data), fewBytes)], 0) < 0
 			if all += len(data); isText {
 				read += len(data)

@@ -61,35 +61,38 @@ func (e *evaluator) evaluate(ctx context.Context, expression string, input map[s
 	if err != nil && !errors.Is(err, calls.ErrComposed) {
 		return nil, err
 	}
-	var value ref.Val
-	run := func() (err error) {
-		value, err = e.run(ctx, program, given)
-		return err
-	}
+	run := func() (evaluated, error) { return evaluate(ctx, program, given) }
+	var result evaluated
 	if err == nil {
-		err = run()
+		result, err = run()
 	} else { // nothing can be counted: it is measured
-		err = bounds.Do(e.unit, run)
+		result, err = bounds.Do(e.unit, run)
 	}
+	e.spent += result.cost
 	if err != nil {
 		return nil, err
 	}
-	return value.Value(), nil
+	return result.value.Value(), nil
 }
 
-// run runs a program and adds its cost.
-func (e *evaluator) run(ctx context.Context, program cel.Program, given map[string]any) (ref.Val, error) {
+// evaluated is a value and what it costs.
+type evaluated struct {
+	value ref.Val
+	cost  uint64
+}
+
+// evaluate runs a program.
+func evaluate(ctx context.Context, program cel.Program, given map[string]any) (evaluated, error) {
 	value, details, err := program.ContextEval(ctx, given)
+	cost := uint64(mostCost)
 	if details != nil && details.ActualCost() != nil {
-		e.spent += *details.ActualCost()
-	} else {
-		e.spent += mostCost
+		cost = *details.ActualCost()
 	}
 	var cancelled interpreter.EvalCancelledError
 	if errors.As(err, &cancelled) && cancelled.Cause == interpreter.CostLimitExceeded {
-		return nil, count.Errorf("an expression costs more than %d", mostCost)
+		return evaluated{cost: cost}, count.Errorf("an expression costs more than %d", mostCost)
 	}
-	return value, err
+	return evaluated{value, cost}, err
 }
 
 // errTotal is the error for the total cost of the policies of all clusters.

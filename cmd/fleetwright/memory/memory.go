@@ -5,10 +5,12 @@
 package memory
 
 import (
+	"math"
 	"os"
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+	"sync/atomic"
 )
 
 const (
@@ -32,6 +34,17 @@ func tune(env func(string) string) bool {
 	return percent || limit
 }
 
+// most is the number of bytes that the process may use.
+var most = func() *atomic.Int64 {
+	most := &atomic.Int64{}
+	most.Store(math.MaxInt64)
+	return most
+}()
+
+// Limit lets the heap grow to a number of bytes. Before it is larger, Go collects garbage as often as necessary, so that
+// only what is alive counts.
+func Limit(bytes int64) { most.Store(bytes) }
+
 // watchHeap adapts the settings to the live heap after each collection.
 func watchHeap(percent, limit bool) {
 	runtime.AddCleanup(new([16]byte), func(struct{}) {
@@ -48,7 +61,7 @@ func allot(live int64, percent, limit bool) {
 		debug.SetGCPercent(growth(live))
 	}
 	if limit {
-		debug.SetMemoryLimit(max(enough, 2*live))
+		debug.SetMemoryLimit(min(max(enough, 2*live), most.Load()))
 	}
 }
 

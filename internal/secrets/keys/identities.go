@@ -100,15 +100,6 @@ func DefaultFile(env func(string) string) string {
 	return filepath.Join(dir, "sops", "age", "keys.txt")
 }
 
-// Files returns the files that Find may read.
-func Files(env func(string) string) []string {
-	all := []string{env("SOPS_AGE_KEY_FILE"), env("SOPS_AGE_SSH_PRIVATE_KEY_FILE"), DefaultFile(env)}
-	for _, name := range sshNames {
-		all = append(all, filepath.Join(home(env), ".ssh", name))
-	}
-	return all
-}
-
 // sshNames are the names of the private keys in ~/.ssh.
 var sshNames = []string{"id_ed25519", "id_rsa"}
 
