@@ -14,6 +14,10 @@ import (
 	"unicode"
 
 	"filippo.io/age"
+
+	"github.com/fleetwright/fleetwright/internal/bounds"
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
 // What a stranger puts where a repository has names and values: each begins where a line begins,
@@ -386,5 +390,26 @@ func git(t *testing.T, dir string, args ...string) {
 	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("git %s: %v\n%s", args, err, out)
+	}
+}
+
+// TestExceededSteersNothing: the names of a unit of work that takes too long steer nothing, in any format.
+func TestExceededSteersNothing(t *testing.T) {
+	for _, stranger := range strangers {
+		e := &bounds.Error{Unit: bounds.Unit{Kind: "build", File: fileName(stranger), Line: 1, Name: stranger}, What: "takes more than 30s"}
+		for _, format := range append([]string{formatText}, reportFormats...) {
+			var out bytes.Buffer
+			v := validation{streams: streams{out: &out, env: func(string) string { return "" }}, flags: &validateFlags{format: format},
+				report: finding.NewReport([]finding.Finding{rule.OfUnit(e)}, nil, finding.Summary{})}
+			if err := v.write(nil); err != nil {
+				t.Fatal(err)
+			}
+			steersNothing(t, format, out.String(), format == formatGitHub)
+			if !strings.Contains(strings.ToLower(out.String()), "forged") {
+				t.Errorf("%s does not name the unit:\n%.3000s", format, out.String())
+			}
+		}
+		_, text := explain(e)
+		steersNothing(t, "the error", text, false)
 	}
 }

@@ -5,8 +5,8 @@
 // checkout in the folder, it uses the files of that checkout. It prints a report, and exits with 1 if there is
 // a difference.
 //
-// With -bounds it validates each repository instead, and prints which share of the limits the run uses; it
-// exits with 1 if one is exceeded.
+// With -same it validates each repository several times instead: alone, on one processor, with a low priority, and on
+// a busy machine. It exits with 1 if two reports of a repository differ.
 //
 // The repositories must be trusted: kustomize runs on a copy of each. It has no git on its PATH and only a
 // proxy that does not answer, so remote bases that Fleetwright does not fetch are not built.
@@ -36,14 +36,15 @@ func main() {
 	repos := flag.String("repos", "", "compare each folder in this `DIR`")
 	kustomize := flag.String("kustomize", "kustomize", "the kustomize `COMMAND`")
 	library := flag.Bool("library", false, "build with Flux's library in place of the command")
-	command := flag.String("bounds", "", "validate each folder with this fleetwright `COMMAND`, and report how near it comes to the bounds")
+	command := flag.String("same", "", "validate each folder several times with this fleetwright `COMMAND`, and compare the reports")
+	runs := flag.Int("runs", 10, "how often, for -same")
 	flag.Parse()
 	if *command != "" {
-		reached, err := nearBounds(context.Background(), os.Stdout, *repos, *command)
+		different, err := sameReports(context.Background(), os.Stdout, *repos, *command, *runs)
 		if err != nil {
 			fail(err)
 		}
-		if reached {
+		if different {
 			os.Exit(1)
 		}
 		return

@@ -14,23 +14,22 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// Exceeded is limit-exceeded. It reports counted limits; rule.Run itself reports the measured ones after all
-// rules have run.
+// Exceeded is limit-exceeded. It reports counted limits; rule.Run itself reports the guards after all rules have run.
 var Exceeded = rule.Rule{
 	ID:       rule.LimitExceeded,
 	Title:    "a part of the repository exceeds a limit and was not checked",
 	Severity: finding.Error,
-	Why: `A validated repository may come from a stranger. Each unit of work (the build of a Kustomization, the rendering
-of a chart, the rules of a CustomResourceDefinition) therefore has a limit for CPU time and memory, which grows
-with the size of the repository. Some counts have fixed limits: bytes, documents, aliases, digits of a number,
-the size of a regular expression, the cost of a rule and others (docs/security.md). No public repository that
-was tested reaches these limits.
+	Why: `A validated repository may come from a stranger, and a few lines of it may keep a library busy for hours.
+Therefore what is known to explode has a fixed limit: bytes, documents, aliases, digits of a number, the size of a
+regular expression, the cost of a rule and others. Each unit of work (the build of a Kustomization, the rendering of a
+chart) may also take 30 seconds, and the whole run 10 minutes and 2 GiB of memory (docs/security.md). No public
+repository that was tested reaches these limits.
 
-A unit that exceeds its limit is stopped and was not checked: the other findings say nothing about it. That is
-an error, so that a change that is too large to check never passes as a change without findings.`,
+What exceeds a limit was not checked: the other findings say nothing about it. That is an error, so that a change that
+is too large to check never passes as a change without findings.`,
 	Fix: `Look at the file: an alias, a variable, a patch or a template in it may multiply itself. If the repository
-really needs more, pass --timeout and --memory: a unit may use a quarter of the timeout. A fixed limit cannot be
-raised: split the file or object that the message names.`,
+really needs more time or memory, pass --timeout or --memory. A fixed limit cannot be raised: split the file or object
+that the message names.`,
 	Run: exceeded,
 }
 

@@ -1,0 +1,90 @@
+//go:build tools
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+)
+
+// conditions are the ways in which sameReports runs a command.
+var conditions = []struct {
+	name   string
+	prefix []string // before the command
+	env    string
+	busy   int // loops beside the command
+}{
+	{name: "alone"},
+	{name: "on one processor", env: "GOMAXPROCS=1"},
+	{name: "with nice -n 19", prefix: []string{"nice", "-n", "19"}},
+	{name: "beside 8 busy loops", busy: 8},
+}
+
+// sameReports validates each folder in repos several times in each condition, prints the slowest run, and reports
+// whether a run printed another report than the first one.
+func sameReports(ctx context.Context, out io.Writer, repos, command string, runs int) (different bool, err error) {
+	dirs, err := filepath.Glob(filepath.Join(repos, "*"))
+	if err != nil || len(dirs) == 0 {
+		return false, errors.Join(err, fmt.Errorf("no folders in %q", repos))
+	}
+	first := map[string][]byte{}
+	for _, c := range conditions {
+		stop := loops(ctx, c.busy)
+		var slowest time.Duration
+		count, unlike := 0, 0
+		for _, dir := range dirs {
+			for range runs {
+				began := time.Now()
+				report, err := reportOf(ctx, append(c.prefix[:len(c.prefix):len(c.prefix)], command), dir, c.env)
+				if err != nil {
+					stop()
+					return false, fmt.Errorf("%s: %w", filepath.Base(dir), err)
+				}
+				slowest = max(slowest, time.Since(began))
+				count++
+				if first[dir] == nil {
+					first[dir] = report
+				}
+				if !bytes.Equal(report, first[dir]) {
+					unlike++
+					_, _ = fmt.Fprintf(out, "%s, %s: the report differs\n", filepath.Base(dir), c.name)
+				}
+			}
+		}
+		stop()
+		_, _ = fmt.Fprintf(out, "%-20s %3d repositories, %4d runs, %d different; the slowest took %s\n", c.name, len(dirs), count, unlike, slowest.Round(100*time.Millisecond))
+		different = different || unlike > 0
+	}
+	return different, nil
+}
+
+// reportOf returns what validate prints about a folder.
+func reportOf(ctx context.Context, command []string, dir, env string) ([]byte, error) {
+	command = append(command, "validate", dir, "--format", "json")
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd.Env = os.Environ()
+	if env != "" {
+		cmd.Env = append(cmd.Env, env)
+	}
+	report, err := cmd.Output()
+	if exit := (*exec.ExitError)(nil); err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) {
+		return nil, err
+	}
+	return report, nil
+}
+
+// loops starts programs that do nothing but run, and returns the function that ends them.
+func loops(ctx context.Context, n int) (stop func()) {
+	ctx, stop = context.WithCancel(ctx)
+	for range n {
+		_ = exec.CommandContext(ctx, "sh", "-c", "while :; do :; done").Start() // fewer of them only make it easier
+	}
+	return stop
+}
