@@ -36,6 +36,10 @@ demo: build ## the main job on the examples, in a page
 FLUX_OPERATOR  = $(shell $(GO) mod download -json github.com/controlplaneio-fluxcd/flux-operator@v0.58.0 | sed -n 's/.*"Dir": "\(.*\)".*/\1/p')
 FLUX_MANIFESTS = $(FLUX_OPERATOR)/config/data/flux/v2.9.4
 
+.PHONY: flux-manifests
+flux-manifests: # the folder, for tests that are run by hand
+	@echo "$(FLUX_MANIFESTS)"
+
 # The modules of the gate, besides that of the linter, which nothing but a new version of it changes.
 GATE_MODULES := . tools/house tools/schemas tools/specschema
 

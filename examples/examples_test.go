@@ -36,6 +36,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/secrets"
 	"github.com/fleetwright/fleetwright/internal/specs"
+	"github.com/fleetwright/fleetwright/internal/testflux"
 	"github.com/fleetwright/fleetwright/internal/testpeer"
 	"github.com/fleetwright/fleetwright/internal/tree"
 	fluxrender "github.com/fleetwright/fleetwright/render"
@@ -218,7 +219,6 @@ func validated(t *testing.T, target tree.Target) finding.Report {
 
 // Every kustomization of every target builds with the real kustomize.
 func TestKustomizeBuilds(t *testing.T) {
-	needFluxManifests(t)
 	systems := 0
 	for _, name := range names {
 		dir := write(t, name)
@@ -455,15 +455,13 @@ func load(t *testing.T, name string) *v1alpha1.Spec {
 	return spec
 }
 
-// render renders with Flux's real manifests where FLUX_MANIFESTS names them, and
-// with a namespace in their place elsewhere.
+// render renders with Flux's real manifests.
 func render(t *testing.T, spec *v1alpha1.Spec) []tree.Target {
 	t.Helper()
-	components := []byte("apiVersion: v1\nkind: Namespace\nmetadata:\n  name: flux-system\n")
-	manifests := os.Getenv("FLUX_MANIFESTS")
-	if manifests != "" && spec.Fleet.Spec.Flux.Install == v1alpha1.InstallBootstrap {
+	var components []byte
+	if spec.Fleet.Spec.Flux.Install == v1alpha1.InstallBootstrap {
 		var err error
-		if components, err = fluxrender.FluxComponents(spec, manifests); err != nil {
+		if components, err = fluxrender.FluxComponents(spec, testflux.Manifests(t)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -589,11 +587,3 @@ func label(labels, name string) string {
 }
 
 func isYAML(p string) bool { return path.Ext(p) == ".yaml" || path.Ext(p) == ".yml" }
-
-// needFluxManifests skips a test whose records hold what is made with them.
-func needFluxManifests(t *testing.T) {
-	t.Helper()
-	if os.Getenv("FLUX_MANIFESTS") == "" {
-		t.Skip("FLUX_MANIFESTS is not set; `make test` sets it")
-	}
-}

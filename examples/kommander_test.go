@@ -1,7 +1,6 @@
 package examples_test
 
 import (
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -17,9 +16,6 @@ import (
 // The definition of the Flux of attached clusters is the Fleet's, whole, in Kommander's
 // namespace, and syncs nothing by itself.
 func TestFluxOfAttachedClusters(t *testing.T) {
-	if os.Getenv("FLUX_MANIFESTS") == "" {
-		t.Skip("FLUX_MANIFESTS is not set; `make test` sets it")
-	}
 	memory := filesys.MakeFsInMemory()
 	for f := range render(t, load(t, "kommander"))[0].Tree.All() {
 		if err := memory.WriteFile("/"+f.Path, f.Content); err != nil {

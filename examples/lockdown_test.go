@@ -1,7 +1,6 @@
 package examples_test
 
 import (
-	"os"
 	"path"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	sigsyaml "sigs.k8s.io/yaml"
 
 	"github.com/fleetwright/fleetwright/generators"
+	"github.com/fleetwright/fleetwright/internal/testflux"
 	"github.com/fleetwright/fleetwright/internal/tree"
 	fluxrender "github.com/fleetwright/fleetwright/render"
 )
@@ -74,10 +74,7 @@ func checkLockdown(t *testing.T, at string, doc []byte) {
 
 // Flux's real manifests, with what the specification changes in them.
 func TestFluxBootstrapIsLockedDown(t *testing.T) {
-	manifests := os.Getenv("FLUX_MANIFESTS")
-	if manifests == "" {
-		t.Skip("FLUX_MANIFESTS is not set; `make test` sets it")
-	}
+	manifests := testflux.Manifests(t)
 	spec := load(t, "classic")
 	components, err := fluxrender.FluxComponents(spec, manifests)
 	if err != nil {
@@ -119,12 +116,9 @@ func TestFluxBootstrapIsLockedDown(t *testing.T) {
 }
 
 // checkFlags holds the controllers of a built flux-system against the flags of
-// the lockdown. Without Flux's real manifests there are none to hold.
+// the lockdown.
 func checkFlags(t *testing.T, at string, built []byte) {
 	t.Helper()
-	if os.Getenv("FLUX_MANIFESTS") == "" {
-		return
-	}
 	flags := map[string][]string{}
 	for _, doc := range documents(t, tree.File{Content: built}) {
 		var d appsv1.Deployment

@@ -230,7 +230,7 @@ func TestReferencesAreBounded(t *testing.T) {
 // FuzzDefinition: no schema and no object of anybody's makes it panic.
 func FuzzDefinition(f *testing.F) {
 	f.Add(definitionText, "spec: {min: 3, max: 2, tags: [a, a], port: x, entries: [{name: a}, {name: a}], template: {metadata: 1}}")
-	f.Add(jsonOf("integer"), "spec: {size: a}\nmetadata: {labels: {1: 2}}")
+	f.Add(jsonOf("integer"), "spec: {size: a}\nmetadata: {labels: {\"1\": 2}}")
 	f.Fuzz(func(t *testing.T, definition, in string) {
 		props, ok := decode(definition)
 		o, isMap := decode(in)

@@ -69,12 +69,12 @@ func (c *canaries) sync() {
 		c.look(when)
 	}
 	declared("")
-	c.fails(nil, "fleetwright", "secrets", "sync") // the variable isn't set
+	c.fails(2, nil, "fleetwright", "secrets", "sync") // the variable isn't set
 	absent("without the variable")
-	c.fails(env, "sh", "-c", "ulimit -f 0; exec fleetwright secrets sync")
+	c.fails(3, env, "sh", "-c", "ulimit -f 0; exec fleetwright secrets sync")
 	absent("the disk is full")
 	declared("        - {name: d, from: {file: ./nowhere}}\n")
-	c.fails(env, "fleetwright", "secrets", "sync")
+	c.fails(2, env, "fleetwright", "secrets", "sync")
 	absent("a file isn't there")
 
 	declared("")
@@ -89,11 +89,11 @@ func (c *canaries) sync() {
 		"no key opens it": slices.Concat(more, []string{"HOME=" + c.t.TempDir()}),
 		"a corrupt key":   slices.Concat(more, []string{"HOME=" + c.t.TempDir(), "SOPS_AGE_KEY=AGE-SECRET-KEY-1" + c.word("corrupt")}),
 	} {
-		c.fails(failing, "fleetwright", "secrets", "sync")
+		c.fails(3, failing, "fleetwright", "secrets", "sync")
 		c.unchanged(when, there)
 		c.look(when)
 	}
-	c.fails(more, "sh", "-c", "ulimit -f 0; exec fleetwright secrets sync")
+	c.fails(3, more, "sh", "-c", "ulimit -f 0; exec fleetwright secrets sync")
 	c.unchanged("the disk is full", there)
 	if out, err := c.runWith(more, "fleetwright", "secrets", "sync", "--format", "json"); err != nil {
 		c.t.Fatalf("sync: %v\n%s", err, out)
@@ -150,9 +150,9 @@ func (c *canaries) newcomer(files []string) {
 	c.addToRule(spec, bob)
 	asBob := []string{"HOME=" + c.t.TempDir(), "SOPS_AGE_KEY_FILE=" + bob}
 	before := c.contents(files)
-	c.fails(asBob, "fleetwright", "secrets", "updatekeys")
+	c.fails(3, asBob, "fleetwright", "secrets", "updatekeys")
 	c.unchanged("the newcomer gives it to themself", before)
-	c.fails(nil, "sh", "-c", "ulimit -f 0; exec fleetwright secrets updatekeys")
+	c.fails(3, nil, "sh", "-c", "ulimit -f 0; exec fleetwright secrets updatekeys")
 	c.unchanged("the disk is full", before)
 	c.ends(1, "secrets", "updatekeys", "--check")
 	c.unchanged("a check", before)

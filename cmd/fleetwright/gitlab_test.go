@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -28,12 +26,12 @@ type gitlabJob struct {
 	}
 }
 
-// run runs the scripts of the job as a runner does, one after another in one shell.
+// run runs the scripts of the job as a runner does, one after another in one shell. Downloads come from loopback or a folder.
 func (j *gitlabJob) run(t *testing.T, dir string, variables map[string]string) (int, string) {
 	t.Helper()
 	cmd := exec.Command("sh", "-e", "-c", strings.Join(slices.Concat(j.BeforeScript, j.Script), "\n"))
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "TMPDIR="+t.TempDir())
+	cmd.Env = append(os.Environ(), "TMPDIR="+t.TempDir(), "no_proxy=127.0.0.1")
 	for _, set := range []map[string]string{j.Variables, variables} {
 		for name, value := range set {
 			cmd.Env = append(cmd.Env, name+"="+value)
@@ -49,8 +47,19 @@ func (j *gitlabJob) run(t *testing.T, dir string, variables map[string]string) (
 // The template for GitLab runs nothing but the pinned archive, with commands that there are, writes the report
 // and ends as validate does.
 func TestGitLabTemplate(t *testing.T) {
-	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+	downloadWithoutTools(t)
+	checkGitLabTemplate(t, func(folder string) string { return "file://" + folder })
+}
+
+// checkGitLabTemplate runs the job. serve returns the address of a folder.
+func checkGitLabTemplate(t *testing.T, serve func(folder string) string) {
+	t.Helper()
+	if runtime.GOOS != "linux" {
 		t.Skip("the job runs on Linux")
+	}
+	arch, known := map[string]string{"amd64": "AMD64", "arm64": "ARM64"}[runtime.GOARCH]
+	if !known {
+		t.Skip("there is no release for this architecture")
 	}
 	text, err := os.ReadFile("../../templates/gitlab-ci.yml")
 	if err != nil {
@@ -80,7 +89,7 @@ func TestGitLabTemplate(t *testing.T) {
 	if err := os.Chmod(filepath.Join(dir, "fleetwright"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	const archive = "fleetwright_1.2.3_linux_amd64.tar.gz"
+	archive := "fleetwright_1.2.3_linux_" + runtime.GOARCH + ".tar.gz"
 	writeFiles(t, filepath.Join(dir, "v1.2.3"), "x", "")
 	if out, err := exec.Command("tar", "-czf", filepath.Join(dir, "v1.2.3", archive), "-C", dir, "fleetwright").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -89,8 +98,7 @@ func TestGitLabTemplate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(http.FileServer(http.Dir(dir)))
-	defer server.Close()
+	releases, pinned := serve(dir), "FLEETWRIGHT_SHA256_"+arch
 	sum := fmt.Sprintf("%x", sha256.Sum256(content))
 
 	for _, c := range []struct {
@@ -100,8 +108,8 @@ func TestGitLabTemplate(t *testing.T) {
 		calls  string
 	}{
 		{"nothing pinned", 2, map[string]string{"FLEETWRIGHT_VERSION": ""}, ""},
-		{"another archive", 3, map[string]string{"FLEETWRIGHT_SHA256_AMD64": strings.Repeat("0", 64)}, ""},
-		{"no checksum", 3, map[string]string{"FLEETWRIGHT_SHA256_AMD64": ""}, ""},
+		{"another archive", 3, map[string]string{pinned: strings.Repeat("0", 64)}, ""},
+		{"no checksum", 3, map[string]string{pinned: ""}, ""},
 		{"no findings", 0, nil, "validate --format gitlab -- .\nvalidate --format text -- .\n"},
 		{"findings", 1, map[string]string{"STATUS": "1", "FLEETWRIGHT_FLAGS": "--fail-on warning", "FLEETWRIGHT_PATH": "a b; exit 0"},
 			"validate --fail-on warning --format gitlab -- a b; exit 0\nvalidate --fail-on warning --format text -- a b; exit 0\n"},
@@ -114,7 +122,7 @@ func TestGitLabTemplate(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			variables := map[string]string{
-				"FLEETWRIGHT_VERSION": "v1.2.3", "FLEETWRIGHT_SHA256_AMD64": sum, "FLEETWRIGHT_RELEASES": server.URL, "CALLS": calls, "STATUS": "0",
+				"FLEETWRIGHT_VERSION": "v1.2.3", pinned: sum, "FLEETWRIGHT_RELEASES": releases, "CALLS": calls, "STATUS": "0",
 			}
 			for name, value := range c.set {
 				variables[name] = value

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +18,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/fleetwright/fleetwright/internal/testflux"
 	"github.com/fleetwright/fleetwright/internal/testpeer"
 )
 
@@ -73,7 +75,7 @@ func TestScripts(t *testing.T) { runScripts(t, scriptsToRun(t)) }
 // runScripts runs scripts. The lines in them with the condition peers run other tools, and only with the build tag peers.
 func runScripts(t *testing.T, files []string) {
 	t.Helper()
-	manifests := os.Getenv("FLUX_MANIFESTS")
+	manifests := testflux.Manifests(t)
 	functions, err := filepath.Abs("../../functions")
 	if err != nil {
 		t.Fatal(err)
@@ -102,8 +104,6 @@ func runScripts(t *testing.T, files []string) {
 		},
 		Condition: func(name string) (bool, error) {
 			switch name {
-			case "flux-manifests":
-				return manifests != "", nil
 			case "peers":
 				return peers, nil
 			case "root":
@@ -111,7 +111,7 @@ func runScripts(t *testing.T, files []string) {
 			}
 			return false, errors.New("unknown condition")
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": status, "copytree": copyTree, "agekey": ageKey},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": status, "copytree": copyTree, "agekey": ageKey, "sametree": sameTree},
 	})
 }
 
@@ -160,6 +160,40 @@ func copyTree(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: copytree FROM TO")
 	}
 	ts.Check(os.CopyFS(ts.MkAbs(args[1]), os.DirFS(args[0])))
+}
+
+// sameTree compares the files of two folders, which testscript's cmp doesn't: sametree A B.
+func sameTree(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: sametree A B")
+	}
+	var texts [2]map[string]string
+	for i, dir := range args {
+		texts[i] = map[string]string{}
+		ts.Check(filepath.WalkDir(ts.MkAbs(dir), func(file string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			data, err := os.ReadFile(file)
+			if err != nil {
+				return err
+			}
+			name, err := filepath.Rel(ts.MkAbs(dir), file)
+			texts[i][name] = string(data)
+			return err
+		}))
+	}
+	for name, text := range texts[0] {
+		if other, found := texts[1][name]; !found || other != text {
+			ts.Fatalf("%s and %s differ in %s", args[0], args[1], name)
+		}
+	}
+	if len(texts[0]) != len(texts[1]) {
+		ts.Fatalf("%s has %d files, and %s %d", args[0], len(texts[0]), args[1], len(texts[1]))
+	}
+	if len(texts[0]) == 0 {
+		ts.Fatalf("%s has no files", args[0])
+	}
 }
 
 func TestEveryCommandHasAScript(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -24,52 +25,57 @@ func gitTrusts(t *testing.T, dir string, env ...string) bool {
 	return err == nil
 }
 
-// TestOwner gives repositories, and parts of them, to others, and compares with git.
-func TestOwner(t *testing.T) {
-	needGit(t)
-	if os.Geteuid() != 0 {
-		t.Skip("only root gives files away")
+// ownedPlace is a repository; as another user, everything in it belongs to somebody else.
+type ownedPlace struct {
+	dir     string
+	another bool
+}
+
+// ownedPlaces are repositories of which all, some or no parts belong to others. Only root can create those with some.
+func ownedPlaces(t *testing.T, other int) map[string]ownedPlace {
+	t.Helper()
+	own := func() string { return normal(t, map[string]string{"a": "1"}) }
+	linked := func() string {
+		at := filepath.Join(tempDir(t), "linked")
+		git(t, own(), "worktree", "add", "-q", "-b", "side", at)
+		return at
 	}
-	const other, third = 12345, 12346
-	chown := func(t *testing.T, id int, paths ...string) {
-		t.Helper()
-		for _, path := range paths {
-			if err := os.Lchown(path, id, id); err != nil {
+	places := map[string]ownedPlace{
+		"own": {own(), false}, "bare own": {seeded(t), false}, "linked own": {linked(), false},
+		"as another": {own(), true}, "bare as another": {seeded(t), true}, "linked as another": {linked(), true},
+	}
+	if os.Geteuid() != 0 {
+		return places
+	}
+	given := func(dir string, parts ...string) ownedPlace {
+		for _, part := range parts {
+			if err := os.Lchown(filepath.Join(dir, part), other, other); err != nil {
 				t.Fatal(err)
 			}
 		}
+		return ownedPlace{dir, false}
 	}
-	type place struct{ dir string }
-	places := map[string]func(t *testing.T) place{
-		"own": func(t *testing.T) place { return place{dir: normal(t, map[string]string{"a": "1"})} },
-		"work": func(t *testing.T) place {
-			d := normal(t, map[string]string{"a": "1"})
-			chown(t, other, d)
-			return place{dir: d}
-		},
-		"git": func(t *testing.T) place {
-			d := normal(t, map[string]string{"a": "1"})
-			chown(t, other, filepath.Join(d, ".git"))
-			return place{dir: d}
-		},
-		"both": func(t *testing.T) place {
-			d := normal(t, map[string]string{"a": "1"})
-			chown(t, other, d, filepath.Join(d, ".git"))
-			return place{dir: d}
-		},
-		"bare":     func(t *testing.T) place { d := seeded(t); chown(t, other, d); return place{dir: d} },
-		"bare own": func(t *testing.T) place { return place{dir: seeded(t)} },
-		"linked": func(t *testing.T) place {
-			d := normal(t, map[string]string{"a": "1"})
-			linked := filepath.Join(tempDir(t), "linked")
-			git(t, d, "worktree", "add", "-q", "-b", "side", linked)
-			chown(t, other, filepath.Join(linked, ".git"))
-			return place{dir: linked}
-		},
-	}
+	places["work"] = given(own(), ".")
+	places["git"] = given(own(), ".git")
+	places["both"] = given(own(), ".", ".git")
+	places["bare"] = given(seeded(t), ".")
+	places["linked"] = given(linked(), ".git")
+	return places
+}
+
+// TestOwner compares with git which repositories are trusted.
+func TestOwner(t *testing.T) {
+	needGit(t)
+	const other, third = 12345, 12346
+	defer func(before func() int) { userID = before }(userID)
 	trusted := 0
-	for name, build := range places {
-		at := build(t)
+	for name, at := range ownedPlaces(t, other) {
+		userID = os.Geteuid
+		var who []string
+		if at.another {
+			userID = func() int { return os.Geteuid() + 4321 }
+			who = []string{"GIT_TEST_ASSUME_DIFFERENT_OWNER=1"}
+		}
 		home := tempDir(t)
 		for _, config := range []string{
 			"", "[safe]\n\tdirectory = *\n", "[safe]\n\tdirectory = " + at.dir + "\n", "[safe]\n\tdirectory = " + at.dir + "/elsewhere\n",
@@ -78,7 +84,7 @@ func TestOwner(t *testing.T) {
 		} {
 			write(t, home, map[string]string{".gitconfig": config, "more": "[safe]\n\tdirectory = " + at.dir + "\n"})
 			for _, sudo := range []string{"", fmt.Sprint(other), fmt.Sprint(third), "x", "0"} {
-				env := []string{"HOME=" + home}
+				env := append(slices.Clone(who), "HOME="+home)
 				if sudo != "" {
 					env = append(env, "SUDO_UID="+sudo)
 				}
@@ -94,7 +100,7 @@ func TestOwner(t *testing.T) {
 		}
 		// The repository's own configuration says nothing of it.
 		git(t, "", "-c", "safe.directory=*", "-C", at.dir, "config", "safe.directory", "*")
-		want := gitTrusts(t, at.dir, "HOME="+tempDir(t))
+		want := gitTrusts(t, at.dir, append(who, "HOME="+tempDir(t))...)
 		if _, err := Open(t.Context(), at.dir, "", Options{Env: environ("GIT_CONFIG_NOSYSTEM=1")}); errors.Is(err, ErrOwner) == want {
 			t.Errorf("%s, by itself: %v, and git trusts it: %t", name, err, want)
 		}
@@ -104,7 +110,7 @@ func TestOwner(t *testing.T) {
 	}
 }
 
-// TestOwnerOfOthers is TestOwner for a user who can give nothing away.
+// TestOwnerOfOthers: the error says how to trust a repository, and git's patterns of folders are understood.
 func TestOwnerOfOthers(t *testing.T) {
 	dir := normal(t, map[string]string{"a": "1"})
 	defer func(before func() int) { userID = before }(userID)

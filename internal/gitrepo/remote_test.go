@@ -235,7 +235,7 @@ func served(t *testing.T, dir string) *httptest.Server {
 	t.Helper()
 	exe, err := exec.LookPath("git")
 	if err != nil {
-		t.Skip("git is not on PATH")
+		t.Fatal(err)
 	}
 	git(t, dir, "config", "http.receivepack", "true")
 	handler := &cgi.Handler{Path: exe, Args: []string{"http-backend"}, Stderr: os.Stderr,

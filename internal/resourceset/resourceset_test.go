@@ -9,17 +9,14 @@ import (
 	"testing"
 
 	"github.com/fleetwright/fleetwright/internal/located"
+	"github.com/fleetwright/fleetwright/internal/testflux"
 	"sigs.k8s.io/yaml"
 )
 
 // TestResourceSetsAgainstOperator makes the objects of the operator's own examples, and compares
 // them with those that its builder makes.
 func TestResourceSetsAgainstOperator(t *testing.T) {
-	manifests := os.Getenv("FLUX_MANIFESTS")
-	if manifests == "" {
-		t.Skip("FLUX_MANIFESTS names no folder of manifests in the operator's module")
-	}
-	dir := filepath.Join(manifests, "../../../../internal/builder/testdata/resourceset")
+	dir := filepath.Join(testflux.Manifests(t), "../../../../internal/builder/testdata/resourceset")
 	wanted, err := filepath.Glob(filepath.Join(dir, "*.golden.yaml"))
 	if err != nil || len(wanted) < 7 {
 		t.Fatalf("%d examples in %s: %v", len(wanted), dir, err)

@@ -25,7 +25,7 @@ func diffOf(tb testing.TB, p *Plan, color bool) string {
 func TestDiffApplies(t *testing.T) {
 	git, err := exec.LookPath("git")
 	if err != nil {
-		t.Skip("git is not on PATH")
+		t.Fatal(err)
 	}
 	lines := strings.Repeat("line\n", 20)
 	before := Memory{

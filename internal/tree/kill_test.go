@@ -129,12 +129,9 @@ const (
 	envWhat = "TREE_TEST_KILL_WHAT"
 )
 
-// TestKilledChild runs in the child process.
-func TestKilledChild(t *testing.T) {
-	dir := os.Getenv(envDir)
-	if dir == "" {
-		t.Skip("runs as the child of TestKilledProcess")
-	}
+// killedChild is what the child process does.
+func killedChild(t *testing.T, dir string) {
+	t.Helper()
 	at, err := strconv.ParseInt(os.Getenv(envStep), 10, 64)
 	if err != nil {
 		t.Fatal(err)
@@ -165,7 +162,7 @@ func TestKilledChild(t *testing.T) {
 // the step was reached.
 func child(t *testing.T, what, dir string, step int) bool {
 	t.Helper()
-	cmd := exec.Command(os.Args[0], "-test.run=^TestKilledChild$")
+	cmd := exec.Command(os.Args[0], "-test.run=^TestKilledProcess$")
 	cmd.Env = append(os.Environ(), envWhat+"="+what, envDir+"="+dir, envStep+"="+strconv.Itoa(step))
 	out, err := cmd.CombinedOutput()
 	if err == nil {
@@ -182,6 +179,10 @@ func child(t *testing.T, what, dir string, step int) bool {
 // at each step of a write, and, for one write that had been decided, at each
 // step of its recovery.
 func TestKilledProcess(t *testing.T) {
+	if dir := os.Getenv(envDir); dir != "" {
+		killedChild(t, dir)
+		return
+	}
 	if testing.Short() {
 		t.Skip("starts many processes")
 	}

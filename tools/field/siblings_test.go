@@ -137,7 +137,7 @@ func checkout(t *testing.T, repos, name, remote string, branches map[string]stri
 
 func TestSourcesAreSiblings(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("git is not on PATH")
+		t.Fatal(err)
 	}
 	repos := t.TempDir()
 	checkout(t, repos, "acme+fleet", "", map[string]string{"main": fleetFiles})

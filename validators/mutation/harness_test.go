@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"os"
 	"path"
 	"regexp"
 	"slices"
@@ -19,6 +18,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/internal/testflux"
 	"github.com/fleetwright/fleetwright/render"
 	"github.com/fleetwright/fleetwright/validators"
 	"github.com/fleetwright/fleetwright/validators/rule"
@@ -181,7 +181,6 @@ type example struct {
 	// rules of all profiles; that of the platform with the tenants' repositories
 	// at hand has no name.
 	unbroken map[string]func() (finding.Report, error)
-	skip     string
 	err      error
 }
 
@@ -208,9 +207,9 @@ var examples = func() map[string]func() *example {
 // newExample renders an example. What Flux itself is made of, those that install it
 // by bootstrap need from outside.
 func newExample(name string) *example {
-	manifests := os.Getenv("FLUX_MANIFESTS")
-	if (name == "classic" || name == "kommander") && manifests == "" {
-		return &example{skip: "FLUX_MANIFESTS is not set; `make test` sets it"}
+	manifests, err := testflux.Folder()
+	if err != nil {
+		return &example{err: err}
 	}
 	source, err := render.FromFolder(path.Join("..", "..", "examples", name), manifests)
 	if err != nil {
@@ -241,7 +240,7 @@ func newExample(name string) *example {
 	return e
 }
 
-// load returns an example, or skips or fails the test where it cannot be rendered.
+// load returns an example, or fails the test where it cannot be rendered.
 func load(t *testing.T, name string) *example {
 	t.Helper()
 	render, known := examples[name]
@@ -251,9 +250,6 @@ func load(t *testing.T, name string) *example {
 	e := render()
 	if e.err != nil {
 		t.Fatal(e.err)
-	}
-	if e.skip != "" {
-		t.Skip(e.skip)
 	}
 	return e
 }

@@ -16,13 +16,12 @@ type Repository struct {
 	Dir string // its work tree
 }
 
-// Git adds a Git repository to the server, which serves it with git http-backend at the address that it returns. A test is
-// skipped where there is no git.
+// Git adds a Git repository to the server, which serves it with git http-backend at the address that it returns.
 func (s *Server) Git(t testing.TB, name string) (repository *Repository, address string) {
 	t.Helper()
 	git, err := exec.LookPath("git")
 	if err != nil {
-		t.Skip("there is no git")
+		t.Fatal(err)
 	}
 	root := t.TempDir()
 	r := &Repository{t, filepath.Join(root, name)}
