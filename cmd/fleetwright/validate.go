@@ -418,7 +418,11 @@ func (v *validation) lines() func(file string, line int) (string, bool) {
 // write prints the report in its format. failed is the error if there is no report.
 func (v *validation) write(failed error) error {
 	if v.flags.format == formatText {
-		return finding.WriteText(v.out, v.report, finding.TextOptions{Color: v.colour(), Source: v.lines(), Verbose: v.flags.verbose, Coverage: v.flags.coverage, Duration: time.Since(v.start)})
+		o := finding.TextOptions{Color: v.colour(), Verbose: v.flags.verbose, Coverage: v.flags.coverage, Duration: time.Since(v.start)}
+		if v.repo != nil {
+			o.Source = v.lines()
+		}
+		return finding.WriteText(v.out, v.report, o)
 	}
 	o := finding.MachineOptions{
 		Rules: v.rules, Version: version.Current().Version, Prefix: fromCheckout(v.dir),
