@@ -19,7 +19,7 @@ func limitFlags(root *cobra.Command, s streams) {
 	flags := root.PersistentFlags()
 	flags.DurationVar(&limits.Time, "timeout", 0, "the longest time that a run may take, such as 2m (default 10m)")
 	flags.Var((*size)(&limits.Memory), "memory", "the most memory that a run may use, such as 4GiB (default 2GiB, or nine tenths of what the container has)")
-	root.PersistentPreRunE = func(c *cobra.Command, args []string) error {
+	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
 		if err := flagsFrom(root.PersistentFlags(), s.env); err != nil {
 			return usage(c, err)
 		}

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,8 +16,6 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/txtar"
-
-	"github.com/fleetwright/fleetwright/internal/bounds"
 )
 
 // What a run may cost: most of the time is one unit that exceeds its guard.
@@ -26,12 +23,6 @@ const (
 	mostTime   = 60 * time.Second
 	mostMemory = 2500 << 20
 	canary     = "canary-5f0c"
-)
-
-// What is said of a unit that exceeds a guard.
-var (
-	takesTime   = "takes more than 30s"
-	takesMemory = fmt.Sprintf("takes more than %d MiB of memory", bounds.DefaultMemory>>20)
 )
 
 // TestHostile runs the command as it is built on hostile repositories. The kernel kills it

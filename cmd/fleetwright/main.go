@@ -30,7 +30,7 @@ func run() int {
 	})
 	defer forget() // before stop, which ends the context too
 	s := streams{in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Getenv}
-	bounds.Start(func() { endExceeded(s) })
+	bounds.Start(time.Now(), func() { endExceeded(s) })
 	quietLibraries()
 	return execute(ctx, os.Args[1:], s)
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
@@ -410,6 +411,6 @@ func TestExceededSteersNothing(t *testing.T) {
 			}
 		}
 		_, text := explain(e)
-		steersNothing(t, "the error", text, false)
+		steersNothing(t, "the error", string(output.Lines(text)), false)
 	}
 }

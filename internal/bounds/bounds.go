@@ -13,7 +13,6 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/sorting"
@@ -21,13 +20,10 @@ import (
 
 // Unit is one piece of work that can be abandoned. The same input always has the same units.
 type Unit struct {
-	// Kind of work, such as "build", "chart", "template", "schema", "file" or "revision".
-	Kind string
-	// File that the work is about, relative to the repository's root; Line is 0 for all of it.
-	File string
-	Line int
-	// Name of the work, such as "Kustomization flux-system/apps"; "" for the file itself.
-	Name string
+	Kind string // such as "build", "chart", "schema", "file" or "revision"
+	File string // what the work is about, relative to the repository's root
+	Line int    // 0 for the whole file
+	Name string // such as "Kustomization flux-system/apps"; "" for the file itself
 }
 
 func (u Unit) String() string {
@@ -49,15 +45,17 @@ type Error struct {
 	Counted bool
 }
 
-func (e *Error) Error() string { return "the " + e.Unit.String() + " " + e.What }
-
-// counted is the start of Error.What for a unit that was not checked because a counter exceeds its limit.
-const counted = "was not checked: "
+func (e *Error) Error() string {
+	if e.Counted {
+		return "the " + e.Unit.String() + " was not checked: " + e.What
+	}
+	return "the " + e.Unit.String() + " " + e.What
+}
 
 // Why returns the message of Error. It omits the unit if a counter exceeded its limit.
 func (e *Error) Why() string {
 	if e.Counted {
-		return strings.TrimPrefix(e.What, counted)
+		return e.What
 	}
 	return e.Error()
 }
@@ -87,7 +85,7 @@ func Refuse(u Unit, why string) {
 
 // Refused returns the error of a unit for which a counter exceeds its limit.
 func Refused(u Unit, why string) *Error {
-	return &Error{Unit: u, What: counted + why, Counted: true}
+	return &Error{Unit: u, What: why, Counted: true}
 }
 
 // Exceeded returns the units that exceeded a guard or a counter in this run, sorted by file, line, kind and name.

@@ -118,6 +118,7 @@ func TestRun(t *testing.T) {
 			if got, want := reported(), "the run "+c.why+": not everything was checked\nthe build of a.yaml was not finished: the run "+c.why; got != want {
 				t.Errorf("reported\n%s\nwant\n%s", got, want)
 			}
+			g.look(now, c.took, 0, 0)
 			if g.look(now.Add(grace), c.took, c.used, c.stacks) {
 				t.Error("the process ends before its time")
 			}

@@ -16,24 +16,17 @@ type Limits struct {
 	Memory int64         // bytes that are alive, and of all stacks
 }
 
-// The defaults, which docs/security.md lists.
+// The guards, which docs/security.md lists. The slowest unit of a public repository takes two seconds.
 const (
 	DefaultTime   = 10 * time.Minute
-	DefaultMemory = 2 << 30
+	DefaultMemory = 2 << 30          // bytes
+	unitTime      = 30 * time.Second // of a unit, by the clock
+	mostLate      = 4                // units that may take longer: each keeps a processor busy
+	mostStacks    = 128 << 20        // bytes: a library that calls itself without end takes more within a second
+	grace         = 5 * time.Second  // for a command to end after the run is over
+	interval      = 10 * time.Millisecond
 
-	// unitTime is the time that a unit may take by the clock. The slowest build of a public repository takes two
-	// seconds, so that a machine with a tenth of a processor has time for it.
-	unitTime = 30 * time.Second
-	// mostLate is the number of units that a run abandons for their time before it is over: each keeps a processor.
-	mostLate = 4
-	// mostStacks is the number of bytes that all stacks together may take: a library that calls itself without end
-	// takes more within a second.
-	mostStacks = 128 << 20
-	// grace is the time between the end of a run and that of its process, if the command has not ended by itself. A
-	// run that is over by a quarter more memory than it may use ends at once.
-	grace = 5 * time.Second
-	// interval is the time between two measurements of memory.
-	interval = 10 * time.Millisecond
+	unfinished = "was not finished: the run "
 )
 
 // guard watches the units of the process.
@@ -43,9 +36,9 @@ type guard struct {
 	over     chan struct{} // closed when no unit may run any more
 
 	mu      sync.Mutex
-	why     string // why the run is over; "" while it is not
-	ended   time.Time
-	late    int // units that were abandoned for their time
+	why     string    // why the run is over; "" while it is not
+	ended   time.Time // when that was noticed
+	late    int       // units that were abandoned for their time
 	running map[*Unit]struct{}
 	met     map[Unit]*Error
 }
@@ -53,13 +46,12 @@ type guard struct {
 // current is the process's guard, nil until Start.
 var current atomic.Pointer[guard]
 
-// Start guards the process from now on. It calls exit, which must end the process, if the run is over and the command
+// Start guards a process that began at a time. It calls exit, which must end the process, if the run is over and the command
 // does not end by itself. Only main calls Start, once.
-func Start(exit func()) {
+func Start(began time.Time, exit func()) {
 	debug.SetMaxStack(2 * DefaultMemory) // the guard must act before Go does, which would print all goroutines
 	g := newGuard()
 	current.Store(g)
-	began := time.Now()
 	// What was alive at the last garbage collection, and all stacks.
 	samples := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
 	go func() {
@@ -94,13 +86,6 @@ func Writing() (done func()) {
 	return sync.OnceFunc(func() { writing.Add(-1) })
 }
 
-// outcome is what became of a unit.
-type outcome[T any] struct {
-	value  T
-	err    error
-	panics error
-}
-
 func run[T any](u Unit, timed bool, work func() (T, error)) (none T, err error) {
 	g := current.Load()
 	if g == nil {
@@ -109,16 +94,17 @@ func run[T any](u Unit, timed bool, work func() (T, error)) (none T, err error) 
 	if err := g.begin(&u, timed); err != nil {
 		return none, err
 	}
-	done := make(chan outcome[T], 1)
+	var value T // these are read only when the work is done
+	var failed, panicked error
+	done := make(chan struct{})
 	go func() {
-		var o outcome[T]
+		defer close(done)
 		defer func() {
 			if v := recover(); v != nil {
-				o.panics = fmt.Errorf("%v\n\n%s", v, debug.Stack())
+				panicked = fmt.Errorf("%v\n\n%s", v, debug.Stack())
 			}
-			done <- o
 		}()
-		o.value, o.err = work()
+		value, failed = work()
 	}()
 	var late <-chan time.Time
 	if timed {
@@ -127,12 +113,12 @@ func run[T any](u Unit, timed bool, work func() (T, error)) (none T, err error) 
 		late = timer.C
 	}
 	select {
-	case o := <-done:
+	case <-done:
 		_ = g.end(&u, false)
-		if o.panics != nil {
-			panic(o.panics)
+		if panicked != nil {
+			panic(panicked)
 		}
-		return o.value, o.err
+		return value, failed
 	case <-late:
 		return none, g.end(&u, true)
 	case <-g.over:
@@ -163,25 +149,23 @@ func (g *guard) end(u *Unit, late bool) error {
 		return nil
 	}
 	if g.late++; g.late == mostLate && g.why == "" {
-		g.finish(time.Now(), fmt.Sprintf("has %d units that take more than %s", mostLate, g.unitTime))
+		g.finish(fmt.Sprintf("has %d units that take more than %s", mostLate, g.unitTime))
 	}
-	return g.record(&Error{Unit: *u, What: fmt.Sprintf("takes more than %s", g.unitTime)})
-}
-
-// record adds an error to those of the run. Of several for one unit it keeps the one that counts first by its text, so
-// that the order of the work does not matter. The caller holds g.mu.
-func (g *guard) record(e *Error) *Error {
-	if known := g.met[e.Unit]; known == nil || known.Counted && e.Counted && e.What < known.What {
-		g.met[e.Unit] = e
-	}
+	e := &Error{Unit: *u, What: fmt.Sprintf("takes more than %s", g.unitTime)}
+	g.record(e)
 	return e
 }
 
-const unfinished = "was not finished: the run "
+// record adds an error to those of the run: one for each unit, in whatever order the work is done. The caller holds g.mu.
+func (g *guard) record(e *Error) {
+	if known := g.met[e.Unit]; known == nil || known.Counted && e.Counted && e.What < known.What {
+		g.met[e.Unit] = e
+	}
+}
 
 // finish ends the run: it abandons the units that are running, and starts no others. The caller holds g.mu.
-func (g *guard) finish(now time.Time, why string) {
-	g.why, g.ended = why, now
+func (g *guard) finish(why string) {
+	g.why = why
 	g.record(&Error{Unit: Unit{Kind: "run"}, What: why + ": not everything was checked"})
 	for u := range g.running {
 		g.record(&Error{Unit: *u, What: unfinished + why})
@@ -198,13 +182,16 @@ func (g *guard) look(now time.Time, took time.Duration, used, stacks int64) (exi
 	switch {
 	case writing.Load() > 0:
 	case g.why != "":
+		if g.ended.IsZero() {
+			g.ended = now
+		}
 		return now.Sub(g.ended) > grace || used+stacks > most+most/4
 	case took > g.limits.Time:
-		g.finish(now, fmt.Sprintf("takes more than %s, which --timeout allows", g.limits.Time))
+		g.finish(fmt.Sprintf("takes more than %s, which --timeout allows", g.limits.Time))
 	case stacks > mostStacks:
-		g.finish(now, "calls itself too deep")
+		g.finish("calls itself too deep")
 	case used+stacks > most:
-		g.finish(now, fmt.Sprintf("takes more than %d MiB of memory, which --memory allows", most>>20))
+		g.finish(fmt.Sprintf("takes more than %d MiB of memory, which --memory allows", most>>20))
 	}
 	return false
 }
