@@ -68,7 +68,7 @@ test-units: ## the tests of the product
 
 .PHONY: race
 race: ## the tests with the race detector, without those that do much, one thing after the other
-	FLUX_MANIFESTS="$(FLUX_MANIFESTS)" CGO_ENABLED=1 $(GO) test -tags $(TAGS) -race -short -timeout $(PATIENCE) $$($(GO) list -tags $(TAGS) ./... | grep -v '/validators/mutation$$\|/examples$$')
+	FLUX_MANIFESTS="$(FLUX_MANIFESTS)" CGO_ENABLED=1 $(GO) test -vet=off -tags $(TAGS) -race -short -timeout $(PATIENCE) $$($(GO) list -tags $(TAGS) ./... | grep -v '/validators/mutation$$\|/examples$$')
 
 .PHONY: lint
 lint: ## golangci-lint
@@ -121,7 +121,7 @@ verify-peers: peers ## run the real tools: their records are what they print, an
 
 .PHONY: e2e
 e2e: build ## the examples on real API servers with real Flux controllers, all in one process on loopback
-	FLUX_MANIFESTS="$(FLUX_MANIFESTS)" ETCD_CLIENT_DEBUG=fatal GOGC=400 CGO_ENABLED=1 $(GO) -C e2e test -tags $(SMALL) -count=1 -timeout $(PATIENCE) -parallel 3 -ldflags='-s -w' -v ./...
+	FLUX_MANIFESTS="$(FLUX_MANIFESTS)" ETCD_CLIENT_DEBUG=fatal GOGC=400 $(GO) -C e2e test -tags $(SMALL) -vet=off -count=1 -timeout $(PATIENCE) -parallel 3 -ldflags='-s -w' -v ./...
 
 .PHONY: bench
 bench: build ## the benchmarks, as ratios against an empty program, the real tools, and ten times less work; REPOS=DIR also measures the checkouts there, CHARTS=DIR the charts of the clones there, ONLY=PART one part
