@@ -5,6 +5,6 @@ set -euo pipefail
 target=${*: -1} folder=${*: -2:1}
 flags=("${@:1:$#-2}")
 status=0
-out=$("${GO:-go}" test "${flags[@]}" -run '^$' -fuzz "^$target\$" "$folder" 2>&1) || status=$?
+out=$("${GO:-go}" test -vet=off "${flags[@]}" -run '^$' -fuzz "^$target\$" "$folder" 2>&1) || status=$?
 printf '%s %s\n%s\n' "$folder" "$target" "$out"
 exit "$status"

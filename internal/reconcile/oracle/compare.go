@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -74,6 +75,7 @@ func (c *Comparer) compare(ctx context.Context, k *reconcile.Kustomization, v *V
 	if err != nil {
 		return err
 	}
+	hide(ks, k)
 	values := valuesOf(k.Cluster)
 	objects, failed := Reconcile(ctx, root, dir, ks, values, c.Build)
 	ours := whyFailed(k)
@@ -83,9 +85,8 @@ func (c *Comparer) compare(ctx context.Context, k *reconcile.Kustomization, v *V
 	if failed == nil && ours != "" {
 		v.Differences = []string{"only Fleetwright fails: " + ours}
 	}
-	if failed != nil && ours != "" && k.Failure == nil {
-		// What is undefined may be defined by hand on the cluster: then it stands as ${NAME}.
-		define(ks, k)
+	// What is undefined may be defined by hand on the cluster: then it stands as ${NAME}.
+	if failed != nil && ours != "" && k.Failure == nil && define(ks, k) {
 		if objects, failed = Reconcile(ctx, root, dir, ks, lenient(values), c.Build); failed != nil {
 			v.Differences = []string{fmt.Sprintf("only Flux fails, with all variables defined: %v", failed)}
 		}
@@ -163,13 +164,37 @@ func whyFailed(k *reconcile.Kustomization) string {
 	return ""
 }
 
-// define defines the variables of a Kustomization that nothing defines.
-func define(ks unstructured.Unstructured, k *reconcile.Kustomization) {
+// hide replaces the values of postBuild.substitute that contain a variable without a known value, as valuesOf does
+// those of ConfigMaps and Secrets.
+func hide(ks unstructured.Unstructured, k *reconcile.Kustomization) {
+	if k.Spec.PostBuild == nil {
+		return
+	}
+	for name := range k.Spec.PostBuild.Substitute {
+		if v := k.Variables[name]; v != nil && !v.Known {
+			_ = unstructured.SetNestedField(ks.Object, "${"+name+"}", "spec", "postBuild", "substitute", name)
+		}
+	}
+}
+
+// variableName matches the names of variables that kustomize-controller allows.
+// Source: github.com/fluxcd/pkg/kustomize v1.39, varsubRegex.
+var variableName = regexp.MustCompile(`^[_[:alpha:]][_[:alpha:][:digit:]]*$`)
+
+// define defines the variables of a Kustomization that nothing defines. It returns false where nothing can define one, as ${1}:
+// there Flux always fails.
+func define(ks unstructured.Unstructured, k *reconcile.Kustomization) bool {
+	for name, v := range k.Variables {
+		if v.Undefined && !variableName.MatchString(name) {
+			return false
+		}
+	}
 	for name, v := range k.Variables {
 		if v.Undefined {
 			_ = unstructured.SetNestedField(ks.Object, "${"+name+"}", "spec", "postBuild", "substitute", name)
 		}
 	}
+	return true
 }
 
 func lenient(values Values) Values {
