@@ -80,7 +80,7 @@ func (v Validation) Options() (validators.Options, error) {
 	if len(rules) == 0 {
 		return validators.Options{}, errors.New("no rule is left to check: all chosen rules are disabled")
 	}
-	return validators.Options{Rules: rules, Severities: v.Severities, Ignore: v.Ignore, Kubernetes: v.Kubernetes, Coverage: v.MinCoverage > 0, Reconcile: reconcile.Options{Roots: v.Roots}}, nil
+	return validators.Options{Rules: rules, Severities: v.Severities, Ignore: v.Ignore, Kubernetes: v.Kubernetes, Reconcile: reconcile.Options{Roots: v.Roots}}, nil
 }
 
 // CheckRoots returns an error if a root is not a folder of the repository.

@@ -277,8 +277,6 @@ type Options struct {
 	BaselineFile string
 	// ReportIgnored includes ignored findings in the report, whatever ignores them.
 	ReportIgnored bool
-	// Coverage asks for the coverage in the report even if no rule evaluates the clusters.
-	Coverage bool
 	// Reconciled, if not nil, is called with the clusters after the rules have run, if any rule has evaluated
 	// them. Its error becomes the error of the run.
 	Reconciled func(*reconcile.Fleet) error
@@ -298,7 +296,7 @@ func Run(ctx context.Context, repo *repository.Repository, opts Options) (findin
 	}
 	out, err := rule.Run(ctx, repo, rules, rule.RunOptions{
 		Cluster: opts.Cluster, Before: opts.Before, Schemas: opts.Schemas, Kubernetes: opts.Kubernetes, Reconcile: opts.Reconcile, Whole: opts.Whole, Known: idsOf(all), Severities: opts.Severities, Selectors: opts.Ignore,
-		Baseline: opts.Baseline, BaselineFile: opts.BaselineFile, ReportIgnored: opts.ReportIgnored, Reconciled: opts.Reconciled, Progress: opts.Progress, Coverage: opts.Coverage,
+		Baseline: opts.Baseline, BaselineFile: opts.BaselineFile, ReportIgnored: opts.ReportIgnored, Reconciled: opts.Reconciled, Progress: opts.Progress,
 	})
 	if err != nil {
 		return finding.Report{}, err

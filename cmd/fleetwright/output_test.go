@@ -17,7 +17,6 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/finding"
-	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
@@ -410,7 +409,8 @@ func TestExceededSteersNothing(t *testing.T) {
 				t.Errorf("%s does not name the unit:\n%.3000s", format, out.String())
 			}
 		}
-		_, text := explain(e)
-		steersNothing(t, "the error", string(output.Lines(text)), false)
+		var told bytes.Buffer
+		streams{err: &told}.fail(e)
+		steersNothing(t, "the error", told.String(), false)
 	}
 }

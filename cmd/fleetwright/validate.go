@@ -245,7 +245,7 @@ func (v *validation) options() (validators.Options, error) {
 	if n := v.flags.minCoverage; n < 0 || n > 100 {
 		return o, &render.BadInput{Err: fmt.Errorf("--min-coverage %d is no percentage", n), Hint: "pass a number from 0 to 100"}
 	}
-	o.Cluster, o.Coverage = v.flags.cluster, v.flags.coverage || v.config.MinCoverage > 0
+	o.Cluster = v.flags.cluster
 	if o.Schemas, err = schemaFolders(v.flags.schemas); err != nil {
 		return o, err
 	}

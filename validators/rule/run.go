@@ -44,8 +44,6 @@ type RunOptions struct {
 	BaselineFile string
 	// ReportIgnored includes ignored findings in the report, whatever ignores them.
 	ReportIgnored bool
-	// Coverage asks for the coverage in the report even if no rule evaluates the clusters.
-	Coverage bool
 	// Reconciled, if not nil, is called with the clusters after the rules have run, if any rule has evaluated
 	// them. Its error becomes the error of the run.
 	Reconciled func(*reconcile.Fleet) error

@@ -131,7 +131,7 @@ func validate(t *testing.T, files []txtar.File) result {
 		t.Fatal(err)
 	}
 	r := result{built: map[string][]string{}}
-	r.report, err = validators.Run(t.Context(), repo, validators.Options{Rules: rules, Coverage: true, Reconcile: reconcile.Options{Sources: sources},
+	r.report, err = validators.Run(t.Context(), repo, validators.Options{Rules: rules, Reconcile: reconcile.Options{Sources: sources},
 		Reconciled: func(fleet *reconcile.Fleet) error {
 			for _, c := range fleet.Clusters {
 				for _, k := range c.Kustomizations {
