@@ -65,13 +65,13 @@ func ruleBombs() []hostileCase {
 		app("rules at nodes in each other", map[string]string{"a.yaml": defined("Foo", nestedRules(20, 40, 0))}),
 		app("rules of a large schema", map[string]string{"a.yaml": defined("Foo", nestedRules(1, 40, 12_000))}),
 		app("rules of many definitions", map[string]string{
-			"a.yaml": repeat(60, func(i int) string { return defined(fmt.Sprint("Foo", i), nestedRules(2, 40, 20)) })}, "the schemas of the repository take more than"),
+			"a.yaml": repeat(60, func(i int) string { return defined(fmt.Sprint("Foo", i), nestedRules(2, 40, 20)) })}),
 		app("rules whose types double", map[string]string{
 			"a.yaml": defined("Foo", top("size([1]"+strings.Repeat(".map(x, {x: x})", 30)+") > 0"))}, "not checked: the schema of example.org/v1 Foo takes more than"),
 		app("rules of many operands", map[string]string{
 			"a.yaml": defined("Foo", top("self.kind == 'a'"+strings.Repeat(" || self.kind == 'a'", 4_000)))}),
 		app("an expression of an authentication", map[string]string{"a.yaml": "apiVersion: k0rdent.mirantis.com/v1beta1\nkind: ClusterAuthentication\nmetadata: {name: people, namespace: kcm-system}\n" +
 			"spec:\n  authenticationConfiguration:\n    jwt:\n    - issuer: {url: 'https://id.example.com', audiences: [kubernetes]}\n      claimMappings:\n        username: {expression: '" +
-			strings.Repeat("[1].map(x, ", 200) + "x" + strings.Repeat(")", 200) + "'}\n"}, "not checked: the configuration of ClusterAuthentication kcm-system/people takes more than"),
+			strings.Repeat("[1].map(x, ", 200) + "x" + strings.Repeat(")", 200) + "'}\n"}),
 	}
 }
