@@ -159,6 +159,8 @@ func bootstrapLimits() map[string]limitCase {
 	verify.runs = "bootstrap verify"
 	long := helmfile("    values: [v.yaml.gotmpl]\n", of+"the template makes a value larger than a bootstrap needs")
 	long.files["bootstrap/v.yaml.gotmpl"] = strings.Repeat("{{ 1 }}", 20_001)
+	repeated := helmfile("    values: [v.yaml.gotmpl]\n", of+"the template repeats its parts more than 1000000 times")
+	repeated.files["bootstrap/v.yaml.gotmpl"] = "{{ range 1001 }}{{ range 1000 }}{{ end }}{{ end }}"
 	called := helmfile("helmfiles:\n"+strings.Repeat("  - path: sub.yaml\n", 201), of+"it uses other helmfiles as bases, or calls them, more than 200 times")
 	called.files["bootstrap/sub.yaml"] = "releases: []\n"
 	inputs := helmfile("", "error: the document of ResourceSet flux-system/a was not checked: it has more than 1000 inputs")
@@ -166,6 +168,6 @@ func bootstrapLimits() map[string]limitCase {
 		strings.Repeat("{a: b}, ", 1001) + "]\n  resources:\n    - {apiVersion: v1, kind: ConfigMap, metadata: {name: << inputs.a >>, namespace: flux-system}}\n"
 	return map[string]limitCase{
 		"indexes of set": set, "indexes of set in verify": verify, "fields of a helmfile": helmfile(fields+"}\n", of+"a part of it has more than 5000 fields"),
-		"actions of a template": long, "helmfiles that are called": called, "inputs of a ResourceSet": inputs,
+		"actions of a template": long, "repetitions of a template": repeated, "helmfiles that are called": called, "inputs of a ResourceSet": inputs,
 	}
 }

@@ -18,7 +18,7 @@ func (e *Engine) Render(dir, text string, data any) (string, error) {
 	if !strings.Contains(text, r.left) {
 		return text, nil
 	}
-	r.dir, r.root, r.depth, r.rewritten, r.out, r.log, r.blocked = dir, nil, 0, map[*parse.Tree]bool{}, nil, nil, nil
+	r.dir, r.root, r.depth, r.steps, r.rewritten, r.out, r.log, r.blocked = dir, nil, 0, 0, map[*parse.Tree]bool{}, nil, nil, nil
 	seen := e.seen
 	out, err := r.run(text, data)
 	e.Exceed(err)
@@ -136,6 +136,9 @@ func (r *rendering) execute(t *template.Template, data any) (string, error) {
 		return "", errNested
 	}
 	defer func() { r.depth-- }()
+	if err := r.step(stepsOfTemplate); err != nil {
+		return "", err
+	}
 	out := &boundedWriter{left: maxTextBytes}
 	if r.out == nil {
 		r.out = out

@@ -1,6 +1,7 @@
 package templates
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -143,4 +144,22 @@ func FuzzRender(f *testing.F) {
 			t.Errorf("%q renders %q, then %q, %v", text, first, second, err)
 		}
 	})
+}
+
+// TestSteps: what a template repeats is counted over loops, loops in each other and includes.
+func TestSteps(t *testing.T) {
+	for text, exceeds := range map[string]bool{
+		`{{ range 990000 }}{{ end }}`:                                    false,
+		`{{ range 1000001 }}{{ end }}`:                                   true,
+		`{{ range 1000 }}{{ range 990 }}{{ end }}{{ end }}`:              false,
+		`{{ range 1000 }}{{ range 1000 }}{{ end }}{{ end }}`:             true,
+		`{{ range until 1000 }}{{ range until 1000 }}{{ end }}{{ end }}`: true,
+		`{{ range -1 }}{{ end }}{{ range dict "a" 1 }}{{ end }}`:         false,
+		`{{ define "a" }}{{ if lt (len .) 45 }}{{ include "a" (printf "%sx" .) }}{{ include "a" (printf "%sx" .) }}{{ end }}{{ end }}{{ include "a" "x" }}`: true,
+	} {
+		_, err := New(t.Context(), memory{}).Render("a", text, nil)
+		if errors.Is(err, errRepeated) != exceeds {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
 }
