@@ -1,11 +1,12 @@
 package templates
 
 import (
-	"github.com/fleetwright/fleetwright/internal/located"
 	"maps"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/located"
 )
 
 // A condition on an unknown value, such as the environment, has two outcomes. A path with an environment

@@ -4,9 +4,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"github.com/fleetwright/fleetwright/internal/located"
 	"reflect"
 	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/located"
 )
 
 // The comparisons, len and index of text/template, which doesn't export them: these must not

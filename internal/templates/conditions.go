@@ -2,8 +2,9 @@ package templates
 
 import (
 	"fmt"
-	"github.com/fleetwright/fleetwright/internal/located"
 	"text/template"
+
+	"github.com/fleetwright/fleetwright/internal/located"
 )
 
 // unknownOf returns the unknown value of a string that consists only of marks.

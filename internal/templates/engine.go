@@ -18,16 +18,12 @@ const (
 	maxTextBytes       = 8 << 20
 	MaxValueDepth      = 300
 	maxIncludeDepth    = 50
-	maxSteps           = 1_000_000
-	stepsOfTemplate    = 100 // an included template takes as long as about a hundred repetitions of a loop
 )
 
 const (
 	errTooLarge Exceeded = "the template makes a value larger than a bootstrap needs"
 	errTooDeep  Exceeded = "the template makes a value that is nested too deep"
 )
-
-var errRepeated = Exceeded(fmt.Sprintf("the template repeats its parts more than %d times", maxSteps))
 
 var errNested = Exceeded(fmt.Sprintf("templates include each other more than %d deep", maxIncludeDepth))
 
@@ -84,7 +80,7 @@ type rendering struct {
 	inputs    map[string]any
 	root      *template.Template
 	depth     int
-	steps     int
+	steps     steps
 	rewritten map[*parse.Tree]bool
 	out       *boundedWriter // output of the outermost template
 	// log lists the files that the template read, each with the number of bytes that it had written

@@ -2,10 +2,11 @@ package templates
 
 import (
 	"errors"
-	"github.com/fleetwright/fleetwright/internal/located"
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/located"
 )
 
 var templateLine = regexp.MustCompile(`template: [^:]*:(\d+)`)

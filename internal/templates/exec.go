@@ -8,8 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fleetwright/fleetwright/internal/located"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/fleetwright/fleetwright/internal/located"
 )
 
 // exec evaluates, without running them, the commands with which real helmfiles read a file of the

@@ -3,12 +3,13 @@ package templates
 import (
 	"errors"
 	"fmt"
-	"github.com/fleetwright/fleetwright/internal/located"
 	"io/fs"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/located"
 )
 
 // Paths returns the paths of all files. It lists them once.

@@ -171,28 +171,9 @@ func (r *rendering) builtins() template.FuncMap {
 			if m, bad := r.unknownOf(v); bad {
 				return nil, fmt.Errorf("%w: %s", ErrUndecided, m.Reason)
 			}
-			return v, r.step(iterations(v))
+			return v, r.steps.add(iterations(v))
 		},
 	}
-}
-
-// step counts repetitions of this evaluation: of loops, and of templates that others include.
-func (r *rendering) step(n int) error {
-	if r.steps += n; r.steps > maxSteps {
-		return errRepeated
-	}
-	return nil
-}
-
-// iterations returns how often a range over a value repeats its body.
-func iterations(v any) int {
-	switch over := reflect.ValueOf(v); {
-	case over.CanInt():
-		return int(max(0, over.Int()))
-	case over.Kind() == reflect.Slice, over.Kind() == reflect.Array, over.Kind() == reflect.Map:
-		return over.Len()
-	}
-	return 0
 }
 
 // refused returns a function that is not evaluated: its result is a mark.

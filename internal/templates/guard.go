@@ -2,11 +2,12 @@ package templates
 
 import (
 	"fmt"
-	"github.com/fleetwright/fleetwright/internal/located"
 	"reflect"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/located"
 )
 
 // guard wraps a function: if an argument contains a mark, the result is a mark, and very long strings are refused.

@@ -2,8 +2,9 @@ package templates
 
 import (
 	"context"
-	"github.com/fleetwright/fleetwright/internal/located"
 	"text/template"
+
+	"github.com/fleetwright/fleetwright/internal/located"
 )
 
 // New returns an engine that evaluates the templates of helmfiles in a repository.

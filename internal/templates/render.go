@@ -136,7 +136,7 @@ func (r *rendering) execute(t *template.Template, data any) (string, error) {
 		return "", errNested
 	}
 	defer func() { r.depth-- }()
-	if err := r.step(stepsOfTemplate); err != nil {
+	if err := r.steps.add(stepsOfTemplate); err != nil {
 		return "", err
 	}
 	out := &boundedWriter{left: maxTextBytes}

@@ -8,8 +8,9 @@ import (
 	"strings"
 	"text/template"
 
-	"github.com/fleetwright/fleetwright/internal/located"
 	"sigs.k8s.io/yaml"
+
+	"github.com/fleetwright/fleetwright/internal/located"
 )
 
 // The delimiters of actions in a ResourceSet's templates.

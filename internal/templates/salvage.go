@@ -1,9 +1,10 @@
 package templates
 
 import (
-	"github.com/fleetwright/fleetwright/internal/located"
 	"regexp"
 	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/located"
 )
 
 var control = regexp.MustCompile(`^(if|else|end|range|with|define|block|break|continue|/\*|\$[A-Za-z0-9_]*\s*(,\s*\$[A-Za-z0-9_]+\s*)?:?=)`)
