@@ -31,7 +31,7 @@ func (u Unit) String() string {
 	switch {
 	case subject == "":
 		return u.Kind
-	case u.Kind == "rule" || u.Kind == "revision":
+	case u.Kind == "revision":
 		return u.Kind + " " + subject
 	}
 	return u.Kind + " of " + subject
@@ -73,19 +73,18 @@ func Check(u Unit, work func() error) error {
 // Whole runs work that consists of other units. It may take as long as the run, and is abandoned when the run is over.
 func Whole[T any](u Unit, work func() (T, error)) (T, error) { return run(u, false, work) }
 
-// Refuse records that a unit is not started, or not finished, because a counter exceeds its fixed limit.
-// Exceeded returns the unit from then on.
-func Refuse(u Unit, why string) {
+// Refuse records that a unit was not checked because a counter exceeds its fixed limit. Exceeded then returns the unit.
+func Refuse(u Unit, why string) { _ = Refused(u, why) }
+
+// Refused is Refuse, and returns the error that Exceeded returns.
+func Refused(u Unit, why string) *Error {
+	e := &Error{Unit: u, What: why, Counted: true}
 	if g := current.Load(); g != nil {
 		g.mu.Lock()
 		defer g.mu.Unlock()
-		g.record(Refused(u, why))
+		g.record(e)
 	}
-}
-
-// Refused returns the error of a unit for which a counter exceeds its limit.
-func Refused(u Unit, why string) *Error {
-	return &Error{Unit: u, What: why, Counted: true}
+	return e
 }
 
 // Exceeded returns the units that exceeded a guard or a counter in this run, sorted by file, line, kind and name.

@@ -158,14 +158,8 @@ func (s objects) reading(revision string, work func() error) error {
 		if err == nil || s.bound.met == "" {
 			return err
 		}
-		return exceeds(unit, s.bound.met)
+		return bounds.Refused(unit, s.bound.met)
 	})
-}
-
-// exceeds records that a unit exceeds a limit, and returns the error.
-func exceeds(unit bounds.Unit, why string) error {
-	bounds.Refuse(unit, why)
-	return bounds.Refused(unit, why)
 }
 
 // mostKept is the maximum number of bytes of files that are kept in memory.
@@ -195,7 +189,7 @@ func (b *blobs) read(name string, hash plumbing.Hash, size int64) ([]byte, error
 			return nil, fmt.Errorf("%s is %w", name, ErrLarge)
 		}
 		if data, err = b.store.blob(hash); err != nil && b.store.bound.met != "" {
-			err, b.store.bound.met = exceeds(unit, b.store.bound.met), ""
+			err, b.store.bound.met = bounds.Refused(unit, b.store.bound.met), ""
 		}
 		if err != nil {
 			return nil, err
