@@ -22,8 +22,8 @@ import (
 const (
 	mostReads     = 20_000
 	mostReadBytes = 64 << 20
-	// mostLists is for kustomizations: kustomize merges all objects below each of them again.
-	mostLists = 3_000
+	// Each kustomization counts as often as the build reads it, since kustomize then builds all below it again.
+	mostKustomizations = 3_000
 )
 
 var errReadOnly = fmt.Errorf("a validated repository is not written to: %w", os.ErrPermission)
@@ -148,7 +148,7 @@ func (v *view) note(rel string, size int, c *content) error {
 	v.count++
 	v.bytes += size
 	if repository.IsKustomization(rel) {
-		v.merged++
+		v.kustomizations++
 	}
 	err := c.err
 	switch {
@@ -156,8 +156,8 @@ func (v *view) note(rel string, size int, c *content) error {
 		err = &LimitError{v.ctx.Err()}
 	case v.count > mostReads:
 		err = &LimitError{fmt.Errorf("the build reads files more than %d times", mostReads)}
-	case v.merged > mostLists:
-		err = &LimitError{fmt.Errorf("the build reads kustomizations more than %d times", mostLists)}
+	case v.kustomizations > mostKustomizations:
+		err = &LimitError{fmt.Errorf("the build reads kustomizations more than %d times", mostKustomizations)}
 	case v.bytes > mostReadBytes:
 		err = &LimitError{fmt.Errorf("the build reads more than %d MB", mostReadBytes>>20)}
 	}

@@ -97,11 +97,11 @@ type view struct {
 	// out are the excluded parts, nil if there are none.
 	out *leftOut
 
-	mu            sync.Mutex
-	seen          map[string]bool
-	count, merged int
-	bytes         int
-	gaps          []Gap
+	mu                    sync.Mutex
+	seen                  map[string]bool
+	count, kustomizations int
+	bytes                 int
+	gaps                  []Gap
 	// remotes are the entries that kustomize would fetch.
 	remotes []Remote
 	// missing are the failures of the entries that were removed from the kustomizations because they do not exist.
