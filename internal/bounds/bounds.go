@@ -4,9 +4,7 @@
 //
 // Nothing can stop a goroutine that runs a library's code. A unit of work that exceeds a guard is therefore
 // abandoned: its goroutine goes on until the process exits, and nobody looks at what it does. A unit must not write to
-// anything that others read; its result is what it returns.
-//
-// Nothing is guarded until main calls Start.
+// anything that others read; its result is what it returns. Nothing is guarded until main calls Start.
 package bounds
 
 import (

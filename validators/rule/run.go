@@ -81,7 +81,7 @@ func Run(ctx context.Context, repo *repository.Repository, rules []Rule, o RunOp
 	passes := make([]*Pass, len(rules))
 	failed := make([]error, len(rules), len(rules)+2)
 	if len(rules) == 0 {
-		return Outcome{}, ctx.Err()
+		return unfinished(repo), ctx.Err()
 	}
 	first := NewPass(ctx, &rules[0], repo, o.Cluster, &shared)
 	if o.Whole == nil { // rules for a part of a repository seldom ask for the clusters
@@ -147,7 +147,7 @@ func Run(ctx context.Context, repo *repository.Repository, rules []Rule, o RunOp
 	return out, nil
 }
 
-// unfinished returns the outcome of a run that was over before its rules: what exceeds a limit.
+// unfinished returns the outcome of a run in which no rule has ended: what exceeds a limit.
 func unfinished(repo *repository.Repository) Outcome {
 	out := Outcome{Findings: onceExceeded(slices.Concat(Measured(), unread(repo)))}
 	out.shorten(repo.Lines())
