@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"time"
 )
 
@@ -82,9 +83,13 @@ func reportOf(ctx context.Context, command []string, dir, env string) ([]byte, e
 
 // loops starts programs that do nothing but run, and returns the function that ends them.
 func loops(ctx context.Context, n int) (stop func()) {
-	ctx, stop = context.WithCancel(ctx)
+	ctx, cancel := context.WithCancel(ctx)
+	var all sync.WaitGroup
 	for range n {
-		_ = exec.CommandContext(ctx, "sh", "-c", "while :; do :; done").Start() // fewer of them only make it easier
+		all.Go(func() { _ = exec.CommandContext(ctx, "sh", "-c", "while :; do :; done").Run() }) // its error is that it was ended
 	}
-	return stop
+	return func() {
+		cancel()
+		all.Wait()
+	}
 }

@@ -18,10 +18,10 @@ import (
 // fleetFiles have two clusters that follow two branches of one team, whose source is behind
 // another one, and one source that is nowhere.
 const fleetFiles = `-- clusters/one/sync.yaml --
-` + sync + `  path: ./clusters/one
+` + syncFile + `  path: ./clusters/one
 ` + team + `  ref: {branch: main}
 -- clusters/two/sync.yaml --
-` + sync + `  path: ./clusters/two
+` + syncFile + `  path: ./clusters/two
 ` + team + `  ref: {branch: next}
 ---
 apiVersion: source.toolkit.fluxcd.io/v1
@@ -43,7 +43,7 @@ const kustomization = `apiVersion: kustomize.toolkit.fluxcd.io/v1
 kind: Kustomization
 `
 
-const sync = `apiVersion: source.toolkit.fluxcd.io/v1
+const syncFile = `apiVersion: source.toolkit.fluxcd.io/v1
 kind: GitRepository
 metadata: {name: flux-system, namespace: flux-system}
 spec:
