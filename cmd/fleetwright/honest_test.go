@@ -12,8 +12,8 @@ import (
 	"github.com/fleetwright/fleetwright/internal/finding"
 )
 
-// times returns the texts for 0…n-1, one after another.
-func times(n int, text func(i int) string) string {
+// repeat returns the texts for 0…n-1, one after another.
+func repeat(n int, text func(i int) string) string {
 	var b strings.Builder
 	for i := range n {
 		b.WriteString(text(i))
@@ -40,18 +40,18 @@ func honestTrees() map[string]map[string]string {
 			"---\napiVersion: v1\nkind: Service\nmetadata: {name: a%[1]d, namespace: default}\nspec: {selector: {app: a%[1]d}, ports: [{port: 80}]}\n", i) +
 			strings.Replace(configMap(fmt.Sprint("a", i), "  key: value\n"), "flux-system", "default", 1)
 	}
-	deployments := map[string]string{"app/all.yaml": times(300, deployment), "app/host.yaml": strings.Replace(configMap("host", "  name: example.com\n"), "flux-system", "default", 1),
-		"app/kustomization.yaml": "resources: [all.yaml, host.yaml]\npatches:\n" + times(20, func(i int) string {
+	deployments := map[string]string{"app/all.yaml": repeat(300, deployment), "app/host.yaml": strings.Replace(configMap("host", "  name: example.com\n"), "flux-system", "default", 1),
+		"app/kustomization.yaml": "resources: [all.yaml, host.yaml]\npatches:\n" + repeat(20, func(i int) string {
 			return fmt.Sprintf(`- {target: {kind: Deployment, name: a%d}, patch: '[{"op": "add", "path": "/spec/replicas", "value": 2}]'}`+"\n", i)
 		}) + `- {target: {kind: Deployment}, patch: '[{"op": "add", "path": "/metadata/labels", "value": {"a": "b"}}]'}` + "\n" +
 			"replacements:\n- source: {kind: ConfigMap, name: host, fieldPath: data.name}\n  targets: [{select: {kind: Deployment}, fieldPaths: ['spec.template.spec.containers.[name=c].env.[name=HOST].value']}]\n"}
-	dashboards := map[string]string{"app/kustomization.yaml": "namespace: default\nconfigMapGenerator:\n" + times(60, func(i int) string { return fmt.Sprintf("- {name: d%[1]d, files: [d%[1]d.json]}\n", i) })}
+	dashboards := map[string]string{"app/kustomization.yaml": "namespace: default\nconfigMapGenerator:\n" + repeat(60, func(i int) string { return fmt.Sprintf("- {name: d%[1]d, files: [d%[1]d.json]}\n", i) })}
 	for i := range 60 {
-		dashboards[fmt.Sprintf("app/d%d.json", i)] = "{\"title\": \"a\", \"panels\": [" + strings.TrimSuffix(times(1500, func(i int) string {
+		dashboards[fmt.Sprintf("app/d%d.json", i)] = "{\"title\": \"a\", \"panels\": [" + strings.TrimSuffix(repeat(1500, func(i int) string {
 			return fmt.Sprintf("{\"id\": %d, \"type\": \"graph\", \"targets\": [{\"expr\": \"sum(rate(http_requests_total[5m]))\"}]},\n", i)
 		}), ",\n") + "]}\n"
 	}
-	overlays := map[string]string{"base/all.yaml": times(60, deployment), "base/kustomization.yaml": "resources: [all.yaml]\n"}
+	overlays := map[string]string{"base/all.yaml": repeat(60, deployment), "base/kustomization.yaml": "resources: [all.yaml]\n"}
 	for i := range 15 {
 		name := fmt.Sprintf("c%d", i)
 		overlays["clusters/"+name+"/sync.yaml"] = fmt.Sprintf(honestSync, name)
@@ -60,7 +60,7 @@ func honestTrees() map[string]map[string]string {
 	}
 	secrets := map[string]string{}
 	for i := range 300 {
-		secrets[fmt.Sprintf("app/s%d.yaml", i)] = fmt.Sprintf("apiVersion: v1\nkind: Secret\nmetadata: {name: s%d, namespace: default}\nstringData:\n", i) + times(10, func(i int) string {
+		secrets[fmt.Sprintf("app/s%d.yaml", i)] = fmt.Sprintf("apiVersion: v1\nkind: Secret\nmetadata: {name: s%d, namespace: default}\nstringData:\n", i) + repeat(10, func(i int) string {
 			return fmt.Sprintf("  key%d: ENC[AES256_GCM,data:%s,iv:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=,tag:AAAAAAAAAAAAAAAAAAAAAA==,type:str]\n", i, strings.Repeat("QUFB", 40))
 		}) + "sops:\n  age:\n  - recipient: age1qyqszqgpqyqszqgpqyqszqgpqyqszqgpqyqszqgpqyqszqgpqyqs3290gq\n    enc: |\n      -----BEGIN AGE ENCRYPTED FILE-----\n      QUFB\n      -----END AGE ENCRYPTED FILE-----\n" +
 			"  lastmodified: \"2026-01-01T00:00:00Z\"\n  mac: ENC[AES256_GCM,data:QUFB,iv:QUFB,tag:QUFB,type:str]\n  encrypted_regex: ^(data|stringData)$\n  version: 3.10.2\n"
@@ -71,8 +71,8 @@ func honestTrees() map[string]map[string]string {
 	for i := range 10 {
 		chart[fmt.Sprintf("chart/crds/c%d.yaml", i)] = fmt.Sprintf("apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: things.g%[1]d.example.com}\n"+
 			"spec:\n  group: g%[1]d.example.com\n  scope: Namespaced\n  names: {kind: Thing, listKind: ThingList, plural: things, singular: thing}\n  versions:\n  - name: v1\n    served: true\n    storage: true\n    schema:\n      openAPIV3Schema:\n        type: object\n        properties:\n", i) +
-			times(50, func(i int) string {
-				return fmt.Sprintf("          field%d:\n            type: object\n            properties:\n", i) + times(100, func(i int) string {
+			repeat(50, func(i int) string {
+				return fmt.Sprintf("          field%d:\n            type: object\n            properties:\n", i) + repeat(100, func(i int) string {
 					return fmt.Sprintf("              field%d:\n                type: string\n                description: %s\n", i, strings.Repeat("what this field is for ", 6))
 				})
 			})

@@ -9,15 +9,6 @@ import (
 	"testing"
 )
 
-// repeat writes a text for each number below n.
-func repeat(n int, text func(i int) string) string {
-	var b strings.Builder
-	for i := range n {
-		b.WriteString(text(i))
-	}
-	return b.String()
-}
-
 // configMaps are some objects.
 func configMaps(n int) string {
 	return repeat(n, func(i int) string { return configMap(fmt.Sprint("a", i), "  b: c\n") })
