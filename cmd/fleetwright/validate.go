@@ -213,6 +213,7 @@ func (v *validation) rebase(ctx context.Context, o validators.Options) error {
 
 // writeFile writes a file completely or not at all.
 func writeFile(name string, write func(io.Writer) error) error {
+	defer bounds.Writing()()
 	file, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+"-*")
 	if err != nil {
 		return err
