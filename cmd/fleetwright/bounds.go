@@ -27,7 +27,7 @@ func limitFlags(root *cobra.Command, s streams) {
 			return usage(c, fmt.Errorf("--timeout %s: want a time above 0", limits.Time))
 		}
 		if limits.Memory == 0 {
-			limits.Memory = defaultMemory()
+			limits.Memory = defaultMemory(memlimit.FromCgroup)
 		}
 		bounds.Limit(*limits)
 		memory.Limit(limits.Memory)
@@ -36,12 +36,11 @@ func limitFlags(root *cobra.Command, s streams) {
 }
 
 // defaultMemory returns the memory that a run may use: nine tenths of what its container has, but at most the default.
-func defaultMemory() int64 {
-	most := int64(bounds.DefaultMemory)
-	if container, err := memlimit.FromCgroup(); err == nil && container < bounds.DefaultMemory {
-		most = int64(container / 10 * 9)
+func defaultMemory(container func() (uint64, error)) int64 {
+	if has, err := container(); err == nil && has/10*9 < bounds.DefaultMemory {
+		return int64(has / 10 * 9)
 	}
-	return most
+	return bounds.DefaultMemory
 }
 
 // size is a number of bytes that the command line sets.
