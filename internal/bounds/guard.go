@@ -16,7 +16,7 @@ type Limits struct {
 	Memory int64         // bytes that are alive, and of all stacks
 }
 
-// The guards, which docs/security.md lists. The slowest unit of a public repository takes two seconds.
+// The guards, which docs/security.md compares with what public repositories take.
 const (
 	DefaultTime   = 10 * time.Minute
 	DefaultMemory = 2 << 30          // bytes
