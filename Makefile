@@ -152,13 +152,13 @@ generated: ## rewrite the schemas, the specification's page and the drawing of t
 
 .PHONY: golden
 golden: generated ## rewrite the golden files, schemas and docs from the code
-	FLUX_MANIFESTS="$(FLUX_MANIFESTS)" $(GO) test -tags $(TAGS) -timeout $(PATIENCE) ./internal/specs ./generators ./generators/k0rdent ./generators/kommander ./generators/tenant ./internal/bootstrap ./internal/helmfile ./validators -update
+	FLUX_MANIFESTS="$(FLUX_MANIFESTS)" $(GO) test -tags $(TAGS) -timeout $(PATIENCE) ./internal/limits ./internal/specs ./generators ./generators/k0rdent ./generators/kommander ./generators/tenant ./internal/bootstrap ./internal/helmfile ./validators -update
 	FLUX_MANIFESTS="$(FLUX_MANIFESTS)" $(GO) test -tags $(TAGS) -timeout $(PATIENCE) -run 'TestDocs|TestExampleOf|TestScripts' ./cmd/fleetwright -update
 
 .PHONY: docs
 docs: ## the generated pages of docs/
 	$(GO) -C tools/specschema run .
-	$(GO) test -tags $(TAGS) -run 'TestDocs|TestPagesAreCurrent|TestExamplesArePacked' ./cmd/fleetwright ./validators -update
+	$(GO) test -tags $(TAGS) -run 'TestDocs|TestPagesAreCurrent|TestExamplesArePacked|TestTable' ./cmd/fleetwright ./validators ./internal/limits -update
 	$(MAKE) imports
 
 # A number of runs rather than a time: at the end of a time, Go before 1.27 may fail where

@@ -15,6 +15,7 @@ import (
 	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
 
 	"github.com/fleetwright/fleetwright/internal/bounds"
+	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
@@ -69,7 +70,7 @@ var anchorInError = regexp.MustCompile(`unknown anchor '.*' referenced`)
 // readList reads a ResourceList. Comments and annotations stay as they are. The error is a *bounds.Error if the
 // list is too large.
 func readList(in io.Reader) (*resourceList, error) {
-	data, err := io.ReadAll(io.LimitReader(in, repository.MostStream+1))
+	data, err := io.ReadAll(io.LimitReader(in, limits.TotalBytes+1))
 	if err != nil {
 		return nil, fmt.Errorf("reading stdin: %w", err)
 	}

@@ -9,9 +9,10 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/count"
 	"github.com/fleetwright/fleetwright/internal/count/calls"
+	"github.com/fleetwright/fleetwright/internal/limits"
 )
 
-var errManyPatterns = count.Errorf("its patterns come to more than %d instructions", count.MostTogether)
+var errManyPatterns = count.Errorf("its patterns come to more than %d instructions", limits.PatternsTogether)
 
 // countPatterns counts the instructions of a schema's patterns before they are compiled, and returns
 // the size of the largest. Invalid patterns count as zero. The error is a *count.Error.
@@ -26,7 +27,7 @@ func countPatterns(s *structural.Structural) (largest int, err error) {
 			err = limit
 		}
 		largest = max(largest, size)
-		if total += size; total > count.MostTogether && err == nil {
+		if total += size; total > limits.PatternsTogether && err == nil {
 			err = errManyPatterns
 		}
 	}
@@ -59,8 +60,8 @@ func callsOf(s *structural.Structural) (*calls.Calls, error) {
 		if !calls.Mentioned(text) {
 			continue
 		}
-		if len(text) > longestRead {
-			return nil, count.Errorf("a rule has %d characters, and up to %d are read", len(text), longestRead)
+		if len(text) > limits.CELCharacters {
+			return nil, count.Errorf("a rule has %d characters, and up to %d are read", len(text), limits.CELCharacters)
 		}
 		parsed, issues := env.Parse(text)
 		if issues != nil && issues.Err() != nil {
@@ -72,9 +73,6 @@ func callsOf(s *structural.Structural) (*calls.Calls, error) {
 	}
 	return all, nil
 }
-
-// longestRead is the maximum length of a rule that is parsed, in characters.
-const longestRead = 20_000
 
 // matchesTooMuch returns a problem if matching the object's strings with the schema's patterns would take too
 // many steps, so that the object is not checked; nil if it is within the limit.

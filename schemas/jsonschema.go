@@ -14,6 +14,7 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/validate"
 
 	"github.com/fleetwright/fleetwright/internal/count"
+	"github.com/fleetwright/fleetwright/internal/limits"
 )
 
 // FromJSONSchema compiles a JSON Schema, as in catalogs for validators, that encoding/json has
@@ -61,16 +62,13 @@ type resolver struct {
 	closed, rules bool
 }
 
-// mostNodes is the maximum size to which a schema may grow.
-const mostNodes = 100_000
-
 // unjudged are the keywords that the API server's validator ignores.
 var unjudged = []string{"if", "then", "else", "contains", "propertyNames", "dependentRequired", "dependentSchemas",
 	"prefixItems", "unevaluatedProperties", "unevaluatedItems", "$dynamicRef", "$recursiveRef"}
 
 func (r *resolver) resolve(m map[string]any, stack []string) (map[string]any, error) {
-	if r.nodes++; r.nodes > mostNodes {
-		return nil, count.Errorf("it has more than %d parts", mostNodes)
+	if r.nodes++; r.nodes > limits.SchemaParts {
+		return nil, count.Errorf("it has more than %d parts", limits.SchemaParts)
 	}
 	for _, k := range unjudged {
 		if _, ok := m[k]; ok {
@@ -342,7 +340,7 @@ func checkPattern(pattern string, total *int) error {
 	if err != nil {
 		return fmt.Errorf("the pattern %q is not known to the API server's validator", pattern)
 	}
-	if *total += size; *total > count.MostTogether {
+	if *total += size; *total > limits.PatternsTogether {
 		return errManyPatterns
 	}
 	return nil

@@ -17,12 +17,8 @@ import (
 	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/count"
 	"github.com/fleetwright/fleetwright/internal/count/calls"
+	"github.com/fleetwright/fleetwright/internal/limits"
 )
-
-// objectCost is the maximum cost of the CEL rules for one object, in the API server's cost units: it
-// estimates 0.1 s for a million of them, and allows 10,000,000 (k8s.io/apiserver,
-// pkg/apis/cel/config.go). Flux's own rules cost 4 for a HelmRelease.
-const objectCost = 300_000
 
 // Foreign reports whether the schema is not one of the embedded ones.
 func (s *Schema) Foreign() bool { return s.foreign }
@@ -107,7 +103,7 @@ func (s *Schema) compileRules() (r rules) {
 				err = fmt.Errorf("the rules cannot be compiled: %v", v)
 			}
 		}()
-		return cel.NewValidator(s.structure, true, objectCost), nil
+		return cel.NewValidator(s.structure, true, limits.CELCost), nil
 	}
 	if !s.foreign {
 		r.validator, r.err = work()
@@ -138,7 +134,7 @@ func (s *Schema) violations(object, clean map[string]any, opts Options) []Proble
 	case compiled.err != nil:
 		return s.unchecked(compiled.err.Error())
 	}
-	errs, _ := compiled.validator.Validate(context.Background(), nil, s.structure, clean, nil, objectCost)
+	errs, _ := compiled.validator.Validate(context.Background(), nil, s.structure, clean, nil, limits.CELCost)
 	found := make([]Problem, 0, len(errs))
 	for _, err := range errs {
 		found = append(found, s.violation(object, clean, err, opts))
@@ -168,7 +164,7 @@ func (s *Schema) violation(object, clean map[string]any, err *field.Error, opts 
 	}
 	switch {
 	case strings.Contains(detail, "cost budget"), strings.Contains(detail, "cost exceeds limit"):
-		return Problem{Kind: Exceeded, Message: fmt.Sprintf("the rules of %s cost more than %d", s.GVK.Kind, objectCost)}
+		return Problem{Kind: Exceeded, Message: fmt.Sprintf("the rules of %s cost more than %d", s.GVK.Kind, limits.CELCost)}
 	case err.Type == field.ErrorTypeInternal:
 		p.Kind = Unresolved
 		p.Message = name + ": the rules of " + s.GVK.Kind + " cannot be evaluated here"

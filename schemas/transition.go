@@ -5,6 +5,8 @@ import (
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/fleetwright/fleetwright/internal/limits"
 )
 
 // Transition returns the problems for which an update of an object would be refused, but not its
@@ -23,7 +25,7 @@ func (s *Schema) Transition(old, object map[string]any) []Problem {
 	defaulting.Default(before, s.structure)
 	defaulting.Default(after, s.structure)
 	evaluate := func(was any) field.ErrorList {
-		errs, _ := compiled.validator.Validate(context.Background(), nil, s.structure, after, was, objectCost)
+		errs, _ := compiled.validator.Validate(context.Background(), nil, s.structure, after, was, limits.CELCost)
 		return errs
 	}
 	alone := map[string]bool{}

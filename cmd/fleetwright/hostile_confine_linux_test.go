@@ -109,12 +109,12 @@ func filterBut(program uintptr) ([]unix.SockFilter, error) {
 	), nil
 }
 
-// runConfined runs a confined command and returns the files that it opened. The error is that
-// of the command, or says why it could not be confined.
-func runConfined(cmd *exec.Cmd) ([]opened, error) {
+// runConfined runs a confined command and returns the files that it opened, and the most memory, in bytes, that it was seen to
+// hold. The error is that of the command, or says why it could not be confined.
+func runConfined(cmd *exec.Cmd) (files []opened, peak int64, err error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	ours, theirs := pair[0], os.NewFile(uintptr(pair[1]), "confined")
 	defer func() { _ = unix.Close(ours) }()
@@ -125,23 +125,30 @@ func runConfined(cmd *exec.Cmd) ([]opened, error) {
 	}
 	err = errors.Join(cmd.Start(), theirs.Close())
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	listener, err := receiveFile(ours)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w: %s", err, cmd.Wait(), &complaint)
+		return nil, 0, fmt.Errorf("%w: %w: %s", err, cmd.Wait(), &complaint)
 	}
 	var over atomic.Bool
-	var files []opened
 	watched := make(chan error)
 	go func() {
 		var err error
 		files, err = watchOpens(listener, &over)
 		watched <- errors.Join(err, unix.Close(listener))
 	}()
+	measured := make(chan int64)
+	go func() {
+		most := int64(0)
+		for ; !over.Load(); time.Sleep(5 * time.Millisecond) {
+			most = max(most, peakMemory(cmd.Process.Pid))
+		}
+		measured <- most
+	}()
 	err = cmd.Wait()
 	over.Store(true)
-	return files, errors.Join(err, <-watched)
+	return files, <-measured, errors.Join(err, <-watched)
 }
 
 func receiveFile(socket int) (int, error) {
@@ -301,13 +308,12 @@ func wasKilled(state *os.ProcessState) bool {
 	return state.Sys().(syscall.WaitStatus).Signal() == unix.SIGSYS
 }
 
-// peakMemory is what a process held at most, in bytes, or 0 where it is not more than this process
-// held: the kernel counts for a process what the one that started it held.
-func peakMemory(state *os.ProcessState) int64 {
-	var own syscall.Rusage
-	peak := state.SysUsage().(*syscall.Rusage).Maxrss
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &own); err == nil && peak <= own.Maxrss {
-		return 0
-	}
-	return peak << 10
+// peakMemory returns the most memory, in bytes, that a process has held so far, 0 if it has ended. What the kernel reports when
+// it ends also counts the process that started it.
+func peakMemory(pid int) int64 {
+	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	_, rest, _ := bytes.Cut(status, []byte("VmHWM:"))
+	var kB int64
+	_, _ = fmt.Sscan(string(rest), &kB)
+	return kB << 10
 }

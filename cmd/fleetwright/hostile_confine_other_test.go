@@ -11,10 +11,7 @@ import (
 func confined() error { return errors.New("there is no confinement on this system") }
 
 // runConfined is not called where there is no confinement.
-func runConfined(*exec.Cmd) ([]opened, error) { return nil, confined() }
+func runConfined(*exec.Cmd) ([]opened, int64, error) { return nil, 0, confined() }
 
 // wasKilled says whether the kernel ended a confined process.
 func wasKilled(*os.ProcessState) bool { return false }
-
-// peakMemory is what a process held at most, in bytes.
-func peakMemory(*os.ProcessState) int64 { return 0 }

@@ -55,7 +55,7 @@ func canConfine(t *testing.T) bool {
 	}
 	file = filepath.Join(file, "empty")
 	putFile(t, file, nil)
-	files, err := runConfined(confinedCommand(t.Context(), "/bin/cat", file))
+	files, _, err := runConfined(confinedCommand(t.Context(), "/bin/cat", file))
 	seen := slices.Contains(files, opened{path: file})
 	if err != nil || !seen {
 		t.Logf("not confined: %v; %q is seen: %v", err, file, seen)
@@ -84,7 +84,7 @@ func TestConfinement(t *testing.T) {
 				t.Skip(err)
 			}
 			cmd := confinedCommand(t.Context(), c.program, c.arguments...)
-			_, err := runConfined(cmd)
+			_, _, err := runConfined(cmd)
 			if killed := wasKilled(cmd.ProcessState); killed != c.killed {
 				t.Errorf("killed: %v (%v)", killed, err)
 			}
@@ -98,7 +98,7 @@ func TestConfinement(t *testing.T) {
 		putFile(t, filepath.Join(dir, "sub", "read"), nil)
 		cmd := confinedCommand(t.Context(), "/bin/sh", "-c", ": <sub/../sub/read >written; : <missing")
 		cmd.Dir = dir
-		files, _ := runConfined(cmd)
+		files, _, _ := runConfined(cmd)
 		for _, want := range []opened{{dir + "/sub/read", false}, {dir + "/written", true}, {dir + "/missing", false}} {
 			if !slices.Contains(files, want) {
 				t.Errorf("%v is not in %v", want, files)

@@ -12,7 +12,7 @@ func TestSecretsCheckStagedIsOffline(t *testing.T) {
 	}
 	needTools(t, "git")
 	dir := stagedFiles(t)
-	if _, err := runConfined(confinedCommand(t.Context(), builtCommand(t), "secrets", "check", "--staged", dir)); err != nil {
+	if _, _, err := runConfined(confinedCommand(t.Context(), builtCommand(t), "secrets", "check", "--staged", dir)); err != nil {
 		t.Error(err)
 	}
 }

@@ -158,7 +158,7 @@ func bootstrapLimits() map[string]limitCase {
 	verify := helmfile("    set:\n      - {name: 'a[0][65535]', value: b}\n      - {name: 'a[1][65535]', value: b}\n", set.want)
 	verify.runs = "bootstrap verify"
 	long := helmfile("    values: [v.yaml.gotmpl]\n", of+"the template makes a value larger than a bootstrap needs")
-	long.files["bootstrap/v.yaml.gotmpl"] = strings.Repeat("{{ 1 }}", 20_001)
+	long.files["bootstrap/v.yaml.gotmpl"] = strings.Repeat("{{ 1 }}", 100_001)
 	repeated := helmfile("    values: [v.yaml.gotmpl]\n", of+"the template repeats its parts more than 1000000 times")
 	repeated.files["bootstrap/v.yaml.gotmpl"] = "{{ range 1001 }}{{ range 1000 }}{{ end }}{{ end }}"
 	called := helmfile("helmfiles:\n"+strings.Repeat("  - path: sub.yaml\n", 201), of+"it uses other helmfiles as bases, or calls them, more than 200 times")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/gitrepo"
+	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/secrets"
 	"github.com/fleetwright/fleetwright/render"
@@ -102,7 +103,7 @@ func (p *stagedPart) load(names ...[]string) (*repository.Repository, error) {
 		if err != nil {
 			return nil, fmt.Errorf("reading the index: %w", err)
 		}
-		if sizes[name] = size; size > gitrepo.MostFileBytes {
+		if sizes[name] = size; size > limits.FileBytes {
 			large = append(large, name)
 		}
 	}

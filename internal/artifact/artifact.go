@@ -15,15 +15,14 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/fleetwright/fleetwright/internal/limits"
 )
 
 // Limits of an archive.
 const (
 	// Most is the size of the largest archive, in bytes.
 	Most = 60 << 20
-	// MostFile is the size of the largest file in an archive, in bytes.
-	MostFile  = 10 << 20
-	mostFiles = 100_000
 	// overhead is what a file takes in an archive in addition to its content, in bytes.
 	overhead = 1 << 10
 )
@@ -65,8 +64,8 @@ func Fits(sizes func(yield func(name string, size int64) bool)) error {
 			return fmt.Errorf("the path %q leads out of the source", name)
 		}
 		count++
-		if total += size + overhead; total > Most || count > mostFiles {
-			return fmt.Errorf("it has more than %d MB or %d files; leave out what is not used with spec.ignore", Most>>20, mostFiles)
+		if total += size + overhead; total > Most || count > limits.Files {
+			return fmt.Errorf("it has more than %d MB or %d files; leave out what is not used with spec.ignore", Most>>20, limits.Files)
 		}
 	}
 	return nil
@@ -101,7 +100,7 @@ func read(from io.Reader) (Files, error) {
 			return nil, fmt.Errorf("the archive is not valid: %w", err)
 		}
 		name := path.Clean(strings.TrimPrefix(header.Name, "./"))
-		if total += overhead; total > Most || len(files) > mostFiles {
+		if total += overhead; total > Most || len(files) > limits.Files {
 			return nil, tooMuch()
 		}
 		if strings.HasPrefix(header.Name, "/") || slices.Contains(strings.Split(header.Name, "/"), "..") || name != "." && !valid(name) {
@@ -122,5 +121,5 @@ func read(from io.Reader) (Files, error) {
 }
 
 func tooMuch() error {
-	return fmt.Errorf("the archive has more than %d MB or %d files", Most>>20, mostFiles)
+	return fmt.Errorf("the archive has more than %d MB or %d files", Most>>20, limits.Files)
 }

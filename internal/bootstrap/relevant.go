@@ -13,10 +13,10 @@ import (
 	"github.com/fleetwright/fleetwright/internal/fluxinstall"
 	"github.com/fleetwright/fleetwright/internal/helmfile"
 	"github.com/fleetwright/fleetwright/internal/helmrelease"
+	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/located"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
-	"github.com/fleetwright/fleetwright/internal/templates"
 )
 
 // relevance tells which Kustomizations matter to a bootstrap, before they are built: those that
@@ -128,7 +128,7 @@ func (x *relevance) refer(o *repository.Object) {
 
 // referIn notes all names in a ResourceSet: its templates may refer to them.
 func (x *relevance) referIn(n *yaml.Node, depth int) {
-	if n == nil || depth > templates.MaxValueDepth {
+	if n == nil || depth > limits.Nesting {
 		return
 	}
 	if n.Kind == yaml.ScalarNode && strings.Contains(n.Value, "name:") {

@@ -5,22 +5,11 @@ import (
 	"fmt"
 	"sync/atomic"
 
+	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// Limits of all builds together. They are counted exactly; the time and memory of a build are
-// measured (internal/bounds).
-const (
-	mostTotalGrowth  = 64 << 20 // bytes that substitution adds
-	mostTotalObjects = 30_000
-	mostVariables    = 500_000 // variables of all Kustomizations
-	mostCopies       = 15      // of each object, in all clusters
-	mostSteps        = 5_000   // kustomizations that one lister reads
-
-	// files and bytes that ArtifactGenerators copy
-	mostArtifactFiles = 100_000
-	mostArtifactBytes = 64 << 20
-)
+const mostSteps = 5_000 // kustomizations that one lister reads
 
 // Budget limits what all builds of a run together may use.
 type Budget struct {
@@ -46,7 +35,7 @@ func (b *Budget) Include(repo *repository.Repository) {
 
 // Copy counts files and bytes that are copied into artifacts. It returns an error if the budget is exceeded.
 func (b *Budget) Copy(files, bytes int) error {
-	if b.files.Add(int64(files)) > mostArtifactFiles || b.copied.Add(int64(bytes)) > mostArtifactBytes {
+	if b.files.Add(int64(files)) > limits.Files || b.copied.Add(int64(bytes)) > limits.TotalBytes {
 		return &LimitError{errors.New("the artifacts of all generators are too large")}
 	}
 	return nil
@@ -54,7 +43,7 @@ func (b *Budget) Copy(files, bytes int) error {
 
 // Apply counts the objects that a Kustomization applies. It returns an error if the budget is exceeded.
 func (b *Budget) Apply(objects int) error {
-	if most := mostTotalObjects + mostCopies*b.own.Load(); b.objects.Add(int64(objects)) > most {
+	if most := limits.Objects + limits.ObjectCopies*b.own.Load(); b.objects.Add(int64(objects)) > most {
 		return &LimitError{fmt.Errorf("the Kustomizations of all clusters apply more than %d objects", most)}
 	}
 	return nil
@@ -62,16 +51,16 @@ func (b *Budget) Apply(objects int) error {
 
 // Define counts the variables of a Kustomization. It returns an error if the budget is exceeded.
 func (b *Budget) Define(variables int) error {
-	if b.variables.Add(int64(variables)) > mostVariables {
-		return &LimitError{fmt.Errorf("the Kustomizations of all clusters have more than %d variables", mostVariables)}
+	if b.variables.Add(int64(variables)) > limits.Variables {
+		return &LimitError{fmt.Errorf("the Kustomizations of all clusters have more than %d variables", limits.Variables)}
 	}
 	return nil
 }
 
 // Grow counts the bytes by which substitution enlarges objects. It returns an error if the budget is exceeded.
 func (b *Budget) Grow(bytes int) error {
-	if b.growth.Add(int64(bytes)) > mostTotalGrowth {
-		return &LimitError{fmt.Errorf("substitution makes the objects larger by more than %d MB", mostTotalGrowth>>20)}
+	if b.growth.Add(int64(bytes)) > limits.TotalBytes {
+		return &LimitError{fmt.Errorf("substitution makes the objects larger by more than %d MB", limits.TotalBytes>>20)}
 	}
 	return nil
 }

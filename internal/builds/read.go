@@ -14,16 +14,9 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
 
+	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/patches"
 	"github.com/fleetwright/fleetwright/internal/repository"
-)
-
-// Limits of the files that one build may read. A file that the build reads several times counts several times.
-const (
-	mostReads     = 20_000
-	mostReadBytes = 64 << 20
-	// Each kustomization counts as often as the build reads it, since kustomize then builds all below it again.
-	mostKustomizations = 3_000
 )
 
 var errReadOnly = fmt.Errorf("a validated repository is not written to: %w", os.ErrPermission)
@@ -154,12 +147,12 @@ func (v *view) note(rel string, size int, c *content) error {
 	switch {
 	case v.ctx.Err() != nil:
 		err = &LimitError{v.ctx.Err()}
-	case v.count > mostReads:
-		err = &LimitError{fmt.Errorf("the build reads files more than %d times", mostReads)}
-	case v.kustomizations > mostKustomizations:
-		err = &LimitError{fmt.Errorf("the build reads kustomizations more than %d times", mostKustomizations)}
-	case v.bytes > mostReadBytes:
-		err = &LimitError{fmt.Errorf("the build reads more than %d MB", mostReadBytes>>20)}
+	case v.count > limits.Reads:
+		err = &LimitError{fmt.Errorf("the build reads files more than %d times", limits.Reads)}
+	case v.kustomizations > limits.BuiltFolders:
+		err = &LimitError{fmt.Errorf("the build reads kustomizations more than %d times", limits.BuiltFolders)}
+	case v.bytes > limits.TotalBytes:
+		err = &LimitError{fmt.Errorf("the build reads more than %d MB", limits.TotalBytes>>20)}
 	}
 	if refused := (*fileError)(nil); errors.As(err, &refused) && v.refused == nil {
 		v.refused = refused

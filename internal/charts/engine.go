@@ -14,6 +14,8 @@ import (
 	"helm.sh/helm/v4/pkg/chart/common"
 	chart "helm.sh/helm/v4/pkg/chart/v2"
 	"helm.sh/helm/v4/pkg/engine"
+
+	"github.com/fleetwright/fleetwright/internal/limits"
 )
 
 // LimitError is why something hostile, or larger than anything known, is not rendered. It
@@ -53,9 +55,6 @@ type execution struct {
 	chosen *chosenError
 }
 
-// mostOutput is the bytes of what is rendered.
-const mostOutput = 16 << 20
-
 // execute runs the templates of a chart and its dependencies with Helm's engine, and returns their
 // texts by their paths. The values hold what a template sees: Values, Release, Capabilities. What random
 // functions give follows from the seed and the calls before, or where it is steady from the call alone.
@@ -76,8 +75,8 @@ func execute(c *chart.Chart, top common.Values, seed string, steady bool) (map[s
 	for _, text := range texts {
 		size += len(text)
 	}
-	if size > mostOutput {
-		return nil, x, limitf("the rendered templates are larger than %d MB", mostOutput>>20)
+	if size > limits.ChartOutput {
+		return nil, x, limitf("the rendered templates are larger than %d MB", limits.ChartOutput>>20)
 	}
 	return texts, x, nil
 }

@@ -7,6 +7,8 @@ import (
 	"text/template"
 
 	"github.com/Masterminds/sprig/v3"
+
+	"github.com/fleetwright/fleetwright/internal/limits"
 )
 
 // functions stand in for those of Helm's engine that would give something else in each run, look
@@ -41,13 +43,9 @@ func (x *execution) choose(message string) error {
 	return x.chosen
 }
 
-// mostAtOnce is the bytes that a function may allocate at once. What grows step by step is measured
-// (package bounds); Go ends the process where it cannot have what a single step asks for.
-const mostAtOnce = 16 << 20
-
 func atOnce(count, bytes int) error {
-	if bytes > 0 && count > mostAtOnce/bytes {
-		return limitf("a template creates a value larger than %d MB", mostAtOnce>>20)
+	if bytes > 0 && count > limits.ChartOutput/bytes {
+		return limitf("a template creates a value larger than %d MB", limits.ChartOutput>>20)
 	}
 	return nil
 }

@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/fleetwright/fleetwright/internal/bounds"
+	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/regular"
 	"github.com/fleetwright/fleetwright/internal/sorting"
 )
@@ -133,8 +134,8 @@ func (l *Library) dependency(d *chart.Dependency, depth int) (*Chart, error) {
 	if l == nil {
 		return nil, nil
 	}
-	if depth > mostSubcharts/2 {
-		return nil, limitf("charts depend on each other over more than %d levels", mostSubcharts/2)
+	if depth > limits.Subcharts/2 {
+		return nil, limitf("charts depend on each other over more than %d levels", limits.Subcharts/2)
 	}
 	l.once.Do(l.index)
 	if b := pick(l.books[d.Name], d.Version); b != nil && l.err == nil {
@@ -236,7 +237,7 @@ func walkFolder(dir string, visit func(metadata []byte, b *book) error) error {
 			}
 			return cmp.Or(visit(data, &book{dir: dir, path: p}), fs.SkipDir)
 		case path.Ext(p) == ".tgz" && d.Type().IsRegular():
-			data, err := readFile(root, p, mostArchiveBytes)
+			data, err := readFile(root, p, limits.ArchiveBytes)
 			if err != nil {
 				return nil //nolint:nilerr // too large to be a chart
 			}
@@ -269,8 +270,8 @@ func chartYAML(packed []byte) []byte {
 	if err != nil {
 		return nil
 	}
-	entries := tar.NewReader(io.LimitReader(unzipped, mostChartBytes))
-	for range mostChartFiles {
+	entries := tar.NewReader(io.LimitReader(unzipped, limits.ChartBytes))
+	for range limits.ChartFiles {
 		header, err := entries.Next()
 		if err != nil {
 			return nil
@@ -315,7 +316,7 @@ func (b *book) load(l *Library, depth int) (*Chart, error) {
 	}
 	defer func() { _ = root.Close() }()
 	if b.packed {
-		data, err := readFile(root, b.path, mostArchiveBytes)
+		data, err := readFile(root, b.path, limits.ArchiveBytes)
 		if err != nil {
 			return nil, err
 		}
@@ -342,7 +343,7 @@ func (b *book) folder(root *os.Root) (Files, error) {
 	if err != nil {
 		return nil, err
 	}
-	files, left := Files{}, int64(mostChartBytes)
+	files, left := Files{}, int64(limits.ChartBytes)
 	err = fs.WalkDir(below.FS(), ".", func(p string, d fs.DirEntry, err error) error {
 		if err != nil || p == "." {
 			return err
@@ -356,12 +357,12 @@ func (b *book) folder(root *os.Root) (Files, error) {
 		if !d.Type().IsRegular() {
 			return nil
 		}
-		data, err := readFile(below, p, mostFileBytes)
+		data, err := readFile(below, p, limits.ChartFileBytes)
 		if err != nil {
 			return err
 		}
-		if left -= int64(len(data)); left < 0 || len(files) > mostChartFiles {
-			return limitf("the chart is larger than %d MB, or has more than %d files", mostChartBytes>>20, mostChartFiles)
+		if left -= int64(len(data)); left < 0 || len(files) > limits.ChartFiles {
+			return limitf("the chart is larger than %d MB, or has more than %d files", limits.ChartBytes>>20, limits.ChartFiles)
 		}
 		files[p] = bytes.TrimPrefix(data, byteOrderMark)
 		return nil

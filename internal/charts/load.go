@@ -20,18 +20,9 @@ import (
 	"helm.sh/helm/v4/pkg/chart/v2/loader"
 	chartutil "helm.sh/helm/v4/pkg/chart/v2/util"
 
+	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/sorting"
 	"github.com/fleetwright/fleetwright/internal/valueuse"
-)
-
-// Bounds of a chart. Helm and source-controller refuse files above 5 MB, too, and archives
-// above 10 MB.
-const (
-	mostFileBytes    = 5 << 20
-	mostArchiveBytes = 10 << 20
-	mostChartBytes   = 32 << 20 // unpacked, with all dependencies
-	mostChartFiles   = 10_000
-	mostSubcharts    = 10 // in each other
 )
 
 // Files are a chart's: path below the chart's folder → content.
@@ -91,7 +82,7 @@ func Load(files Files) (*Chart, error) {
 
 // loadPacked makes a chart of an archive.
 func loadPacked(data []byte) (*Chart, error) {
-	left := int64(mostChartBytes)
+	left := int64(limits.ChartBytes)
 	files, err := unpack(data, &left)
 	if err != nil {
 		return nil, err
@@ -101,13 +92,13 @@ func loadPacked(data []byte) (*Chart, error) {
 
 // loadFiles makes a chart of files that are packed into each other depth times.
 func loadFiles(files Files, depth int) (*Chart, error) {
-	left := int64(mostChartBytes)
+	left := int64(limits.ChartBytes)
 	all, err := unpackAll(files, &left, depth)
 	if err != nil {
 		return nil, err
 	}
-	if len(all) > mostChartFiles {
-		return nil, limitf("the chart has more than %d files", mostChartFiles)
+	if len(all) > limits.ChartFiles {
+		return nil, limitf("the chart has more than %d files", limits.ChartFiles)
 	}
 	if err := checkValues(all); err != nil {
 		return nil, err
@@ -144,7 +135,7 @@ func order(c *chart.Chart) {
 
 // mostYAML bounds the YAML of a values file or Chart.yaml: each byte that can start, end or
 // separate a node.
-const mostYAML = 500_000
+const mostYAML = limits.ChartValues / 2
 
 // checkValues refuses YAML that would take too much memory to read.
 func checkValues(files Files) error {
@@ -175,14 +166,14 @@ func nodesOf(data []byte) int {
 
 // unpackAll puts the files of archives in charts folders in place of the archives.
 func unpackAll(files Files, left *int64, depth int) (Files, error) {
-	if depth > mostSubcharts {
-		return nil, limitf("charts are nested in each other more than %d levels deep", mostSubcharts)
+	if depth > limits.Subcharts {
+		return nil, limitf("charts are nested in each other more than %d levels deep", limits.Subcharts)
 	}
 	all := Files{}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		data := files[name]
 		if *left -= int64(len(data)); *left < 0 {
-			return nil, limitf("the chart is larger than %d MB", mostChartBytes>>20)
+			return nil, limitf("the chart is larger than %d MB", limits.ChartBytes>>20)
 		}
 		dir, base := path.Split(name)
 		if path.Ext(base) != ".tgz" || path.Base(path.Clean(dir)) != "charts" || strings.ContainsAny(base[:1], "_.") {
@@ -215,7 +206,7 @@ func unpack(data []byte, left *int64) (Files, error) {
 		return nil, fmt.Errorf("it is not a chart archive: %w", err)
 	}
 	// The archive's own overhead is bounded, too.
-	packed := tar.NewReader(io.LimitReader(unzipped, mostChartBytes+(16<<20)))
+	packed := tar.NewReader(io.LimitReader(unzipped, limits.ChartBytes+(16<<20)))
 	files := Files{}
 	for entries := 0; ; entries++ {
 		header, err := packed.Next()
@@ -225,8 +216,8 @@ func unpack(data []byte, left *int64) (Files, error) {
 		if err != nil {
 			return nil, fmt.Errorf("it is not a chart archive: %w", err)
 		}
-		if entries > 2*mostChartFiles {
-			return nil, limitf("the archive has more than %d files", mostChartFiles)
+		if entries > 2*limits.ChartFiles {
+			return nil, limitf("the archive has more than %d files", limits.ChartFiles)
 		}
 		if header.FileInfo().IsDir() || header.Typeflag == tar.TypeXGlobalHeader || header.Typeflag == tar.TypeXHeader {
 			continue
@@ -235,13 +226,13 @@ func unpack(data []byte, left *int64) (Files, error) {
 		if err != nil {
 			return nil, err
 		}
-		if header.Size > mostFileBytes {
-			return nil, limitf("%s is larger than %d MB", name, mostFileBytes>>20)
+		if header.Size > limits.ChartFileBytes {
+			return nil, limitf("%s is larger than %d MB", name, limits.ChartFileBytes>>20)
 		}
 		if *left -= header.Size; *left < 0 {
-			return nil, limitf("the chart is larger than %d MB", mostChartBytes>>20)
+			return nil, limitf("the chart is larger than %d MB", limits.ChartBytes>>20)
 		}
-		content, err := io.ReadAll(io.LimitReader(packed, mostFileBytes))
+		content, err := io.ReadAll(io.LimitReader(packed, limits.ChartFileBytes))
 		if err != nil {
 			return nil, fmt.Errorf("it is not a chart archive: %w", err)
 		}

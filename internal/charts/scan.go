@@ -1,15 +1,9 @@
 package charts
 
-import "strings"
+import (
+	"strings"
 
-// Bounds of a template file.
-const (
-	// mostNested is how deep parentheses may nest.
-	mostNested = 200
-	// mostElse bounds all control structures that are open; else counts and is never closed, but
-	// by the ends of others.
-	mostElse    = 20_000
-	mostActions = 100_000
+	"github.com/fleetwright/fleetwright/internal/limits"
 )
 
 // scan refuses a template text that would overflow the stack of Go's template parser, which
@@ -21,8 +15,8 @@ func scan(text string) error {
 		if !found {
 			return nil
 		}
-		if actions++; actions > mostActions {
-			return limitf("a template has more than %d actions", mostActions)
+		if actions++; actions > limits.Actions {
+			return limitf("a template has more than %d actions", limits.Actions)
 		}
 		word, parens, end := action(rest)
 		switch word {
@@ -32,7 +26,7 @@ func scan(text string) error {
 			// An else is one level deeper, and has no end of its own.
 			nested = max(0, nested-1)
 		}
-		if nested > mostElse || parens > mostNested {
+		if nested > limits.OpenBlocks || parens > limits.Nesting {
 			return limitf("a template is nested too deeply")
 		}
 		text = rest[end:]

@@ -16,6 +16,7 @@ import (
 	"helm.sh/helm/v4/pkg/ignore"
 	"sigs.k8s.io/yaml"
 
+	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
@@ -73,8 +74,8 @@ func (f Folder) path(at string) string { return path.Join(f.Base, at) }
 
 func (f Folder) read(file string) ([]byte, error) {
 	data, err := f.Repo.ReadFile(file)
-	if err == nil && len(data) > mostArchiveBytes {
-		return nil, limitf("%s is larger than %d MB", file, mostArchiveBytes>>20)
+	if err == nil && len(data) > limits.ArchiveBytes {
+		return nil, limitf("%s is larger than %d MB", file, limits.ArchiveBytes>>20)
 	}
 	return data, err
 }
@@ -90,7 +91,7 @@ func (f Folder) unpacked(at string) (*Chart, error) {
 	if err != nil {
 		return nil, err
 	}
-	files, left := Files{}, int64(mostChartBytes)
+	files, left := Files{}, int64(limits.ChartBytes)
 	var walk func(dir string) error
 	walk = func(dir string) error {
 		names, _ := f.Repo.ReadDir(path.Join(root, dir))
@@ -111,8 +112,8 @@ func (f Folder) unpacked(at string) (*Chart, error) {
 			if err != nil {
 				return err
 			}
-			if left -= int64(len(data)); left < 0 || len(files) > mostChartFiles {
-				return limitf("the chart is larger than %d MB, or has more than %d files", mostChartBytes>>20, mostChartFiles)
+			if left -= int64(len(data)); left < 0 || len(files) > limits.ChartFiles {
+				return limitf("the chart is larger than %d MB, or has more than %d files", limits.ChartBytes>>20, limits.ChartFiles)
 			}
 			files[rel] = bytes.TrimPrefix(data, byteOrderMark)
 		}

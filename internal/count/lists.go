@@ -3,13 +3,8 @@ package count
 import (
 	"strconv"
 	"strings"
-)
 
-const (
-	// mostElements is the maximum number of elements that the indexes of paths may create in lists.
-	mostElements = 100_000
-	// mostCopied is the maximum number of elements that are copied because lists grow.
-	mostCopied = 20_000_000
+	"github.com/fleetwright/fleetwright/internal/limits"
 )
 
 // Lists counts the elements that paths such as a.b[65535] create: a list is filled up to the index.
@@ -50,8 +45,8 @@ func (l *Lists) grow(list string, length int) error {
 		l.elements += length - has
 		l.copied += length
 	}
-	if l.elements > mostElements || l.copied > mostCopied {
-		return Errorf("the indexes in its paths create more than %d elements of lists", mostElements)
+	if l.elements > limits.ListElements || l.copied > limits.ListCopies {
+		return Errorf("the indexes in its paths create more than %d elements of lists", limits.ListElements)
 	}
 	return nil
 }

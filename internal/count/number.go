@@ -5,13 +5,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
-)
 
-const (
-	// MostDigits is the maximum length of a number in characters. A float64 needs 24 of them, an int64 20.
-	MostDigits = 400
-	// MostExponent is the largest exponent of ten, positive or negative. A float64 goes up to 308.
-	MostExponent = 400
+	"github.com/fleetwright/fleetwright/internal/limits"
 )
 
 // Number returns an *Error for a number whose digits would take more memory and time than any real
@@ -20,10 +15,10 @@ const (
 func Number(text string) error {
 	suffix := strings.TrimLeft(text, "+-0123456789.")
 	switch digits := len(text) - len(suffix); {
-	case digits > MostDigits:
-		return Errorf("a number of %d digits is not evaluated; up to %d are", digits, MostDigits)
+	case digits > limits.Digits:
+		return Errorf("a number of %d digits is not evaluated; up to %d are", digits, limits.Digits)
 	case digits > 0 && suffix != "" && (suffix[0] == 'e' || suffix[0] == 'E') && beyond(suffix[1:]):
-		return Errorf("a number with the exponent %.20s is not evaluated; up to %d are", suffix[1:], MostExponent)
+		return Errorf("a number with the exponent %.20s is not evaluated; up to %d are", suffix[1:], limits.Digits)
 	}
 	return nil
 }
@@ -38,9 +33,9 @@ func beyond(exponent string) bool {
 		if c < '0' || c > '9' {
 			return false
 		}
-		value = min(10*value+int(c-'0'), 10*MostExponent)
+		value = min(10*value+int(c-'0'), 10*limits.Digits)
 	}
-	return value > MostExponent
+	return value > limits.Digits
 }
 
 // Numbers returns the error of Number for the first number in a decoded JSON document that Number refuses.
@@ -80,7 +75,7 @@ func HoldsNumber(text string) bool {
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
 		case c >= '0' && c <= '9' || c == '.':
-			if digits++; digits > MostDigits {
+			if digits++; digits > limits.Digits {
 				return true
 			}
 			continue

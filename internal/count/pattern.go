@@ -4,24 +4,12 @@ import (
 	"errors"
 	"regexp"
 	"regexp/syntax"
-)
 
-const (
-	// MostInstructions is the maximum size of a regular expression, in instructions of its program. Those of
-	// real CustomResourceDefinitions have up to some thousands.
-	MostInstructions = 50_000
-	// MostShort is the maximum size, in instructions, of a regular expression that many names, keys or paths are compared with.
-	MostShort = 2_000
-	// MostTogether is the maximum size, in instructions, of all regular expressions in one file.
-	MostTogether = 200_000
-	// mostPattern is the maximum length of a regular expression in bytes.
-	mostPattern = 100_000
-	// mostSteps limits the matches of a unit of work: instructions multiplied by the bytes of the strings.
-	mostSteps = 200_000_000
+	"github.com/fleetwright/fleetwright/internal/limits"
 )
 
 // Compile is regexp.Compile for a regular expression of a repository. It returns an *Error if its program would
-// have more than MostInstructions.
+// have more than limits.Pattern.
 func Compile(pattern string) (*regexp.Regexp, error) {
 	if _, err := Instructions(pattern); err != nil {
 		return nil, err
@@ -30,7 +18,7 @@ func Compile(pattern string) (*regexp.Regexp, error) {
 }
 
 // CompileShort is Compile for a regular expression that many names, keys or paths are compared with. It allows
-// up to MostShort instructions.
+// up to limits.ShortPattern instructions.
 func CompileShort(pattern string) (*regexp.Regexp, error) {
 	if err := Short(pattern); err != nil {
 		return nil, err
@@ -38,24 +26,24 @@ func CompileShort(pattern string) (*regexp.Regexp, error) {
 	return regexp.Compile(pattern)
 }
 
-// Short returns an *Error for a regular expression with more than MostShort instructions. It ignores
+// Short returns an *Error for a regular expression with more than limits.ShortPattern instructions. It ignores
 // strings that are not regular expressions.
 func Short(pattern string) error {
 	size, err := Instructions(pattern)
 	switch above := (*Error)(nil); {
 	case errors.As(err, &above):
 		return above
-	case size > MostShort:
-		return Errorf("a regular expression whose repetitions come to %d instructions is not evaluated here; up to %d are", size, MostShort)
+	case size > limits.ShortPattern:
+		return Errorf("a regular expression whose repetitions come to %d instructions is not evaluated here; up to %d are", size, limits.ShortPattern)
 	}
 	return nil
 }
 
 // Instructions estimates the size of a regular expression's program without compiling it: the estimate
-// is never too low. The error is an *Error above MostInstructions, and otherwise regexp's.
+// is never too low. The error is an *Error above limits.Pattern, and otherwise regexp's.
 func Instructions(pattern string) (int, error) {
-	if len(pattern) > mostPattern {
-		return 0, Errorf("a regular expression of %d bytes is not evaluated; up to %d are", len(pattern), mostPattern)
+	if len(pattern) > limits.PatternsTogether {
+		return 0, Errorf("a regular expression of %d bytes is not evaluated; up to %d are", len(pattern), limits.PatternsTogether)
 	}
 	parsed, err := syntax.Parse(pattern, syntax.Perl)
 	var refused *syntax.Error
@@ -66,8 +54,8 @@ func Instructions(pattern string) (int, error) {
 		return 0, err
 	}
 	size := 2 + instructions(parsed) // the instructions fail and match
-	if size > MostInstructions {
-		return size, Errorf("a regular expression whose repetitions come to %d instructions is not evaluated; up to %d are", size, MostInstructions)
+	if size > limits.Pattern {
+		return size, Errorf("a regular expression whose repetitions come to %d instructions is not evaluated; up to %d are", size, limits.Pattern)
 	}
 	return size, nil
 }
@@ -107,8 +95,8 @@ type Steps struct{ taken int }
 // returns an *Error when the total exceeds the limit.
 func (s *Steps) Take(instructions, bytes int) error {
 	s.taken = min(s.taken+times(instructions, bytes), 1<<40)
-	if s.taken > mostSteps {
-		return Errorf("its regular expressions and the texts that they are compared with come to more than %d steps", mostSteps)
+	if s.taken > limits.PatternSteps {
+		return Errorf("its regular expressions and the texts that they are compared with come to more than %d steps", limits.PatternSteps)
 	}
 	return nil
 }

@@ -29,6 +29,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/artifact"
 	"github.com/fleetwright/fleetwright/internal/chartref"
+	"github.com/fleetwright/fleetwright/internal/limits"
 )
 
 var bucketCode = regexp.MustCompile(`^[A-Za-z]{1,40}$`)
@@ -37,8 +38,6 @@ var bucketCode = regexp.MustCompile(`^[A-Za-z]{1,40}$`)
 const (
 	mostPages    = 200
 	mostIgnore   = 1 << 20
-	mostPatterns = 500
-	mostPattern  = 1000
 	bucketSlots  = 8
 	usualRegion  = "us-east-1"
 	amazonSuffix = ".amazonaws.com"
@@ -140,7 +139,7 @@ func (b *boundedClient) Do(req *http.Request) (*http.Response, error) {
 	resp.Body = struct {
 		io.Reader
 		io.Closer
-	}{limitedTo(counted{body, b.alive}, artifact.MostFile+1<<20), body}
+	}{limitedTo(counted{body, b.alive}, limits.FileBytes+1<<20), body}
 	return resp, nil
 }
 
@@ -293,7 +292,7 @@ func (b *bucket) page(ctx context.Context, prefix, token string) (page, error) {
 			return err
 		}
 		defer func() { _ = answer.Body.Close() }()
-		data, err := readAll(answer.Body, artifact.MostFile, answer.ContentLength, func() {})
+		data, err := readAll(answer.Body, limits.FileBytes, answer.ContentLength, func() {})
 		if err != nil {
 			return err
 		}
@@ -315,13 +314,13 @@ func (b *bucket) ignored(ctx context.Context, spec string) (func(key string) boo
 		return nil, err
 	}
 	for line := range strings.Lines(string(data)) {
-		if len(line) > mostPattern {
-			return nil, refused("the %s of the bucket has a pattern of more than %d characters", sourceignore.IgnoreFile, mostPattern)
+		if len(line) > limits.IgnoreLength {
+			return nil, refused("the %s of the bucket has a pattern of more than %d characters", sourceignore.IgnoreFile, limits.IgnoreLength)
 		}
 	}
 	patterns := sourceignore.ReadPatterns(strings.NewReader(string(data)), nil)
-	if len(patterns) > mostPatterns {
-		return nil, refused("the %s of the bucket has more than %d patterns", sourceignore.IgnoreFile, mostPatterns)
+	if len(patterns) > limits.IgnorePatterns {
+		return nil, refused("the %s of the bucket has more than %d patterns", sourceignore.IgnoreFile, limits.IgnorePatterns)
 	}
 	patterns = append(patterns, sourceignore.ReadPatterns(strings.NewReader(spec), nil)...)
 	matcher := sourceignore.NewMatcher(patterns)
@@ -344,7 +343,7 @@ func (b *bucket) list(ctx context.Context, prefix string, ignored func(key strin
 			if ctx.Err() != nil {
 				return nil, context.Cause(ctx)
 			}
-			if strings.HasSuffix(o.Key, "/") || o.Key == sourceignore.IgnoreFile || ignored(o.Key) || o.Size > artifact.MostFile && !isManifest(o.Key) {
+			if strings.HasSuffix(o.Key, "/") || o.Key == sourceignore.IgnoreFile || ignored(o.Key) || o.Size > limits.FileBytes && !isManifest(o.Key) {
 				continue
 			}
 			if _, taken := sizes[place(o.Key)]; taken {
@@ -377,7 +376,7 @@ func (b *bucket) download(ctx context.Context, tags map[string]string) (revision
 		slots <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-slots }()
-			data, tag, err := b.get(ctx, key, artifact.MostFile)
+			data, tag, err := b.get(ctx, key, limits.FileBytes)
 			mu.Lock()
 			defer mu.Unlock()
 			switch {

@@ -13,6 +13,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/artifact"
 	"github.com/fleetwright/fleetwright/internal/chartref"
 	"github.com/fleetwright/fleetwright/internal/gitrepo"
+	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
@@ -162,7 +163,7 @@ func (g *gathering) pick() (artifact.Files, error) {
 		}
 	}
 	kept := slices.DeleteFunc(names, func(name string) bool {
-		return out[name] || g.files[name].size > artifact.MostFile && !isManifest(name)
+		return out[name] || g.files[name].size > limits.FileBytes && !isManifest(name)
 	})
 	if err := artifact.Fits(func(yield func(string, int64) bool) {
 		for _, name := range kept {

@@ -12,6 +12,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/cache"
 	"github.com/fleetwright/fleetwright/internal/chartref"
+	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/lock"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
@@ -177,7 +178,7 @@ func (c *client) fromArtifact(ctx context.Context, ask chartref.Source, locked s
 
 // fromFile downloads a file.
 func (c *client) fromFile(ctx context.Context, ask chartref.Source) (artifact.Files, error) {
-	data, err := c.get(ctx, ask.URL, artifact.MostFile)
+	data, err := c.get(ctx, ask.URL, limits.FileBytes)
 	if err != nil {
 		return nil, err
 	}

@@ -5,16 +5,11 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/fleetwright/fleetwright/internal/limits"
 )
 
-// MostOfRule is the maximum number of findings of one rule in a report. Public repositories have up to
-// a few hundred; a small file can be written to have millions.
-const MostOfRule = 5000
-
-// mostMessage is the maximum length of a message or hint, in bytes: longer ones contain a long string of the repository.
-const mostMessage = 4 << 10
-
-// Shown returns the findings of First with their messages and hints cut to mostMessage.
+// Shown returns the findings of First with their messages and hints cut to limits.MessageBytes.
 func Shown(findings []Finding) []Finding {
 	kept, _ := First(findings)
 	for i := range kept {
@@ -23,7 +18,7 @@ func Shown(findings []Finding) []Finding {
 	return kept
 }
 
-// First returns the first MostOfRule findings of each rule, sorted as in a report and without duplicates, and the number of
+// First returns the first limits.Findings findings of each rule, sorted as in a report and without duplicates, and the number of
 // omitted findings by rule.
 func First(findings []Finding) (kept []Finding, left map[string]int) {
 	kept, left = slices.SortedFunc(slices.Values(findings), compare), map[string]int{}
@@ -31,7 +26,7 @@ func First(findings []Finding) (kept []Finding, left map[string]int) {
 	seen := map[string]int{}
 	kept = slices.DeleteFunc(kept, func(f Finding) bool {
 		seen[f.Rule]++
-		if seen[f.Rule] <= MostOfRule {
+		if seen[f.Rule] <= limits.Findings {
 			return false
 		}
 		left[f.Rule]++
@@ -40,12 +35,12 @@ func First(findings []Finding) (kept []Finding, left map[string]int) {
 	return kept, left
 }
 
-// cut shortens a string to mostMessage.
+// cut shortens a string to limits.MessageBytes.
 func cut(text string) string {
-	if len(text) <= mostMessage {
+	if len(text) <= limits.MessageBytes {
 		return text
 	}
-	end := mostMessage
+	end := limits.MessageBytes
 	for !utf8.RuneStart(text[end]) {
 		end--
 	}

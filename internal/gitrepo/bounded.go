@@ -13,6 +13,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/format/objfile"
 
 	"github.com/fleetwright/fleetwright/internal/bounds"
+	"github.com/fleetwright/fleetwright/internal/limits"
 )
 
 // The kinds of units that read objects of a repository: objects are compressed, so a small
@@ -185,7 +186,7 @@ func (b *blobs) read(name string, hash plumbing.Hash, size int64) ([]byte, error
 		if data, ok := b.kept[hash]; ok {
 			return data, nil
 		}
-		if size > MostFileBytes {
+		if size > limits.FileBytes {
 			return nil, fmt.Errorf("%s is %w", name, ErrLarge)
 		}
 		if data, err = b.store.blob(hash); err != nil && b.store.bound.met != "" {
@@ -204,6 +205,3 @@ func (b *blobs) read(name string, hash plumbing.Hash, size int64) ([]byte, error
 		return data, nil
 	})
 }
-
-// MostFileBytes is the maximum size, in bytes, of a file that is read from a revision or the index.
-const MostFileBytes = 10 << 20

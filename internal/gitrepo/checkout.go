@@ -20,6 +20,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 
 	"github.com/fleetwright/fleetwright/internal/bounds"
+	"github.com/fleetwright/fleetwright/internal/limits"
 )
 
 // Limits of a download from a remote repository. Single objects have the same limit as those of a local repository.
@@ -120,8 +121,8 @@ func checkPack(file io.Reader) error {
 		if err != nil {
 			return fmt.Errorf("the pack is not valid: %w", err)
 		}
-		if header.Length > maxBlob {
-			return fmt.Errorf("an object of the repository has more than %d MB", maxBlob>>20)
+		if header.Length > limits.Committed {
+			return fmt.Errorf("an object of the repository has more than %d MB", limits.Committed>>20)
 		}
 		head := &beginning{left: header.Length}
 		if _, _, err := scan.NextObject(head); err != nil {
@@ -131,8 +132,8 @@ func checkPack(file io.Reader) error {
 		if header.Type.IsDelta() {
 			size = max(size, head.result())
 		}
-		if size > maxBlob {
-			return fmt.Errorf("an object of the repository has more than %d MB", maxBlob>>20)
+		if size > limits.Committed {
+			return fmt.Errorf("an object of the repository has more than %d MB", limits.Committed>>20)
 		}
 		if total += size; total > mostUnpacked {
 			return fmt.Errorf("the objects of the repository have more than %d MB", mostUnpacked>>20)

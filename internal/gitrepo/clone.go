@@ -15,6 +15,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/cache"
 	"github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/go-git/go-git/v5/storage/filesystem"
+
+	"github.com/fleetwright/fleetwright/internal/limits"
 )
 
 const (
@@ -110,7 +112,7 @@ func (c *Clone) ReadRef(ctx context.Context, ref string, isRepository func(url s
 	}
 	store := objects{
 		Storage: filesystem.NewStorageWithOptions(c.files, c.cache, filesystem.Options{}), common: c.common, partial: c.partial,
-		bound: &bound{bytes: MostFileBytes, opened: true, folders: []objectFolder{c.folder}, cache: c.cache},
+		bound: &bound{bytes: limits.FileBytes, opened: true, folders: []objectFolder{c.folder}, cache: c.cache},
 	}
 	name := c.find(store, ref, isRepository)
 	if name == "" {

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/fleetwright/fleetwright/internal/limits"
 )
 
 // readRefOf is the content of a file of a branch or tag; "-" where the clone has none.
@@ -138,7 +140,7 @@ func TestReadRefIncomplete(t *testing.T) {
 	if advice := (*Advice)(nil); !errors.As(err, &advice) || !strings.Contains(advice.Hint, "git diff --stat main") {
 		t.Errorf("got %v", err)
 	}
-	write(t, dir, map[string]string{"b.yaml": strings.Repeat("x", 2*MostFileBytes)})
+	write(t, dir, map[string]string{"b.yaml": strings.Repeat("x", 2*limits.FileBytes)})
 	git(t, dir, "add", "--all")
 	git(t, dir, "commit", "--quiet", "--message=large")
 	clone, _ = OpenClone(dir)

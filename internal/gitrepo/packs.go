@@ -16,16 +16,18 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/cache"
 	"github.com/go-git/go-git/v5/plumbing/format/idxfile"
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
+
+	"github.com/fleetwright/fleetwright/internal/limits"
 )
 
 // Limits of the chain of deltas that an object in a pack consists of: git writes chains of at most 4,095 deltas, and
 // of 50 by default.
 const (
 	mostDeltas     = 4095
-	mostDeltaBytes = 4 * MostFileBytes  // bytes of all deltas, which are in memory at the same time
-	mostChainBytes = 64 * MostFileBytes // bytes of the objects that the deltas create, one after the other
-	mostBorrowing  = 5                  // depth of repositories that borrow objects from each other, as in git
-	mostFolders    = 100                // repositories that objects are borrowed from
+	mostDeltaBytes = 4 * limits.FileBytes  // bytes of all deltas, which are in memory at the same time
+	mostChainBytes = 64 * limits.FileBytes // bytes of the objects that the deltas create, one after the other
+	mostBorrowing  = 5                     // depth of repositories that borrow objects from each other, as in git
+	mostFolders    = 100                   // repositories that objects are borrowed from
 )
 
 // objectFolder is a folder that contains a folder "objects", and the indexes of its packs.

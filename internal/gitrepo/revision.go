@@ -23,12 +23,7 @@ import (
 	"github.com/go-git/go-git/v5/storage/filesystem/dotgit"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
-)
-
-// Limits of a revision.
-const (
-	mostFiles = 200_000
-	mostDepth = 200
+	"github.com/fleetwright/fleetwright/internal/limits"
 )
 
 // ErrNoRevision is returned if a repository has no such revision; the error is an [Advice].
@@ -249,12 +244,12 @@ func (w *treeWalk) addObject(hash plumbing.Hash, size int64) {
 
 func (w *treeWalk) folder(tree *object.Tree, prefix string, depth int) error {
 	w.addObject(tree.Hash, 0)
-	if depth > mostDepth {
-		return w.store.exceed(fmt.Sprintf("folders nest deeper than %d", mostDepth))
+	if depth > limits.Nesting {
+		return w.store.exceed(fmt.Sprintf("folders nest deeper than %d", limits.Nesting))
 	}
 	for _, e := range tree.Entries {
-		if w.entries++; w.entries > mostFiles {
-			return w.store.exceed(fmt.Sprintf("it has more than %d files and folders", mostFiles))
+		if w.entries++; w.entries > limits.Files {
+			return w.store.exceed(fmt.Sprintf("it has more than %d files and folders", limits.Files))
 		}
 		if err := w.ctx.Err(); err != nil {
 			return err
@@ -321,7 +316,7 @@ func openRepository(root string) (*gogit.Repository, objects, error) {
 	if common != git {
 		files = dotgit.NewRepositoryFilesystem(files, regularFiles{osfs.New(common)})
 	}
-	store := objects{Storage: filesystem.NewStorageWithOptions(files, cache.NewObjectLRU(32*cache.MiByte), filesystem.Options{KeepDescriptors: true}), bound: &bound{bytes: MostFileBytes}, common: common, partial: isPartial(common)}
+	store := objects{Storage: filesystem.NewStorageWithOptions(files, cache.NewObjectLRU(32*cache.MiByte), filesystem.Options{KeepDescriptors: true}), bound: &bound{bytes: limits.FileBytes}, common: common, partial: isPartial(common)}
 	repo, err := gogit.Open(store, nil)
 	return repo, store, err
 }

@@ -11,6 +11,8 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
+
+	"github.com/fleetwright/fleetwright/internal/limits"
 )
 
 // Staged contains the files of the next commit: the files in the index, with the staged bytes,
@@ -46,7 +48,7 @@ func ReadStaged(dir, indexFile string) (*Staged, error) {
 	if s.blobs.store, err = openObjects(l); err != nil {
 		return nil, err
 	}
-	s.blobs.store.bound, s.blobs.where = &bound{bytes: MostFileBytes}, "in the index"
+	s.blobs.store.bound, s.blobs.where = &bound{bytes: limits.FileBytes}, "in the index"
 	switch {
 	case indexFile == "":
 		indexFile = filepath.Join(l.git, "index")

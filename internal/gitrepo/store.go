@@ -18,12 +18,10 @@ import (
 	"github.com/go-git/go-git/v5/storage/filesystem"
 	"github.com/go-git/go-git/v5/storage/memory"
 
+	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/regular"
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
-
-// maxBlob is the maximum size, in bytes, of a file that is read into memory.
-const maxBlob = 100 << 20
 
 // objects reads the object store of a repository.
 type objects struct {
@@ -62,7 +60,7 @@ func openObjects(l layout) (objects, error) {
 	_, partial := l.config.get("extensions", "partialclone")
 	partial = partial || isPartial(l.common)
 	store := filesystem.NewStorageWithOptions(regularFiles{osfs.New(l.common)}, cache.NewObjectLRU(32*cache.MiByte), opts)
-	return objects{Storage: store, partial: partial, common: l.common, bound: &bound{bytes: maxBlob}}, nil
+	return objects{Storage: store, partial: partial, common: l.common, bound: &bound{bytes: limits.Committed}}, nil
 }
 
 // whole returns a store that reads objects of any size, for fetches and pushes.
@@ -143,8 +141,8 @@ func (s objects) blob(hash plumbing.Hash) ([]byte, error) {
 	if err != nil {
 		return nil, s.explain("blob", hash, err)
 	}
-	if b.Size > maxBlob {
-		return nil, fmt.Errorf("blob %s has %d bytes, at most %d are read", hash, b.Size, maxBlob)
+	if b.Size > limits.Committed {
+		return nil, fmt.Errorf("blob %s has %d bytes, at most %d are read", hash, b.Size, limits.Committed)
 	}
 	r, err := b.Reader()
 	if err != nil {

@@ -3,6 +3,7 @@ package helmfile
 import (
 	"go.yaml.in/yaml/v3"
 
+	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/located"
 )
 
@@ -62,7 +63,7 @@ type call struct {
 func newHelmfile(file, dir string) *helmfile {
 	return &helmfile{file: file, dir: dir, templates: map[string]*rawRelease{}, commonLabels: map[string]located.Text{},
 		helmDefaults: map[string][]string{}, environments: map[string]environmentSpec{}, env: newEnvironment(),
-		inheritances: maxInheritances, readFor: map[*yaml.Node]map[string]bool{}}
+		inheritances: limits.TotalInherited, readFor: map[*yaml.Node]map[string]bool{}}
 }
 
 // brokenPart is where a helmfile is neither YAML nor a template of it.

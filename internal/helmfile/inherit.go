@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/located"
 	"github.com/fleetwright/fleetwright/internal/templates"
 )
@@ -32,7 +33,7 @@ func (h *helmfile) inherited(r *rawRelease) (*rawRelease, error) {
 			}
 		}
 	}
-	budget := min(maxInherited, h.inheritances)
+	budget := min(limits.Inherited, h.inheritances)
 	granted := budget
 	out, err := h.inherit(&withDefaults, nil, &budget)
 	h.inheritances -= granted - max(budget, 0)
@@ -45,13 +46,6 @@ func (h *helmfile) inherited(r *rawRelease) (*rawRelease, error) {
 	}
 	return out, err
 }
-
-// How many templates a release may inherit from, directly and through others, and all releases of
-// a file.
-const (
-	maxInherited    = 200
-	maxInheritances = 20_000
-)
 
 const errInherits templates.Exceeded = "the releases inherit from too many templates"
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/helmfile/state"
+	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/located"
 	"github.com/fleetwright/fleetwright/internal/templates"
 )
@@ -64,10 +65,6 @@ func againstPolicy(content string) (string, int) {
 	return "", 0
 }
 
-// maxChecked is how many fields a part may have about which helmfile's decoding is asked: it
-// compares all keys of a map with each other.
-const maxChecked = 5000
-
 // checkFields notes what helmfile's strict decoding refuses of a part: a field
 // that it doesn't know, a type that doesn't fit. What stands for an unknown value
 // has no type.
@@ -75,8 +72,8 @@ func (r *reader) checkFields(h *helmfile, source string, offset int, original fu
 	if strings.Contains(source, templates.MarkOpen) {
 		return
 	}
-	if strings.Count(source, ":") > maxChecked {
-		bounds.Refuse(r.Unit, fmt.Sprintf("a part of it has more than %d fields", maxChecked))
+	if strings.Count(source, ":") > limits.HelmfileFields {
+		bounds.Refuse(r.Unit, fmt.Sprintf("a part of it has more than %d fields", limits.HelmfileFields))
 		return
 	}
 	// Worlds often render the same text.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/fleetwright/fleetwright/internal/bounds"
+	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/templates"
 )
@@ -22,14 +23,12 @@ type reader struct {
 }
 
 func newReader(ctx context.Context, repo *repository.Repository) *reader {
-	return &reader{Engine: templates.New(ctx, repo), repo: repo, budget: maxFilesOfHelmfile, checked: map[[sha256.Size]byte]error{}}
+	return &reader{Engine: templates.New(ctx, repo), repo: repo, budget: limits.Helmfiles, checked: map[[sha256.Size]byte]error{}}
 }
-
-const maxFilesOfHelmfile = 200
 
 // tooMany notes that a helmfile builds upon or calls more files than are read, and returns that as an error.
 func (r *reader) tooMany() error {
-	why := fmt.Sprintf("it uses other helmfiles as bases, or calls them, more than %d times", maxFilesOfHelmfile)
+	why := fmt.Sprintf("it uses other helmfiles as bases, or calls them, more than %d times", limits.Helmfiles)
 	bounds.Refuse(r.Unit, why)
 	return errors.New(why)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/bounds"
+	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/located"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/sorting"
@@ -58,7 +59,7 @@ func (r *reader) all(files []string) (map[string][]*Release, error) {
 
 // measured evaluates a file as a unit of work.
 func measured[T any](r *reader, file string, evaluate func(*reader) (T, error)) (T, error) {
-	r.budget = maxFilesOfHelmfile
+	r.budget = limits.Helmfiles
 	r.Unit = bounds.Unit{Kind: "bootstrap", File: file}
 	own, marks := *r, r.Marks()
 	result, err := bounds.Do(r.Unit, func() (T, error) { return evaluate(&own) })

@@ -12,6 +12,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/charts"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/fluxapi"
+	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/located"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
@@ -33,8 +34,6 @@ type Release struct {
 	whole *located.Value // the object with its places, nil until it is needed
 }
 
-const maxHelmReleases = 20_000
-
 // unit returns the comparison of the HelmRelease as a unit of the run.
 func (h *Release) unit() bounds.Unit {
 	return bounds.Unit{Kind: "comparison", File: h.File, Line: h.Line, Name: h.Applied.String()}
@@ -43,11 +42,11 @@ func (h *Release) unit() bounds.Unit {
 // hasRoom reports whether a list can take another HelmRelease. If the list is full, hasRoom records that the HelmRelease is
 // not compared.
 func (h *Release) hasRoom(among []*Release) bool {
-	if len(among) < maxHelmReleases {
+	if len(among) < limits.HelmReleases {
 		return true
 	}
-	if len(among) == maxHelmReleases {
-		bounds.Refuse(bounds.Unit{Kind: "comparison", Name: "HelmReleases"}, fmt.Sprintf("there are more than %d", maxHelmReleases))
+	if len(among) == limits.HelmReleases {
+		bounds.Refuse(bounds.Unit{Kind: "comparison", Name: "HelmReleases"}, fmt.Sprintf("there are more than %d", limits.HelmReleases))
 	}
 	return false
 }

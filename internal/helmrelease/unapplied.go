@@ -7,13 +7,10 @@ import (
 	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/bounds"
+	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
-
-// mostFolders is the maximum number of folders that are built for orphans: a bootstrap has only a few releases with
-// the name of an orphan.
-const mostFolders = 50
 
 // Adopted returns HelmReleases that no cluster applies as they would be applied: by the
 // Kustomizations that no cluster reaches, or by the outermost kustomization that includes
@@ -150,10 +147,10 @@ const mostOuter = 50
 // appliedBy returns the HelmReleases that the build of a folder contains for the HelmRelease in a file.
 func (g *Index) appliedBy(folder string, h *Release) []*Release {
 	built, done := g.folders[folder]
-	if !done && len(g.folders) >= mostFolders {
-		bounds.Refuse(bounds.Unit{Kind: "build", Name: "folders that no cluster applies"}, fmt.Sprintf("there are more than %d with HelmReleases of the bootstrap, %s among them", mostFolders, folder))
+	if !done && len(g.folders) >= limits.UnappliedFolders {
+		bounds.Refuse(bounds.Unit{Kind: "build", Name: "folders that no cluster applies"}, fmt.Sprintf("there are more than %d with HelmReleases of the bootstrap, %s among them", limits.UnappliedFolders, folder))
 	}
-	if !done && len(g.folders) < mostFolders {
+	if !done && len(g.folders) < limits.UnappliedFolders {
 		if fleet, err := reconcile.Reconcile(g.ctx, g.Repo, g.options(folder)); err == nil {
 			built = helmReleasesOf(fleet)
 			for _, h := range built {

@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/kustomize/api/resource"
 
 	"github.com/fleetwright/fleetwright/internal/builds"
+	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
@@ -111,7 +112,7 @@ func compareSubstitution(t *testing.T, r *resource.Resource, substitute map[stri
 	}
 	o := newObject(k, built.Results[0])
 	vars := variablesOf(k)
-	_, err = vars.substitute(built.Results[0], o, false, mostGrowth, vars.misnamed())
+	_, err = vars.substitute(built.Results[0], o, false, limits.Growth, vars.misnamed())
 	var limit *builds.LimitError
 	if errors.As(err, &limit) {
 		return

@@ -14,6 +14,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/builds"
 	"github.com/fleetwright/fleetwright/internal/charts"
 	"github.com/fleetwright/fleetwright/internal/fluxapi"
+	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/parallel"
 )
 
@@ -28,13 +29,10 @@ func (f *ReleaseFailure) String() string {
 	return f.Message
 }
 
-// Bounds of what all releases take, beside those of each (package bounds).
 const (
-	waveSize = 4 // releases that are rendered side by side
-	// mostLoaded is what the files of all charts may take together, in bytes.
-	mostLoaded = 128 << 20
+	waveSize = 4 // releases that are rendered at the same time
 	// mostRounds is how often what charts render may bring HelmReleases again.
-	mostRounds = 5
+	mostRounds = limits.Charts + 1
 )
 
 // releases renders the HelmReleases of all clusters, in the order in which they are found.
@@ -120,7 +118,7 @@ func (w *walker) newReleases() []*Release {
 // bring: helm-controller creates them first.
 func (r *releases) loadAll(all []*Release, of map[*Release]*walker) {
 	for wave := range slices.Chunk(all, waveSize) {
-		if r.bytes > mostLoaded {
+		if r.bytes > limits.AllChartBytes {
 			for _, release := range wave {
 				release.Unknown = "its chart is not loaded: others of the repository are too large"
 				release.Limit = &charts.LimitError{What: "the charts of the repository are larger than 128 MB"}

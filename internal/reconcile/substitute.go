@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/fleetwright/fleetwright/internal/builds"
+	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/manifest"
 )
 
@@ -221,7 +222,7 @@ func (k *Kustomization) leaveOpen() {
 func namesIn(value any, names map[string]bool) {
 	switch value := value.(type) {
 	case string:
-		if !strings.Contains(value, "${") || strings.Count(value, "$") > mostDollars || nesting(value) > mostNested {
+		if !strings.Contains(value, "${") || strings.Count(value, "$") > limits.ObjectVariables || nesting(value) > limits.VariableNesting {
 			return
 		}
 		if tree, err := parse.Parse(value); err == nil {

@@ -9,15 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/fleetwright/fleetwright/internal/builds"
-)
-
-// What substitution may take. Its parser calls itself for each variable, and its functions
-// may multiply the lengths of what they are given.
-const (
-	mostGrowth   = 4 << 20 // bytes that are added to the objects of a Kustomization
-	mostDollars  = 50_000  // variables in an object
-	mostNested   = 50      // variables in the defaults of variables
-	mostPatterns = 100e6   // bytes of a value, squared, that are compared with a pattern
+	"github.com/fleetwright/fleetwright/internal/limits"
 )
 
 // bytesOfValue is what a value counts for that an alias stands for.
@@ -28,11 +20,11 @@ var tooLargeOnceReplaced = &builds.LimitError{Err: errors.New("the objects may b
 // prepare says by how many bytes the variables in a text may make it longer, and refuses more
 // than most. It notes the variables that nothing defines.
 func (vars Variables) prepare(text string, most int) (int, error) {
-	if strings.Count(text, "$") > mostDollars {
-		return 0, &builds.LimitError{Err: fmt.Errorf("the object has more than %d variables", mostDollars)}
+	if strings.Count(text, "$") > limits.ObjectVariables {
+		return 0, &builds.LimitError{Err: fmt.Errorf("the object has more than %d variables", limits.ObjectVariables)}
 	}
-	if nesting(text) > mostNested {
-		return 0, &builds.LimitError{Err: fmt.Errorf("variables nest deeper than %d", mostNested)}
+	if nesting(text) > limits.VariableNesting {
+		return 0, &builds.LimitError{Err: fmt.Errorf("variables nest deeper than %d", limits.VariableNesting)}
 	}
 	tree, err := parse.Parse(text)
 	if err != nil {
@@ -43,7 +35,7 @@ func (vars Variables) prepare(text string, most int) (int, error) {
 	if size-float64(len(text)) > float64(most) {
 		return 0, tooLargeOnceReplaced
 	}
-	if m.compared > mostPatterns {
+	if m.compared > limits.ComparedSquares {
 		return 0, &builds.LimitError{Err: errors.New("a long variable is compared with a pattern")}
 	}
 	for _, name := range m.undefined {
@@ -129,7 +121,7 @@ func unreadableIn(n *yaml.Node) (line, column int, ok bool) {
 			return line, column, ok
 		}
 	}
-	if n.Kind != yaml.ScalarNode || !strings.Contains(n.Value, "${") || nesting(n.Value) > mostNested {
+	if n.Kind != yaml.ScalarNode || !strings.Contains(n.Value, "${") || nesting(n.Value) > limits.VariableNesting {
 		return 0, 0, false
 	}
 	if _, err := parse.Parse(n.Value); err == nil {

@@ -13,6 +13,7 @@ import (
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 
 	"github.com/fleetwright/fleetwright/internal/builds"
+	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/patches"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/roots"
@@ -326,7 +327,7 @@ func (k *Kustomization) replaceVariables() {
 	var unknown []*Object
 	for i, o := range k.Objects {
 		before := o.uniqueness()
-		growth, err := k.Variables.substitute(k.built.Results[i], o, always, mostGrowth-grown, misnamed)
+		growth, err := k.Variables.substitute(k.built.Results[i], o, always, limits.Growth-grown, misnamed)
 		if grown += growth; err == nil {
 			err = k.from.Budget.Grow(growth)
 		}
@@ -426,17 +427,11 @@ func (k *Kustomization) fail(reason builds.Reason, o *Object, err error) {
 // mostFailures is how many further failures of a Kustomization are told.
 const mostFailures = 100
 
-// What bounds the graph: no real one has a Kustomization that leads to itself by another name.
-const (
-	mostKustomizations = 20_000 // of a cluster
-	mostRecursion      = 3      // Kustomizations in a chain that come from one document
-)
-
 // endless says why a Kustomization is not followed: a document that makes Kustomizations with
 // variables in their names may make ever more of them.
 func (w *walker) endless(k *Kustomization) error {
-	if len(w.cluster.Kustomizations) >= mostKustomizations {
-		return &builds.LimitError{Err: fmt.Errorf("%s is not followed: there are more than %d Kustomizations", k, mostKustomizations)}
+	if len(w.cluster.Kustomizations) >= limits.Kustomizations {
+		return &builds.LimitError{Err: fmt.Errorf("%s is not followed: there are more than %d Kustomizations", k, limits.Kustomizations)}
 	}
 	same := 0
 	for p := k; p != nil; p = p.Parent {
@@ -444,7 +439,7 @@ func (w *walker) endless(k *Kustomization) error {
 			same++
 		}
 	}
-	if same > mostRecursion {
+	if same > limits.KustomizationChain {
 		return &builds.LimitError{Err: fmt.Errorf("%s is not followed: it is the %dth of a chain from one document", k, same)}
 	}
 	return nil

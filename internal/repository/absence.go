@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/limits"
 )
 
 // mostIgnoreBytes is the maximum size, in bytes, of each .sourceignore, and of all .gitignore files together.
@@ -56,6 +58,6 @@ func (r *Repository) findUntracked() *untracked {
 		}
 		u.ignored.add(dir, data)
 	}
-	u.unsure = len(u.ignored.patterns) >= mostPatterns
+	u.unsure = len(u.ignored.patterns) >= limits.IgnorePatterns
 	return u
 }

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/fleetwright/fleetwright/internal/limits"
 )
 
 func TestLacks(t *testing.T) {
@@ -40,7 +42,7 @@ func TestLacks(t *testing.T) {
 			t.Errorf("%s: %v", at, got)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, "apps", ".gitignore"), []byte(strings.Repeat("x*\n", mostPatterns)), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "apps", ".gitignore"), []byte(strings.Repeat("x*\n", limits.IgnorePatterns)), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if load().Lacks("base") {

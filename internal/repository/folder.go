@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/limits"
 )
 
 // Visible reports whether there is a regular file at a path that Flux sees: a
@@ -65,7 +67,7 @@ func (r *Repository) Check(text string) error {
 // Expanded is Check, but it also returns the number of values that the aliases in the string
 // expand to.
 func (r *Repository) Expanded(text string) (values int64, err error) {
-	if int64(len(text)) > r.limits.FileBytes || nodeEstimate([]byte(text)) > r.limits.FileNodes {
+	if int64(len(text)) > limits.FileBytes || nodeEstimate([]byte(text)) > r.limits.FileNodes {
 		return 0, &Error{Reason: TooLarge, Message: "the text is too large"}
 	}
 	if !strings.Contains(text, "*") && len(text) < 10_000 {

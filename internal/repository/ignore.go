@@ -9,16 +9,14 @@ import (
 	"strings"
 
 	"github.com/fluxcd/pkg/sourceignore"
+
+	"github.com/fleetwright/fleetwright/internal/limits"
 )
 
-// Limits of the .sourceignore files of an untrusted repository: each pattern is matched against each file. If a repository
-// exceeds them, only Flux's default patterns apply, so that more is validated, not less: a pattern that was dropped could
-// include a file again that another pattern excludes.
-const (
-	mostPatterns = 500
-	mostPattern  = 1000
-	mostSpent    = 100_000_000
-)
+// mostSpent limits the comparisons of paths with the patterns of .sourceignore files, in characters of the patterns. Above it,
+// or above the limits of package limits, only Flux's default patterns apply, so that more is validated, not less: a pattern
+// that was dropped could include a file again that another pattern excludes.
+const mostSpent = 100_000_000
 
 func newIgnore() *ignore {
 	i := &ignore{plain: map[string]bool{}}
@@ -38,16 +36,16 @@ func (i *ignore) add(dir string, data []byte) {
 	i.first = cmp.Or(i.first, dir)
 	var kept []byte
 	for line := range bytes.Lines(data) {
-		if len(line) <= mostPattern {
+		if len(line) <= limits.IgnoreLength {
 			kept = append(kept, line...)
 		} else if line[0] != '#' {
-			i.exceed(dir, fmt.Sprintf("has a pattern of more than %d characters", mostPattern))
+			i.exceed(dir, fmt.Sprintf("has a pattern of more than %d characters", limits.IgnoreLength))
 		}
 	}
-	room := mostPatterns - (len(i.patterns) - i.control)
+	room := limits.IgnorePatterns - (len(i.patterns) - i.control)
 	added := sourceignore.ReadPatterns(bytes.NewReader(kept), domain)
 	if len(added) > room {
-		i.exceed(dir, fmt.Sprintf("has more than %d patterns with the files before it", mostPatterns))
+		i.exceed(dir, fmt.Sprintf("has more than %d patterns with the files before it", limits.IgnorePatterns))
 	}
 	i.patterns = append(i.patterns, added[:min(len(added), room)]...)
 	i.cost += len(kept) + 10*len(added)

@@ -42,7 +42,7 @@ type Item struct {
 
 // FromPlaced is FromItems for items of which some are in other files than their annotations say.
 func FromPlaced(items []Item, opts Options) (*Repository, error) {
-	limits := opts.Limits.withDefaults()
+	most := opts.Limits.withDefaults()
 	type placed struct {
 		path  string
 		index int
@@ -52,7 +52,7 @@ func FromPlaced(items []Item, opts Options) (*Repository, error) {
 	for i, item := range items {
 		nodes[i] = item.Node
 	}
-	if i, err := checkItems(nodes, limits); err != nil {
+	if i, err := checkItems(nodes, most); err != nil {
 		return nil, fmt.Errorf("item %d: %s", i, err.Message)
 	}
 	all := make([]placed, 0, len(items))
@@ -70,7 +70,7 @@ func FromPlaced(items []Item, opts Options) (*Repository, error) {
 	sorting.StableFunc(all, func(a, b placed) int {
 		return cmp.Or(cmp.Compare(a.path, b.path), cmp.Compare(a.index, b.index))
 	})
-	r := &Repository{partial: true, limits: limits, paths: map[string]int64{}, charts: map[string]bool{}}
+	r := &Repository{partial: true, limits: most, paths: map[string]int64{}, charts: map[string]bool{}}
 	texts := memory{}
 	for len(all) > 0 {
 		f := &File{Path: all[0].path, FromItems: true}
@@ -98,17 +98,17 @@ func FromPlaced(items []Item, opts Options) (*Repository, error) {
 
 // CheckItems returns the index of the first item whose aliases contain themselves, or that exceeds a limit of a repository's
 // documents, alone or together with those before it, and the error. No code may read such an item.
-func CheckItems(items []*kyaml.RNode) (int, *Error) { return checkItems(items, defaultLimits()) }
+func CheckItems(items []*kyaml.RNode) (int, *Error) { return checkItems(items, Limits{}.withDefaults()) }
 
-func checkItems(items []*kyaml.RNode, limits Limits) (int, *Error) {
+func checkItems(items []*kyaml.RNode, most Limits) (int, *Error) {
 	var total expanded
 	for i, item := range items {
 		if item == nil || item.YNode() == nil {
 			continue
 		}
-		added, err := checkNode(item.YNode(), limits)
+		added, err := checkNode(item.YNode(), most)
 		if total.add(added); err == nil {
-			err = total.exceeds(limits)
+			err = total.exceeds(most)
 		}
 		if err != nil {
 			return i, err

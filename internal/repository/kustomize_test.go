@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/fluxcd/pkg/sourceignore"
+
+	"github.com/fleetwright/fleetwright/internal/limits"
 )
 
 const kustomized = `-- app/kustomization.yaml --
@@ -141,19 +143,19 @@ func TestSourceIgnoreTakesBack(t *testing.T) {
 func TestIgnorePatternsAreBounded(t *testing.T) {
 	i := newIgnore()
 	i.add(".", []byte(strings.Repeat("**/", 2000)+"x\n"+strings.Repeat("a*/**/", 40)+"x\n"+strings.Repeat(strings.Repeat("a*/**/", 15)+"x\n", 10000)))
-	if len(i.patterns) > mostPatterns+i.control {
+	if len(i.patterns) > limits.IgnorePatterns+i.control {
 		t.Errorf("%d patterns are kept", len(i.patterns))
 	}
 	if i.exceeded() == nil || i.matches("ab/ab/x") {
 		t.Errorf("beyond the limit the patterns count: %v", i.exceeded())
 	}
 	i = newIgnore()
-	i.add(".", []byte(strings.Repeat("a*/**/x\n", mostPatterns)))
+	i.add(".", []byte(strings.Repeat("a*/**/x\n", limits.IgnorePatterns)))
 	file, files := strings.Repeat("ab/", 30)+"x", 0
 	for i.matches(file) && files < mostSpent {
 		files++
 	}
-	if i.exceeded() == nil || files == 0 || files > mostSpent/mostPatterns/30 {
-		t.Errorf("%d files are compared with %d patterns: %v", files, mostPatterns, i.exceeded())
+	if i.exceeded() == nil || files == 0 || files > mostSpent/limits.IgnorePatterns/30 {
+		t.Errorf("%d files are compared with %d patterns: %v", files, limits.IgnorePatterns, i.exceeded())
 	}
 }

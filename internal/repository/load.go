@@ -19,6 +19,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/parallel"
 	"github.com/fleetwright/fleetwright/internal/sorting"
 )
@@ -49,17 +50,17 @@ func Load(root string, opts Options) (*Repository, error) {
 	if !info.IsDir() {
 		return nil, fmt.Errorf("%q is not a folder", root)
 	}
-	limits := opts.Limits.withDefaults()
+	most := opts.Limits.withDefaults()
 	dir, err := os.OpenRoot(root)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = dir.Close() }()
-	found, odd, err := walk(dir, limits)
+	found, odd, err := walk(dir, most)
 	if err != nil {
 		return nil, err
 	}
-	if err := boundParsed(found, limits); err != nil {
+	if err := boundParsed(found, most); err != nil {
 		return nil, fmt.Errorf("%s: %w", dir.Name(), err)
 	}
 	for i, e := range found {
@@ -67,7 +68,7 @@ func Load(root string, opts Options) (*Repository, error) {
 			found[i].size = int64(len(data))
 		}
 	}
-	r := load(found, overlay{folder{root}, opts.Replace}, overlay{folderAt{dir}, opts.Replace}, limits, opts.Artifact)
+	r := load(found, overlay{folder{root}, opts.Replace}, overlay{folderAt{dir}, opts.Replace}, most, opts.Artifact)
 	r.name, r.odd = opts.Name, odd
 	return r, nil
 }
@@ -105,7 +106,7 @@ func FromReader(sizes iter.Seq2[string, int64], read func(path string) ([]byte, 
 
 // from loads the files of a source that is not a folder.
 func from(sizes iter.Seq2[string, int64], src source, opts Options) (*Repository, error) {
-	limits := opts.Limits.withDefaults()
+	most := opts.Limits.withDefaults()
 	seen := map[string]bool{}
 	var found []entry
 	for p, size := range sizes {
@@ -119,25 +120,25 @@ func from(sizes iter.Seq2[string, int64], src source, opts Options) (*Repository
 		found = append(found, entry{path: p, size: size})
 	}
 	sorting.Func(found, func(a, b entry) int { return cmp.Compare(a.path, b.path) })
-	if len(found) > limits.Files {
-		return nil, fmt.Errorf("more than %d files", limits.Files)
+	if len(found) > most.Files {
+		return nil, fmt.Errorf("more than %d files", most.Files)
 	}
-	if err := boundParsed(found, limits); err != nil {
+	if err := boundParsed(found, most); err != nil {
 		return nil, err
 	}
-	r := load(found, src, src, limits, opts.Artifact)
+	r := load(found, src, src, most, opts.Artifact)
 	r.name, r.branch = opts.Name, opts.Branch
 	return r, nil
 }
 
 // walk returns the regular files of a folder, sorted, and the paths that are neither file nor folder. It doesn't
 // follow symlinks, because source-controller excludes them from an artifact.
-func walk(dir *os.Root, limits Limits) (found []entry, odd map[string]bool, err error) {
+func walk(dir *os.Root, most Limits) (found []entry, odd map[string]bool, err error) {
 	odd = map[string]bool{}
 	seen := 0
 	err = fs.WalkDir(dir.FS(), ".", func(p string, d fs.DirEntry, err error) error {
-		if seen++; seen > limits.Files {
-			return fmt.Errorf("%s: more than %d files and folders", dir.Name(), limits.Files)
+		if seen++; seen > most.Files {
+			return fmt.Errorf("%s: more than %d files and folders", dir.Name(), most.Files)
 		}
 		switch {
 		case err != nil && p == ".":
@@ -150,9 +151,9 @@ func walk(dir *os.Root, limits Limits) (found []entry, odd map[string]bool, err 
 				return fs.SkipDir
 			}
 			return nil
-		case d.IsDir() && strings.Count(p, "/") >= limits.Depth:
+		case d.IsDir() && strings.Count(p, "/") >= limits.Nesting:
 			// A file costs as many steps as its path has folders.
-			found = append(found, entry{path: p, err: &Error{Reason: TooDeep, Message: fmt.Sprintf("is not read: folders nest deeper than %d", limits.Depth)}})
+			found = append(found, entry{path: p, err: &Error{Reason: TooDeep, Message: fmt.Sprintf("is not read: folders nest deeper than %d", limits.Nesting)}})
 			return fs.SkipDir
 		case d.IsDir():
 			return nil
@@ -173,8 +174,8 @@ func walk(dir *os.Root, limits Limits) (found []entry, odd map[string]bool, err 
 
 // load parses the documents in the files found. ReadFile reads from keep, load from src. If
 // artifact is set, Flux sees all files.
-func load(found []entry, keep, src source, limits Limits, artifact bool) *Repository {
-	r := &Repository{src: keep, limits: limits, paths: make(map[string]int64, len(found)), charts: map[string]bool{}, hidden: map[string]bool{}}
+func load(found []entry, keep, src source, most Limits, artifact bool) *Repository {
+	r := &Repository{src: keep, limits: most, paths: make(map[string]int64, len(found)), charts: map[string]bool{}, hidden: map[string]bool{}}
 	r.untracked = sync.OnceValue(r.findUntracked)
 	ignores, large := map[string][]byte{}, []string{}
 	for _, e := range found {
@@ -207,11 +208,11 @@ func load(found []entry, keep, src source, limits Limits, artifact bool) *Reposi
 		}
 	}
 	r.bare = ignore.bare(r.hidden)
-	jobs := documents(found, limits)
-	limits.TotalNodes = limits.totalNodes(found)
-	budget := nodeBudget{left: limits.TotalNodes}
-	parallel.Each(len(jobs), func(i int) { jobs[i].load(src, limits, &budget) })
-	boundTotal(jobs, limits)
+	jobs := documents(found, most)
+	most.TotalNodes = most.totalNodes(found)
+	budget := nodeBudget{left: most.TotalNodes}
+	parallel.Each(len(jobs), func(i int) { jobs[i].load(src, most, &budget) })
+	boundTotal(jobs, most)
 	for _, j := range jobs {
 		if j.skip {
 			continue
@@ -225,15 +226,15 @@ func load(found []entry, keep, src source, limits Limits, artifact bool) *Reposi
 }
 
 // boundParsed returns an error if there are more files with documents than may be parsed.
-func boundParsed(found []entry, limits Limits) error {
+func boundParsed(found []entry, most Limits) error {
 	parsed := 0
 	for _, e := range found {
 		if e.err == nil && holdsDocuments(e.path) {
 			parsed++
 		}
 	}
-	if parsed > limits.Parsed {
-		return fmt.Errorf("%d YAML and JSON files; up to %d are read: run the command on a part of the repository, such as the folder of a cluster", parsed, limits.Parsed)
+	if parsed > most.Parsed {
+		return fmt.Errorf("%d YAML and JSON files; up to %d are read: run the command on a part of the repository, such as the folder of a cluster", parsed, most.Parsed)
 	}
 	return nil
 }
@@ -246,7 +247,7 @@ type job struct {
 
 // documents returns the files that contain documents, and refuses files above the limits by their
 // size alone.
-func documents(found []entry, limits Limits) []*job {
+func documents(found []entry, most Limits) []*job {
 	var jobs []*job
 	total := int64(0)
 	for _, e := range found {
@@ -263,9 +264,9 @@ func documents(found []entry, limits Limits) []*job {
 		case e.size > limits.FileBytes:
 			f.Err = &Error{Reason: TooLarge, Path: e.path,
 				Message: fmt.Sprintf("is %s; files up to %s are read", megabytes(e.size), megabytes(limits.FileBytes))}
-		case total+e.size > limits.TotalBytes:
+		case total+e.size > most.TotalBytes:
 			f.Err = &Error{Reason: TooLarge, Path: e.path,
-				Message: fmt.Sprintf("is not read: the YAML files before it reach the limit of %s", megabytes(limits.TotalBytes))}
+				Message: fmt.Sprintf("is not read: the YAML files before it reach the limit of %s", megabytes(most.TotalBytes))}
 		default:
 			total += e.size
 		}
@@ -283,7 +284,7 @@ func cause(err error) string {
 	return err.Error()
 }
 
-func (j *job) load(src source, limits Limits, budget *nodeBudget) {
+func (j *job) load(src source, most Limits, budget *nodeBudget) {
 	f := j.file
 	isJSON := path.Ext(f.Path) == ".json"
 	if f.Err != nil {
@@ -305,15 +306,15 @@ func (j *job) load(src source, limits Limits, budget *nodeBudget) {
 	}
 	f.Marked = bytes.Contains(data, []byte(finding.CommentMarker)) && !finding.IsOwn(data) // a report quotes the marker in the pages of rules
 	estimate := nodeEstimate(data)
-	if estimate > limits.FileNodes || !budget.take(estimate) {
+	if estimate > most.FileNodes || !budget.take(estimate) {
 		f.Err = &Error{Reason: TooLarge, Path: f.Path,
 			Message: fmt.Sprintf("holds up to %d values; files up to %d, and %d in all files, are read",
-				estimate, limits.FileNodes, limits.TotalNodes)}
+				estimate, most.FileNodes, most.TotalNodes)}
 		return
 	}
 	read, err := bounds.Do(bounds.Unit{Kind: "file", File: f.Path}, func() (*File, error) {
 		own := *f
-		parse(&own, data, limits)
+		parse(&own, data, most)
 		return &own, nil
 	})
 	if err != nil {
@@ -326,12 +327,11 @@ func (j *job) load(src source, limits Limits, budget *nodeBudget) {
 		parsed += countNodes(d.node)
 	}
 	budget.put(estimate - parsed)
-	f.fold(data, parsed, limits)
 }
 
 // boundTotal refuses the files that exceed the limits of the repository together with those before
 // them.
-func boundTotal(jobs []*job, limits Limits) {
+func boundTotal(jobs []*job, most Limits) {
 	var total expanded
 	for _, j := range jobs {
 		f := j.file
@@ -339,7 +339,7 @@ func boundTotal(jobs []*job, limits Limits) {
 			continue
 		}
 		total.add(f.added)
-		if err := total.exceeds(limits); err != nil {
+		if err := total.exceeds(most); err != nil {
 			err.Path, err.Line, err.Column = f.Path, 1, 1
 			f.Documents, f.Err = nil, err
 		}

@@ -110,7 +110,7 @@ func TestWhatCannotBeReadIsTold(t *testing.T) {
 	jobs := documents([]entry{
 		{path: "folder", err: &fs.PathError{Op: "open", Path: "/home/user/folder", Err: fs.ErrPermission}},
 		{path: "a.yaml", err: fs.ErrPermission}, {path: "a.txt"},
-	}, defaultLimits())
+	}, Limits{}.withDefaults())
 	if len(jobs) != 2 || jobs[0].file.Err.Error() != "folder: cannot be read: permission denied" {
 		t.Errorf("unreadable files are %+v", jobs)
 	}
@@ -232,10 +232,10 @@ func TestHostileFilesAreRefused(t *testing.T) {
 	}{
 		{"alias bomb", bomb(), Limits{}, TooManyAliases, ":1:1"},
 		{"merge bomb", strings.NewReplacer("[x, x, x, x, x, x, x, x, x]", "{x: y}", "[*", "{<<: [*", "]", "]}").Replace(bomb()), Limits{}, TooManyAliases, ":1:1"},
-		{"many keys", numbered("k%d: v\n", 5000), Limits{}, TooLarge, ":1:1"},
-		{"many keys in all", numbered("k%d: v\n", 300), Limits{TotalKeyPairs: 40_000}, TooLarge, ":1:1"},
-		{"long text", "a: &a " + strings.Repeat("x", 10_000) + "\nb: [" + strings.Repeat("*a, ", 2000) + "]\n", Limits{}, TooManyAliases, ":1:1"},
-		{"aliases in all", "a: &a " + strings.Repeat("x", 10_000) + "\nb: [" + strings.Repeat("*a, ", 500) + "]\n", Limits{TotalAliasBytes: 1 << 20}, TooManyAliases, ":1:1"},
+		{"many keys", numbered("k%d: v\n", 8000), Limits{}, TooLarge, ":1:1"},
+		{"many keys in all", numbered("k%d: v\n", 300), Limits{KeyPairs: 40_000}, TooLarge, ":1:1"},
+		{"long text", "a: &a " + strings.Repeat("x", 10_000) + "\nb: [" + strings.Repeat("*a, ", 4000) + "]\n", Limits{}, TooManyAliases, ":1:1"},
+		{"aliases in all", "a: &a " + strings.Repeat("x", 10_000) + "\nb: [" + strings.Repeat("*a, ", 500) + "]\n", Limits{AliasBytes: 1 << 20}, TooManyAliases, ":1:1"},
 		{"alias of itself", "a: &a\n  b: *a\n", Limits{}, NotYAML, ":2:6"},
 		{"deep", strings.Repeat("[", 5000) + strings.Repeat("]", 5000), Limits{}, TooDeep, ":1:202"},
 		{"deeper than the parser goes", strings.Repeat("[", 200000), Limits{}, TooDeep, ":1:1"},

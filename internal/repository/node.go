@@ -3,6 +3,7 @@ package repository
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -12,10 +13,17 @@ import (
 // Lookup follows a path of field names (string) and list indexes (int) from the document's root,
 // through aliases and merge keys. It returns nil if there is no value.
 func (d *Document) Lookup(path ...any) *yaml.Node {
-	if d.lacks(path) {
-		return nil
-	}
-	return Lookup(d.Root(), path...)
+	return Lookup(d.node, path...)
+}
+
+// Root returns the document's root, never a document or alias node.
+func (d *Document) Root() *yaml.Node { return d.node }
+
+// Mentions reports whether a key or value of the document contains a word.
+func (d *Document) Mentions(word string) bool { return mentions(d.node, word) }
+
+func mentions(n *yaml.Node, word string) bool {
+	return strings.Contains(n.Value, word) || slices.ContainsFunc(n.Content, func(child *yaml.Node) bool { return mentions(child, word) })
 }
 
 // Lookup is Document.Lookup, starting at the object's root.

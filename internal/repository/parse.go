@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/fleetwright/fleetwright/internal/limits"
 )
 
 // filledIn is a placeholder in braces with text behind it, which no YAML has: a program fills it in.
@@ -17,11 +19,11 @@ var filledIn = regexp.MustCompile(`(?m):[ \t]+\{[A-Za-z_][A-Za-z0-9_.-]*\}[A-Za-
 
 // parse parses the content of a file into documents. It records errors in f.Err. It keeps the valid
 // documents, because a bootstrap may read one of them although kustomize refuses the whole file.
-func parse(f *File, data []byte, limits Limits) {
+func parse(f *File, data []byte, most Limits) {
 	f.Apart = apart(data)
-	nodes, err := decode(data, 0, limits)
+	nodes, err := decode(data, 0, most)
 	if err != nil && err.Reason == NotYAML {
-		nodes = decodeApart(data, limits)
+		nodes = decodeApart(data, most)
 	}
 	if err != nil {
 		err.Path, err.Template = f.Path, bytes.Contains(data, []byte("{{")) || bytes.Contains(data, []byte("{%")) || filledIn.Match(data)
@@ -33,7 +35,7 @@ func parse(f *File, data []byte, limits Limits) {
 		if n.node == nil {
 			continue
 		}
-		added, e := checkNode(n.node, limits)
+		added, e := checkNode(n.node, most)
 		if e != nil {
 			e.Path = f.Path
 			f.Err = firstError(f.Err, e)
@@ -64,7 +66,7 @@ type indexed struct {
 
 // decode decodes a stream of documents whose first line is offset+1. It uses one decoder
 // for the whole stream, so that lines are absolute.
-func decode(data []byte, offset int, limits Limits) (nodes []indexed, failed *Error) {
+func decode(data []byte, offset int, most Limits) (nodes []indexed, failed *Error) {
 	// The parser of yaml/v3 has panicked on hostile input before, and recovers only its own errors.
 	defer func() {
 		if p := recover(); p != nil {
@@ -81,9 +83,9 @@ func decode(data []byte, offset int, limits Limits) (nodes []indexed, failed *Er
 		if err != nil {
 			return nodes, syntaxError(data, err, offset)
 		}
-		if i >= limits.Documents {
+		if i >= most.Documents {
 			return nodes, &Error{Reason: TooLarge, Line: doc.Line + offset,
-				Message: fmt.Sprintf("has more than %d documents", limits.Documents)}
+				Message: fmt.Sprintf("has more than %d documents", most.Documents)}
 		}
 		entry := indexed{index: i}
 		if root := rootOf(&doc); root != nil {
@@ -119,14 +121,14 @@ func shift(n *yaml.Node, offset int) {
 
 // decodeApart parses each document of a broken stream separately and keeps the valid ones. It
 // splits at lines that start with "---", as kyaml does.
-func decodeApart(data []byte, limits Limits) []indexed {
+func decodeApart(data []byte, most Limits) []indexed {
 	var all []indexed
 	offset := 0
 	for i, part := range splitDocuments(data) {
-		if i >= limits.Documents {
+		if i >= most.Documents {
 			return all
 		}
-		if nodes, err := decode(part, offset, limits); err == nil {
+		if nodes, err := decode(part, offset, most); err == nil {
 			for _, n := range nodes {
 				n.index = i
 				all = append(all, n)
@@ -241,8 +243,8 @@ func aliasAt(data []byte, name string) int {
 // keys, or whose aliases contain themselves or expand above the limit. Every later walk over the
 // document therefore ends, with a bounded cost. It returns what the aliases add, and the number of
 // pairs of keys.
-func checkNode(root *yaml.Node, limits Limits) (added expanded, err *Error) {
-	c := checker{limits: limits, size: map[*yaml.Node]expanded{}, active: map[*yaml.Node]bool{}}
+func checkNode(root *yaml.Node, most Limits) (added expanded, err *Error) {
+	c := checker{most: most, size: map[*yaml.Node]expanded{}, active: map[*yaml.Node]bool{}}
 	size, err := c.walk(root, 0)
 	if c.own.levels < fewLevels {
 		c.own.levels = 0
@@ -256,14 +258,14 @@ func checkNode(root *yaml.Node, limits Limits) (added expanded, err *Error) {
 	}
 	const grown = "'s aliases expand to more than %d %s"
 	switch follows := len(c.size) > 0; {
-	case follows && size.nodes > limits.AliasNodes:
-		return expanded{}, wrong(TooManyAliases, grown, limits.AliasNodes, "values")
-	case follows && size.bytes > limits.AliasBytes:
-		return expanded{}, wrong(TooManyAliases, grown, limits.AliasBytes, "bytes")
+	case follows && size.nodes > most.AliasNodes:
+		return expanded{}, wrong(TooManyAliases, grown, most.AliasNodes, "values")
+	case follows && size.bytes > most.AliasBytes:
+		return expanded{}, wrong(TooManyAliases, grown, most.AliasBytes, "bytes")
 	case c.own.levels > limits.Levels:
 		return own, wrong(TooDeep, " is nested too deep for its size: its values have more than %d levels in all", limits.Levels)
-	case c.own.pairs > limits.KeyPairs:
-		return own, wrong(TooLarge, " has maps of too many keys: more than %d pairs of them", limits.KeyPairs)
+	case c.own.pairs > most.KeyPairs:
+		return own, wrong(TooLarge, " has maps of too many keys: more than %d pairs of them", most.KeyPairs)
 	case follows:
 		own.nodes, own.bytes = size.nodes-c.own.nodes, size.bytes-c.own.bytes
 	}
@@ -278,14 +280,14 @@ func (e *expanded) add(other expanded) {
 }
 
 // exceeds returns an error if the documents together exceed a limit, else nil.
-func (e *expanded) exceeds(limits Limits) *Error {
+func (e *expanded) exceeds(most Limits) *Error {
 	switch {
-	case e.nodes > limits.TotalAliasNodes || e.bytes > limits.TotalAliasBytes:
-		return &Error{Reason: TooManyAliases, Message: fmt.Sprintf("the aliases up to here expand by more than %d values, or %s", limits.TotalAliasNodes, megabytes(limits.TotalAliasBytes))}
-	case e.levels > limits.TotalLevels:
-		return &Error{Reason: TooDeep, Message: fmt.Sprintf("what is nested deep up to here is too large: its values have more than %d levels in all", limits.TotalLevels)}
-	case e.pairs > limits.TotalKeyPairs:
-		return &Error{Reason: TooLarge, Message: fmt.Sprintf("the maps up to here have too many keys: more than %d pairs of them", limits.TotalKeyPairs)}
+	case e.nodes > most.AliasNodes || e.bytes > most.AliasBytes:
+		return &Error{Reason: TooManyAliases, Message: fmt.Sprintf("the aliases up to here expand by more than %d values, or %s", most.AliasNodes, megabytes(most.AliasBytes))}
+	case e.levels > limits.Levels:
+		return &Error{Reason: TooDeep, Message: fmt.Sprintf("what is nested deep up to here is too large: its values have more than %d levels in all", limits.Levels)}
+	case e.pairs > most.KeyPairs:
+		return &Error{Reason: TooLarge, Message: fmt.Sprintf("the maps up to here have too many keys: more than %d pairs of them", most.KeyPairs)}
 	}
 	return nil
 }
@@ -300,7 +302,7 @@ const fewKeys = 200
 const mostExpanded = 1 << 40
 
 type checker struct {
-	limits Limits
+	most   Limits
 	size   map[*yaml.Node]expanded
 	active map[*yaml.Node]bool
 	// own counts the document without following aliases, but includes the levels of the aliased values:
@@ -310,7 +312,7 @@ type checker struct {
 }
 
 func (c *checker) walk(n *yaml.Node, depth int) (expanded, *Error) {
-	if depth > c.limits.Depth {
+	if depth > limits.Nesting {
 		return expanded{}, c.tooDeep(n)
 	}
 	if n.Kind == yaml.AliasNode {
@@ -355,7 +357,7 @@ func (c *checker) alias(n *yaml.Node, depth int) (expanded, *Error) {
 		delete(c.active, target)
 		c.size[target] = size
 	}
-	if depth+size.depth > c.limits.Depth {
+	if depth+size.depth > limits.Nesting {
 		return size, c.tooDeep(n)
 	}
 	c.own.levels = min(c.own.levels+size.levels, mostExpanded)
@@ -364,7 +366,7 @@ func (c *checker) alias(n *yaml.Node, depth int) (expanded, *Error) {
 
 func (c *checker) tooDeep(n *yaml.Node) *Error {
 	return &Error{Reason: TooDeep, Line: n.Line, Column: n.Column,
-		Message: fmt.Sprintf("is nested deeper than %d levels", c.limits.Depth)}
+		Message: fmt.Sprintf("is nested deeper than %d levels", limits.Nesting)}
 }
 
 // isEncrypted reports whether a document has the metadata of SOPS.

@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/sorting"
 )
@@ -130,13 +131,13 @@ func (r *Repository) Find(group, kind, namespace, name string) []*Object {
 
 // ReadFile reads a regular file of the repository, with or without documents. The path is relative
 // to the root, with forward slashes. ReadFile never leaves the root by "..", an absolute path or a
-// symlink, and returns an [*Error] for a file above Limits.ReadBytes.
+// symlink, and returns an [*Error] for a file above limits.FileBytes.
 func (r *Repository) ReadFile(path string) ([]byte, error) {
 	if !fs.ValidPath(path) || path == "." || strings.Contains(path, `\`) {
 		return nil, &Error{Reason: Unreadable, Path: path,
 			Message: "is not a path inside of the repository: it must be relative, without \"..\""}
 	}
-	data, err := r.src.read(path, r.limits.ReadBytes)
+	data, err := r.src.read(path, limits.FileBytes)
 	var typed *Error
 	switch {
 	case err == nil || errors.As(err, &typed):

@@ -70,8 +70,6 @@ type File struct {
 	FromItems bool
 
 	chart bool
-	// folded is kept instead of the documents' nodes; nil for most files.
-	folded *folded
 	// added is the size that aliases add to the documents.
 	added expanded
 }
@@ -141,8 +139,6 @@ type Document struct {
 	Objects []*Object
 
 	node *yaml.Node
-	// keys of the root, if the file is folded.
-	keys []string
 }
 
 // Object is a Kubernetes object in a document.
@@ -203,46 +199,15 @@ type masked struct {
 	unnoted bool
 }
 
-// folded is the content of a file whose documents are not kept as nodes.
-type folded struct {
-	text   []byte
-	limits Limits
-	once   sync.Once
-}
-
-// Limits restrict the cost of loading. A zero field stands for its default.
+// Limits restrict the cost of loading; package limits has the defaults, which stand for zero.
 type Limits struct {
-	// FileBytes is the maximum size of a YAML file that is parsed.
-	FileBytes int64
-	// ReadBytes is the maximum size of a file that ReadFile reads.
-	ReadBytes int64
-	// TotalBytes is the maximum size of all YAML files together.
-	TotalBytes int64
-	// FileNodes is the maximum number of YAML nodes in one file, estimated before it is
-	// parsed; a node takes 160 bytes of memory.
-	FileNodes int64
-	// TotalNodes is the maximum number of YAML nodes in all files. In a larger repository, one node for each 8 bytes
-	// is allowed, up to mostNodes.
-	TotalNodes int64
-	// Files is the maximum number of files and folders, and Parsed the maximum number of files that
-	// may contain documents.
-	Files, Parsed int
-	// Documents is the maximum number of documents in one file.
-	Documents int
-	// Depth is the maximum depth of a document, with its aliases followed, and of folders.
-	Depth int
-	// Levels limits the nodes of one document, each counted as many times as it is deep:
-	// libraries copy the content of a map for each map around it, and an alias's value
-	// for each alias. TotalLevels limits those of all deep documents.
-	Levels, TotalLevels int64
-	// KeyPairs limits the pairs of keys in the maps of one document: libraries compare each key of
-	// a map with each other key. TotalKeyPairs limits those of all documents with large maps.
-	KeyPairs, TotalKeyPairs int64
-	// AliasNodes and AliasBytes limit the nodes and bytes of one document after the expansion of
-	// its aliases.
-	AliasNodes, AliasBytes int64
-	// TotalAliasNodes and TotalAliasBytes limit the nodes and bytes that aliases add to all documents.
-	TotalAliasNodes, TotalAliasBytes int64
+	TotalBytes            int64
+	FileNodes, TotalNodes int64 // YAML nodes, estimated before a file is parsed; each takes 160 bytes of memory
+	Files, Parsed         int
+	Documents             int
+	KeyPairs              int64 // libraries compare each key of a map with each other key
+	AliasNodes            int64
+	AliasBytes            int64
 }
 
 // untracked are the paths that Git does not track in a repository.

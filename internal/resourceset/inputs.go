@@ -14,6 +14,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/fluxapi"
+	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/located"
 )
 
@@ -60,8 +61,8 @@ func (x *expansion) inputs(spec *located.Value) ([]map[string]any, string) {
 		groups = append(groups, provided...)
 	}
 	all, because := combine(groups, strategy == "Permute", located.TextAt(spec, "inputStrategy", "includeEmptyProviders").Value == "true")
-	if len(all) > maxInputs || because != "" {
-		because = cmp.Or(because, fmt.Sprintf("it has more than %d inputs", maxInputs))
+	if len(all) > limits.SetInputs || because != "" {
+		because = cmp.Or(because, fmt.Sprintf("it has more than %d inputs", limits.SetInputs))
 		bounds.Refuse(x.engine.Unit, because)
 		return nil, because
 	}
@@ -77,8 +78,8 @@ func (x *expansion) ownInputs(spec *located.Value) ([]map[string]any, string) {
 	if !located.IsList(list) {
 		return nil, ""
 	}
-	if len(list.Items) > maxInputs {
-		because := fmt.Sprintf("it has more than %d inputs", maxInputs)
+	if len(list.Items) > limits.SetInputs {
+		because := fmt.Sprintf("it has more than %d inputs", limits.SetInputs)
 		bounds.Refuse(x.engine.Unit, because)
 		return nil, because
 	}
@@ -101,8 +102,8 @@ func (x *expansion) ownInputs(spec *located.Value) ([]map[string]any, string) {
 
 // provided returns the inputs of the providers that a ResourceSet names or selects in its namespace, sorted by name.
 func (x *expansion) provided(from *located.Value) ([]group, string) {
-	if len(from.Items) > maxInputs {
-		because := fmt.Sprintf("it has more than %d references to input providers", maxInputs)
+	if len(from.Items) > limits.SetInputs {
+		because := fmt.Sprintf("it has more than %d references to input providers", limits.SetInputs)
 		bounds.Refuse(x.engine.Unit, because)
 		return nil, because
 	}
@@ -203,8 +204,8 @@ func combine(groups []group, permute, empty bool) ([]map[string]any, string) {
 	groups = slices.DeleteFunc(groups, func(g group) bool { return len(g.inputs) == 0 && !empty })
 	count := 1
 	for _, g := range groups {
-		if count *= len(g.inputs); count > maxInputs {
-			return nil, fmt.Sprintf("it has more than %d inputs", maxInputs)
+		if count *= len(g.inputs); count > limits.SetInputs {
+			return nil, fmt.Sprintf("it has more than %d inputs", limits.SetInputs)
 		}
 	}
 	if len(groups) == 0 {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/fluxapi"
+	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/located"
 	"github.com/fleetwright/fleetwright/internal/templates"
 )
@@ -48,12 +49,6 @@ type Evaluator struct{ engine *templates.Engine }
 func NewEvaluator(ctx context.Context) *Evaluator {
 	return &Evaluator{templates.NewForResourceSets(ctx)}
 }
-
-// Limits of the objects that the ResourceSets of a repository create.
-const (
-	maxInputs = 1000
-	maxMade   = 5000
-)
 
 // Annotations of the operator: one disables an object, the other makes the operator copy data from
 // another object.
@@ -249,8 +244,8 @@ func (x *expansion) add(v *located.Value, exclude bool) {
 	if !located.IsMap(v) {
 		return
 	}
-	if len(x.result.Objects) >= maxMade {
-		x.result.Because = fmt.Sprintf("it creates more than %d objects", maxMade)
+	if len(x.result.Objects) >= limits.SetObjects {
+		x.result.Because = fmt.Sprintf("it creates more than %d objects", limits.SetObjects)
 		bounds.Refuse(x.engine.Unit, x.result.Because)
 		return
 	}

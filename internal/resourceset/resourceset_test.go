@@ -8,9 +8,11 @@ import (
 	"strings"
 	"testing"
 
+	"sigs.k8s.io/yaml"
+
+	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/located"
 	"github.com/fleetwright/fleetwright/internal/testflux"
-	"sigs.k8s.io/yaml"
 )
 
 // TestResourceSetsAgainstOperator makes the objects of the operator's own examples, and compares
@@ -102,7 +104,7 @@ func TestResourceSetsHostile(t *testing.T) {
 		"no actions": "a: &a [x,x,x,x,x,x,x,x,x]\n    b: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\n    c: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\n    d: [*c,*c,*c,*c,*c,*c,*c,*c,*c]",
 	} {
 		set := resultOf(t, []byte("apiVersion: fluxcd.controlplane.io/v1\nkind: ResourceSet\nmetadata: {name: a, namespace: a}\nspec:\n  resourcesTemplate: |\n    "+template+"\n"))
-		if set.Because == "" && name != "no actions" || len(set.Objects) > maxMade {
+		if set.Because == "" && name != "no actions" || len(set.Objects) > limits.SetObjects {
 			t.Errorf("%s: %d objects, %q", name, len(set.Objects), set.Because)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/fleetwright/fleetwright/internal/count"
+	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/secrets/keys"
 	"github.com/fleetwright/fleetwright/internal/sorting"
@@ -283,8 +284,8 @@ func (c *Config) counted(r CreationRule) error {
 		size, _ := count.Instructions(text) // an invalid expression is reported elsewhere
 		c.size += size
 	}
-	if c.size > count.MostTogether/10 {
-		return fmt.Errorf("the rule was not evaluated: the regular expressions of the file exceed %d instructions", count.MostTogether/10)
+	if c.size > limits.PatternsOfRules {
+		return fmt.Errorf("the rule was not evaluated: the regular expressions of the file exceed %d instructions", limits.PatternsOfRules)
 	}
 	return nil
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/fleetwright/fleetwright/internal/limits"
 )
 
 // DecodeYAML decodes the first document of a string into maps with string keys, lists and scalars.
@@ -53,7 +55,7 @@ func keyError(key any) error {
 
 // stringKeys converts maps with keys of any type to maps with string keys.
 func stringKeys(v any, depth int) (any, error) {
-	if depth > MaxValueDepth {
+	if depth > limits.Nesting {
 		return nil, errTooDeep
 	}
 	var err error
@@ -92,7 +94,7 @@ func TextKeys(n *yaml.Node, outermost bool, depth int) error {
 	for n.Kind == yaml.AliasNode {
 		n = n.Alias
 	}
-	if depth > MaxValueDepth {
+	if depth > limits.Nesting {
 		return errTooDeep
 	}
 	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {

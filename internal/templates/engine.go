@@ -7,17 +7,8 @@ import (
 	"text/template/parse"
 
 	"github.com/fleetwright/fleetwright/internal/bounds"
+	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/located"
-)
-
-// Limits of templates, their strings and their output: exact, and cheap to count. A real values
-// template renders a few kilobytes. The time and memory of an evaluation are measured: see [reader.measured].
-const (
-	maxTemplateBytes   = 1 << 20
-	maxTemplateActions = 20_000
-	maxTextBytes       = 8 << 20
-	MaxValueDepth      = 300
-	maxIncludeDepth    = 50
 )
 
 const (
@@ -25,7 +16,7 @@ const (
 	errTooDeep  Exceeded = "the template makes a value that is nested too deep"
 )
 
-var errNested = Exceeded(fmt.Sprintf("templates include each other more than %d deep", maxIncludeDepth))
+var errNested = Exceeded(fmt.Sprintf("templates include each other more than %d deep", limits.Includes))
 
 // Engine evaluates helmfile's templates without executing, fetching or reading anything outside of
 // the repository. A function that needs more (exec, environment, network) doesn't stop a template:
@@ -81,6 +72,7 @@ type rendering struct {
 	root      *template.Template
 	depth     int
 	steps     steps
+	elements  int
 	rewritten map[*parse.Tree]bool
 	out       *boundedWriter // output of the outermost template
 	// log lists the files that the template read, each with the number of bytes that it had written

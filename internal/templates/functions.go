@@ -11,6 +11,7 @@ import (
 
 	"github.com/Masterminds/sprig/v3"
 
+	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/located"
 )
 
@@ -63,7 +64,7 @@ func counted(args []reflect.Value) int64 {
 }
 
 // times returns number × size. It avoids overflows by capping number.
-func times(number, size int64) int64 { return min(max(number, 0), maxTextBytes+1) * size }
+func times(number, size int64) int64 { return min(max(number, 0), limits.TemplateOutput+1) * size }
 
 func indented(args []reflect.Value) int64 {
 	text := args[1].String()

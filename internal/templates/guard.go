@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/located"
 )
 
@@ -33,12 +34,15 @@ func (r *rendering) guard(name string, f any) any {
 		return out
 	}
 	return reflect.MakeFunc(wrapped, func(args []reflect.Value) []reflect.Value {
+		if err := r.take(args); err != nil {
+			return result(nil, err)
+		}
 		for _, a := range args {
 			if m, bad := r.markIn(name, a); bad {
 				return result(r.derived(m, name, interfaces(args)...), nil)
 			}
 		}
-		if size := sizes[name]; size != nil && size(args) > maxTextBytes {
+		if size := sizes[name]; size != nil && size(args) > limits.TemplateOutput {
 			return result(nil, errTooLarge)
 		}
 		v, err := invoke(fn, withoutCycle(name, args))
@@ -47,7 +51,7 @@ func (r *rendering) guard(name string, f any) any {
 		}
 		text, ok := v.(string)
 		switch {
-		case len(text) > maxTextBytes:
+		case len(text) > limits.TemplateOutput:
 			return result(nil, errTooLarge)
 		case ok && strings.Contains(text, `\ue0f7`):
 			v = unescapedMarks.Replace(text)

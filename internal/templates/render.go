@@ -10,6 +10,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/count"
+	"github.com/fleetwright/fleetwright/internal/limits"
 )
 
 // Render evaluates a template. Paths of files that it reads are relative to dir.
@@ -18,7 +19,7 @@ func (e *Engine) Render(dir, text string, data any) (string, error) {
 	if !strings.Contains(text, r.left) {
 		return text, nil
 	}
-	r.dir, r.root, r.depth, r.steps, r.rewritten, r.out, r.log, r.blocked = dir, nil, 0, 0, map[*parse.Tree]bool{}, nil, nil, nil
+	r.dir, r.root, r.depth, r.steps, r.elements, r.rewritten, r.out, r.log, r.blocked = dir, nil, 0, 0, 0, map[*parse.Tree]bool{}, nil, nil, nil
 	seen := e.seen
 	out, err := r.run(text, data)
 	e.Exceed(err)
@@ -80,7 +81,7 @@ func (r *rendering) parse(text string) (*template.Template, error) {
 		return t, nil
 	}
 	t, err := r.parseWith(helpers, text)
-	if err == nil && len(helpers) == 0 && len(r.parsed) < mostParsed && len(text) < maxTemplateBytes/64 {
+	if err == nil && len(helpers) == 0 && len(r.parsed) < mostParsed && len(text) < limits.TemplateBytes/64 {
 		r.parsed[text] = t
 	}
 	return t, err
@@ -115,7 +116,7 @@ func (r *rendering) helpers() []string {
 }
 
 func (r *rendering) parseInto(t *template.Template, text string) (*template.Template, error) {
-	if len(text) > maxTemplateBytes || strings.Count(text, r.left) > maxTemplateActions {
+	if len(text) > limits.TemplateBytes || strings.Count(text, r.left) > limits.Actions {
 		return nil, errTooLarge
 	}
 	t, err := t.Parse(text)
@@ -132,14 +133,14 @@ func (r *rendering) parseInto(t *template.Template, text string) (*template.Temp
 }
 
 func (r *rendering) execute(t *template.Template, data any) (string, error) {
-	if r.depth++; r.depth > maxIncludeDepth {
+	if r.depth++; r.depth > limits.Includes {
 		return "", errNested
 	}
 	defer func() { r.depth-- }()
 	if err := r.steps.add(stepsOfTemplate); err != nil {
 		return "", err
 	}
-	out := &boundedWriter{left: maxTextBytes}
+	out := &boundedWriter{left: limits.TemplateOutput}
 	if r.out == nil {
 		r.out = out
 	}

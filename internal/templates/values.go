@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/fleetwright/fleetwright/internal/limits"
 )
 
 // fromYAML decodes the first document with the same library as helmfile.
@@ -16,7 +18,7 @@ func (r *rendering) fromYAML(text string) (v any, err error) {
 
 // ToYAML encodes a value as helmfile does; output over the limit is an error.
 func ToYAML(v any) (string, error) {
-	out := &boundedWriter{left: maxTextBytes}
+	out := &boundedWriter{left: limits.TemplateOutput}
 	encoder := yaml.NewEncoder(out)
 	encoder.SetIndent(2)
 	err := encoder.Encode(v)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/beside"
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
@@ -32,7 +33,7 @@ wait: true on the latter. If the definitions are in Git, depend on the Kustomiza
 		var found []early
 		each(p, func(w *world) {
 			o := w.orders()
-			steps := mostSteps
+			steps := limits.Comparisons
 			for _, k := range w.cluster.Kustomizations {
 				if k.Spec.KubeConfig == nil && !k.Spec.Suspend {
 					found = append(found, w.besideRelease(o, k)...)
@@ -41,7 +42,7 @@ wait: true on the latter. If the definitions are in Git, depend on the Kustomiza
 			}
 			found = append(found, w.besideOthers(o, &steps)...)
 			if steps < 0 {
-				w.exceeded(p, "the order of its CRDs", fmt.Sprintf("its Kustomizations depend on each other in more than %d ways", mostSteps))
+				w.exceeded(p, "the order of its CRDs", fmt.Sprintf("its Kustomizations depend on each other in more than %d ways", limits.Comparisons))
 			}
 		})
 		names := map[string]bool{}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/beside"
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/schemas"
 	"github.com/fleetwright/fleetwright/validators/rule"
@@ -113,9 +114,6 @@ type unmatched struct {
 	name, value, near string
 }
 
-// mostMatches is the maximum number of comparisons between selectors and labels in a cluster.
-const mostMatches = 1_000_000
-
 // unmatched returns the selections of a cluster that match nothing.
 func (w *world) unmatched(p *rule.Pass) []unmatched {
 	there := map[account][]map[string]any{} // by namespace and kind
@@ -130,7 +128,7 @@ func (w *world) unmatched(p *rule.Pass) []unmatched {
 	places := slices.SortedFunc(maps.Keys(there), func(a, b account) int {
 		return cmp.Or(strings.Compare(a.namespace, b.namespace), strings.Compare(a.name, b.name))
 	})
-	all, left := w.operators(), mostMatches
+	all, left := w.operators(), limits.Comparisons
 	var found []unmatched
 	for _, o := range w.applied {
 		s, ok := selectionOf(o)
@@ -143,7 +141,7 @@ func (w *world) unmatched(p *rule.Pass) []unmatched {
 			labels := there[account{namespace, s.kind}]
 			some = some || len(labels) > 0
 			if left -= len(labels); left < 0 {
-				w.exceeded(p, "what its selectors match", fmt.Sprintf("they are compared more than %d times with labels", mostMatches))
+				w.exceeded(p, "what its selectors match", fmt.Sprintf("they are compared more than %d times with labels", limits.Comparisons))
 				return found
 			}
 			ok = ok && !u.matched(labels) && (u.near != "" || !w.mayHold(s.kind, namespace, all))

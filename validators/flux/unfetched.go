@@ -99,9 +99,6 @@ func (w *world) isAfter(k *reconcile.Kustomization) bool {
 	return w.appliedBefore(k, &w.budget.names)[w.asking.Identity]
 }
 
-// mostSteps is the maximum number of dependencies that are followed in a cluster.
-const mostSteps = 1_000_000
-
 // appliedBefore returns the Kustomizations that Flux applies before k, and k itself: the dependencies and the parent
 // of k, and those of each of them. Each Kustomization costs one of the steps.
 func (w *world) appliedBefore(k *reconcile.Kustomization, steps *int) map[reconcile.Identity]bool {

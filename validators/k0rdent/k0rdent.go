@@ -11,6 +11,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/fluxapi"
+	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/schemas"
 	"github.com/fleetwright/fleetwright/validators/platform"
@@ -66,16 +67,12 @@ type world struct {
 	steps    int
 }
 
-// mostSteps bounds how many entries of rules of access, chains and lists of providers are followed on
-// a cluster.
-const mostSteps = 1_000_000
-
-var tooMuchOf = fmt.Sprintf("its cluster has more than %d access rules, chains and providers", mostSteps)
+var tooMuchOf = fmt.Sprintf("its cluster has more than %d access rules, chains and providers", limits.Comparisons)
 
 // spent says whether there is more on a cluster than is followed, and reports the first time that a
 // question about an object, and those after it, is not checked.
 func (w *world) spent(o *reconcile.Object, question string, path ...any) bool {
-	if w.steps <= mostSteps {
+	if w.steps <= limits.Comparisons {
 		return false
 	}
 	w.Exceeded(o, fmt.Sprintf("whether %s %s, and what comes after it,", o, question), tooMuchOf, path...)
@@ -192,7 +189,7 @@ func (w *world) tooMuch(h *handed, o *reconcile.Object) {
 
 // follow adds what one rule of access hands to a namespace.
 func (w *world) follow(h *handed, o *reconcile.Object, i int, kind, namespace string) {
-	if w.steps += 1 + len(o.List("spec", "accessRules", i, "targetNamespaces", "list")); w.steps > mostSteps {
+	if w.steps += 1 + len(o.List("spec", "accessRules", i, "targetNamespaces", "list")); w.steps > limits.Comparisons {
 		w.tooMuch(h, o)
 		return
 	}
@@ -216,7 +213,7 @@ func (w *world) follow(h *handed, o *reconcile.Object, i int, kind, namespace st
 			}
 			found = supported(c)
 		}
-		if w.steps += len(found); w.steps > mostSteps {
+		if w.steps += len(found); w.steps > limits.Comparisons {
 			w.tooMuch(h, o)
 			return
 		}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/schemas"
 	"github.com/fleetwright/fleetwright/validators/platform"
@@ -45,9 +46,6 @@ code. Certificates in a caSecret are not checked.`,
 	},
 }
 
-// mostJudged bounds how much of an object is judged, in bytes.
-const mostJudged = 64 << 10
-
 // judge reports what the API server refuses of the part of an object at a path, which is read as
 // kcm reads it: as JSON, into the API server's own type.
 //
@@ -59,8 +57,8 @@ func judge[T any](p *rule.Pass, o *reconcile.Object, path []any, validate func(*
 		return
 	}
 	file, line, _ := o.Position(path...)
-	if len(text) > mostJudged {
-		p.ReportBuilt(o, rule.Exceeded(finding.Finding{}, o.String(), fmt.Sprintf("the configuration for the API server is larger than %d kB", mostJudged>>10)), path...)
+	if len(text) > limits.JudgedBytes {
+		p.ReportBuilt(o, rule.Exceeded(finding.Finding{}, o.String(), fmt.Sprintf("the configuration for the API server is larger than %d kB", limits.JudgedBytes>>10)), path...)
 		return
 	}
 	config := new(T)

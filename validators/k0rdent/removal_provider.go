@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 )
 
@@ -38,7 +39,7 @@ func (r removal) givenUp(o *reconcile.Object) givenUp {
 	for i := range in.List("spec", "providers") {
 		name := in.Text("spec", "providers", i, "name")
 		brings, _ := r.was.brings(in, i, before)
-		if r.was.steps += 1 + len(needs)*len(brings); r.was.steps > mostSteps {
+		if r.was.steps += 1 + len(needs)*len(brings); r.was.steps > limits.Comparisons {
 			r.is.Exceeded(out.in, fmt.Sprintf("which providers %s removes", out.in), tooMuchOf)
 			break
 		}

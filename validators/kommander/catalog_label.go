@@ -8,6 +8,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/fluxapi"
+	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/schemas"
 	"github.com/fleetwright/fleetwright/validators/rule"
@@ -49,14 +50,11 @@ func catalogLabels() map[string][]string {
 	}
 }
 
-// mostLabels is the maximum number of labels of an object that are checked.
-const mostLabels = 100
-
 // catalogLabelled checks the labels of a source.
 func catalogLabelled(p *rule.Pass, o *reconcile.Object, known map[string][]string, keys []string) {
 	labels, _ := o.Field("metadata", "labels").(map[string]any)
-	if len(labels) > mostLabels {
-		p.ReportBuilt(o, rule.Exceeded(finding.Finding{}, "the labels of "+o.String(), fmt.Sprintf("it has more than %d entries", mostLabels)), "metadata", "labels")
+	if len(labels) > limits.Labels {
+		p.ReportBuilt(o, rule.Exceeded(finding.Finding{}, "the labels of "+o.String(), fmt.Sprintf("it has more than %d entries", limits.Labels)), "metadata", "labels")
 		return
 	}
 	for _, key := range slices.Sorted(maps.Keys(labels)) {

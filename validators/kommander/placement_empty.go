@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/validators/platform"
 	"github.com/fleetwright/fleetwright/validators/rule"
@@ -108,8 +109,8 @@ func (w *world) labelled(p *rule.Pass, o *reconcile.Object, selector any, at []a
 		return // Kommander sets these labels
 	}
 	clusters := w.clusters()
-	if w.steps += len(clusters); w.steps > mostSteps {
-		p.ReportBuilt(o, rule.Exceeded(finding.Finding{}, fmt.Sprintf("which clusters %s selects", o), fmt.Sprintf("the selectors and clusters need more than %d comparisons", mostSteps)), at...)
+	if w.steps += len(clusters); w.steps > limits.Comparisons {
+		p.ReportBuilt(o, rule.Exceeded(finding.Finding{}, fmt.Sprintf("which clusters %s selects", o), fmt.Sprintf("the selectors and clusters need more than %d comparisons", limits.Comparisons)), at...)
 		return
 	}
 	known := map[string]bool{}
@@ -138,9 +139,6 @@ func (w *world) labelled(p *rule.Pass, o *reconcile.Object, selector any, at []a
 	}
 	nowhere(p, o, "no attached cluster has these labels", at)
 }
-
-// mostSteps is the maximum number of comparisons between selectors and clusters in a world.
-const mostSteps = 1_000_000
 
 // isOwn reports whether Kommander or another controller sets a label on clusters.
 func isOwn(key string) bool {

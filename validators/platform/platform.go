@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/nearest"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/schemas"
@@ -225,15 +226,12 @@ func (h *Hints) Nearest(name string, names []string) string {
 	return ""
 }
 
-// mostCompared is the maximum number of names of a cluster that are compared to find typos.
-const mostCompared = 1_000_000
-
 // Slip returns the name that another one is a typo of. It returns "" if there is none, or if the limit of
 // comparisons is exceeded.
 func (w *World) Slip(name string, names []string) string {
-	if w.compared += len(names); w.compared > mostCompared {
+	if w.compared += len(names); w.compared > limits.Comparisons {
 		if len(w.Own) > 0 {
-			w.Exceeded(w.Own[0], "whether names are typos", fmt.Sprintf("the objects of its cluster need more than %d comparisons", mostCompared))
+			w.Exceeded(w.Own[0], "whether names are typos", fmt.Sprintf("the objects of its cluster need more than %d comparisons", limits.Comparisons))
 		}
 		return ""
 	}

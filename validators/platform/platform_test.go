@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/fleetwright/fleetwright/internal/limits"
 )
 
 func TestSelects(t *testing.T) {
@@ -64,7 +66,7 @@ func TestHintsEnd(t *testing.T) {
 	t.Parallel()
 	var h Hints
 	w := &World{}
-	many := make([]string, mostCompared/10)
+	many := make([]string, limits.Comparisons/10)
 	many[0] = "reloader"
 	for range mostHints {
 		if h.Nearest("reloadr", many[:1]) == "" {

@@ -10,6 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/sorting"
 )
@@ -67,10 +68,6 @@ func (d *Decision) reason() string {
 	return d.Reason
 }
 
-// mostComments is the maximum number of ignore comments in a file, and of entries in an annotation, that have
-// an effect. Each is compared with each finding of the file.
-const mostComments = 1000
-
 // collect finds the ignores of a repository and of its configuration.
 func collect(repo *repository.Repository, o RunOptions) *Ignoring {
 	ig := &Ignoring{repo: repo, BaselineFile: o.BaselineFile, Known: o.Known, comments: map[string][]*Decision{},
@@ -109,12 +106,12 @@ func (ig *Ignoring) annotations(o *repository.Object) {
 	}
 	line, column := o.KeyPosition("metadata", "annotations", finding.Annotation)
 	for n, i := range finding.ParseAnnotation(value) {
-		if n == mostComments {
-			i.Mistake = fmt.Sprintf("the annotation has more than %d", mostComments)
+		if n == limits.Ignores {
+			i.Mistake = fmt.Sprintf("the annotation has more than %d", limits.Ignores)
 		}
 		d := &Decision{Ignore: i, File: o.File(), Line: line, Column: column, Object: ObjectOf(o)}
 		ig.Decisions = append(ig.Decisions, d)
-		if n == mostComments {
+		if n == limits.Ignores {
 			return
 		}
 		ig.annotated[o] = append(ig.annotated[o], d)
@@ -145,15 +142,15 @@ func (ig *Ignoring) fileComments(file string) {
 		return // a file that cannot be read has no findings for a comment
 	}
 	for i, c := range finding.Comments(text) {
-		if i == mostComments {
-			c.Mistake = fmt.Sprintf("the file has more than %d", mostComments)
+		if i == limits.Ignores {
+			c.Mistake = fmt.Sprintf("the file has more than %d", limits.Ignores)
 		}
 		d := &Decision{Ignore: c.Ignore, File: file, Line: c.Line, Column: c.Column, covers: c.Covers}
 		if o := ig.objectAt(finding.Place{File: file, Line: c.Last}, finding.Object{}); o != nil {
 			d.Object = ObjectOf(o)
 		}
 		ig.Decisions = append(ig.Decisions, d)
-		if i == mostComments {
+		if i == limits.Ignores {
 			return
 		}
 		ig.comments[file] = append(ig.comments[file], d)
@@ -172,7 +169,7 @@ func (ig *Ignoring) itemComments(file string, doc *repository.Document) {
 		for _, text := range []string{n.HeadComment, n.LineComment, n.FootComment} {
 			for _, c := range finding.Comments([]byte(text)) {
 				d := &Decision{Ignore: c.Ignore, File: file, Object: ObjectOf(object)}
-				if len(ig.annotated[object]) < mostComments {
+				if len(ig.annotated[object]) < limits.Ignores {
 					ig.Decisions = append(ig.Decisions, d)
 					ig.annotated[object] = append(ig.annotated[object], d)
 				}

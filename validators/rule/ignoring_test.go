@@ -12,6 +12,7 @@ import (
 	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
@@ -214,13 +215,13 @@ func TestARuleThatJudgesIgnoresMayFail(t *testing.T) {
 
 // Each comment is tried on each finding of its file, so that only so many count.
 func TestManyIgnoresAreBounded(t *testing.T) {
-	repo := load(t, map[string]string{"a.yaml": strings.Repeat("a: # fleetwright:ignore rule-b why\n", mostComments+10)})
+	repo := load(t, map[string]string{"a.yaml": strings.Repeat("a: # fleetwright:ignore rule-b why\n", limits.Ignores+10)})
 	ig := collect(repo, RunOptions{})
-	if n := len(ig.comments["a.yaml"]); n != mostComments {
-		t.Errorf("%d comments count, want %d", n, mostComments)
+	if n := len(ig.comments["a.yaml"]); n != limits.Ignores {
+		t.Errorf("%d comments count, want %d", n, limits.Ignores)
 	}
 	last := ig.Decisions[len(ig.Decisions)-1]
-	if len(ig.Decisions) != mostComments+1 || !strings.Contains(last.Mistake, "more than 1000") {
+	if len(ig.Decisions) != limits.Ignores+1 || !strings.Contains(last.Mistake, "more than 1000") {
 		t.Errorf("of %d decisions the last is %+v; want it to tell that others don't count", len(ig.Decisions), last)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/coverage"
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/schemas"
@@ -174,7 +175,7 @@ func (out *Outcome) shorten(lines *repository.Lines) {
 	for _, id := range slices.Sorted(maps.Keys(left)) {
 		out.Findings = append(out.Findings, finding.Finding{
 			Rule: LimitExceeded, Severity: finding.Error,
-			Message: fmt.Sprintf("%d more findings of %s are not shown: a report holds up to %d of a rule", left[id], id, finding.MostOfRule),
+			Message: fmt.Sprintf("%d more findings of %s are not shown: a report holds up to %d of a rule", left[id], id, limits.Findings),
 			Hint:    "fix the common cause of the shown findings, or ignore the rule for their files",
 		})
 	}

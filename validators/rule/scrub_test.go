@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
@@ -24,7 +25,7 @@ func TestScrubbedFindings(t *testing.T) {
 		t.Fatal(err)
 	}
 	quotes := Rule{ID: "test-quotes", Severity: finding.Error, Run: func(p *Pass) {
-		for line := range finding.MostOfRule + more {
+		for line := range limits.Findings + more {
 			p.Report(finding.Finding{File: "a.yaml", Line: line, Message: strings.Repeat("a", 4085+line%10) + password})
 		}
 	}}
@@ -34,7 +35,7 @@ func TestScrubbedFindings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(out.Findings) != finding.MostOfRule+1 || len(out.Ignored) != finding.MostOfRule+more {
+	if len(out.Findings) != limits.Findings+1 || len(out.Ignored) != limits.Findings+more {
 		t.Fatalf("%d findings and %d ignored", len(out.Findings), len(out.Ignored))
 	}
 	for _, i := range out.Ignored {

@@ -6,6 +6,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/secrets"
 	"github.com/fleetwright/fleetwright/validators/rule"
@@ -68,7 +69,7 @@ func encryptedValue(n *yaml.Node, depth int) *yaml.Node {
 		return n
 	}
 	for i, c := range n.Content {
-		if depth > mostScanned || n.Kind == yaml.MappingNode && (i%2 == 0 || depth == 0 && n.Content[i-1].Value == "sops") {
+		if depth > limits.Nesting || n.Kind == yaml.MappingNode && (i%2 == 0 || depth == 0 && n.Content[i-1].Value == "sops") {
 			continue
 		}
 		if found := encryptedValue(c, depth+1); found != nil {

@@ -6,6 +6,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/secrets"
 	"github.com/fleetwright/fleetwright/internal/secrets/credential"
 	"github.com/fleetwright/fleetwright/validators/rule"
@@ -17,7 +18,7 @@ func files(p *rule.Pass) {
 	found := texts.Of(p)
 	if found.unjudged != "" {
 		p.Report(rule.Exceeded(finding.Finding{File: found.unjudged}, "the content of this file and the following ones",
-			fmt.Sprintf("the lines with settings that mention secrets exceed %d MB", mostSettings>>20)))
+			fmt.Sprintf("the lines with settings that mention secrets exceed %d MB", limits.SettingsBytes>>20)))
 	}
 	for _, d := range found.drawn {
 		if !read[d.file] && !isWanted(p, d.file) {
@@ -39,7 +40,7 @@ func files(p *rule.Pass) {
 		if _, unparsed := p.Repo.File(file); len(documents) > 0 || unparsed && secrets.SpeaksOfSecret(data) {
 			continue // sops-plaintext-secret checks it
 		}
-		if d := judged(p, &credential.Search{Left: mostSecretFile}, file, withoutActions(string(data))); d != nil {
+		if d := judged(p, &credential.Search{Left: limits.SettingsBytes}, file, withoutActions(string(data))); d != nil {
 			d.report(p)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/secrets"
 	"github.com/fleetwright/fleetwright/internal/secrets/credential"
@@ -68,7 +69,7 @@ func clearValue(key string, at, value *yaml.Node, encoded bool, depth int) []cle
 	}
 	var keys []clearKey
 	switch {
-	case depth > mostScanned:
+	case depth > limits.Nesting:
 	case value.Kind == yaml.MappingNode:
 		for i := 0; i+1 < len(value.Content); i += 2 {
 			keys = append(keys, clearValue(value.Content[i].Value, value.Content[i], value.Content[i+1], encoded, depth+1)...)

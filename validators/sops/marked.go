@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/secrets"
 	"github.com/fleetwright/fleetwright/internal/secrets/credential"
 	"github.com/fleetwright/fleetwright/validators/rule"
@@ -30,7 +31,7 @@ type marked struct {
 func (m marked) report(p *rule.Pass) {
 	if m.beyond != "" {
 		p.Report(rule.Exceeded(finding.Finding{File: m.beyond}, "the content of this file and the following ones",
-			fmt.Sprintf("the repository has more than %d MB of text, or %d MB of other files", mostKeyFiles>>20, mostBinary>>20)))
+			fmt.Sprintf("the repository has more than %d MB of text, or %d MB of other files", limits.SearchedText>>20, limits.SearchedBytes>>20)))
 	}
 }
 
@@ -39,7 +40,7 @@ var texts = rule.Analysis[marked]{
 	Name: "sops-texts",
 	RunPass: func(p *rule.Pass) marked {
 		var m marked
-		search := &credential.Search{Left: mostSettings}
+		search := &credential.Search{Left: limits.SettingsBytes}
 		read, all := 0, 0
 		for _, file := range p.Repo.Paths() {
 			if binaryNames[strings.ToLower(path.Ext(file))] {
@@ -58,12 +59,12 @@ var texts = rule.Analysis[marked]{
 			if all += len(data); isText {
 				read += len(data)
 			}
-			if read > mostKeyFiles || all > mostBinary {
+			if read > limits.SearchedText || all > limits.SearchedBytes {
 				m.beyond = file
 				return m
 			}
 			m.mark(p, search, file, data, settings && isText)
-			if isText && len(data) <= mostSecretFile && otherTexts[strings.ToLower(path.Ext(file))] && !settings {
+			if isText && len(data) <= limits.SettingsBytes && otherTexts[strings.ToLower(path.Ext(file))] && !settings {
 				m.token(file, string(data))
 			}
 		}
@@ -76,7 +77,7 @@ func (m *marked) mark(p *rule.Pass, search *credential.Search, file string, data
 	if credential.MayHoldKey(data) {
 		m.keys = append(m.keys, file)
 	}
-	if len(data) > mostSecretFile {
+	if len(data) > limits.SettingsBytes {
 		return
 	}
 	if secrets.SpeaksOfSecret(data) {
@@ -107,13 +108,9 @@ func (m *marked) token(file, text string) {
 
 const (
 	leastKeyFile = 60
-	mostKeyFiles = 256 << 20 // of text, all together
 	// searched is the number of searched bytes that cost as much as one parsed byte.
-	searched     = 100
-	mostBinary   = 1 << 30  // of text and others
-	mostMarked   = 12 << 20 // of the files that mention keys, which are searched
-	mostSettings = 1 << 20  // of the lines of settings that speak of secrets, in files that are no documents
-	fewBytes     = 8 << 10  // at the beginning of a file, with a zero in one that holds no text
+	searched = 100
+	fewBytes = 8 << 10 // at the beginning of a file, with a zero in one that holds no text
 )
 
 // binaryNames are the extensions of files that are not text.

@@ -8,6 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
@@ -40,7 +41,7 @@ func namesValues(o *repository.Object) bool {
 // nameValues adds the values files that a document in a folder names.
 func nameValues(repo *repository.Repository, dir, field string, n *yaml.Node, named map[string]bool, depth int) {
 	switch {
-	case n == nil || depth > mostScanned:
+	case n == nil || depth > limits.Nesting:
 	case n.Kind == yaml.ScalarNode && valuesFields[field]:
 		if file, ok := repository.Join(dir, n.Value); ok && repo.Exists(file) {
 			named[file] = true

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/secrets"
 	"github.com/fleetwright/fleetwright/internal/secrets/credential"
@@ -34,9 +35,9 @@ updatekeys --rotate" (or "sops updatekeys" and "sops rotate" for every file that
 			if err != nil || secrets.IsEncrypted(file, data) {
 				continue
 			}
-			if marked += len(data); marked > mostMarked {
+			if marked += len(data); marked > limits.KeyFileBytes {
 				p.Report(rule.Exceeded(finding.Finding{File: file}, "the content of this file and the following ones (for private keys)",
-					fmt.Sprintf("the files that mention keys exceed %d MB", mostMarked>>20)))
+					fmt.Sprintf("the files that mention keys exceed %d MB", limits.KeyFileBytes>>20)))
 				break
 			}
 			report(p, file, data, func(key credential.PrivateKey, line int) bool {

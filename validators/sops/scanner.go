@@ -13,6 +13,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/fluxapi"
+	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/secrets"
 	"github.com/fleetwright/fleetwright/internal/secrets/credential"
@@ -46,7 +47,7 @@ type scanner struct {
 
 // scan checks the value of a field, and everything below it.
 func (s scanner) scan(field string, n *yaml.Node, depth int) {
-	if n == nil || depth > mostScanned {
+	if n == nil || depth > limits.Nesting {
 		return
 	}
 	switch n.Kind {
@@ -216,7 +217,7 @@ const leastEncoded = 24
 
 // encoded checks a value that is base64-encoded text. It returns whether the value is.
 func (s scanner) encoded(field string, n *yaml.Node) bool {
-	if !s.settings || s.within >= mostWithin || !isBase64(n.Value) {
+	if !s.settings || s.within >= limits.NestedTexts || !isBase64(n.Value) {
 		return false
 	}
 	plain := secrets.Decoded(n.Value)
@@ -237,7 +238,7 @@ func (s scanner) encoded(field string, n *yaml.Node) bool {
 // isBase64 reports whether a value may be base64-encoded text, on one or several lines, by its length and
 // characters.
 func isBase64(value string) bool {
-	if len(value) < leastEncoded || len(value) > mostSecretFile {
+	if len(value) < leastEncoded || len(value) > limits.SettingsBytes {
 		return false
 	}
 	for i := range len(value) {

@@ -125,13 +125,3 @@ func isEncryptedFile(p *rule.Pass, file string) bool {
 
 // isSecret reports whether an object is a Secret of Kubernetes.
 func isSecret(o *repository.Object) bool { return o.APIVersion == "v1" && o.Kind == "Secret" }
-
-// The limits of the search: the nesting of values, which is that of documents, and of strings within strings.
-const (
-	mostScanned = 200
-	mostWithin  = 3
-)
-
-// mostSecretFile is the maximum size of a file that is searched for Secrets, which are at most 1 MB, or for
-// configuration.
-const mostSecretFile = 1 << 20

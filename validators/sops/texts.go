@@ -8,6 +8,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/secrets/credential"
 	"github.com/fleetwright/fleetwright/validators/rule"
@@ -25,9 +26,9 @@ func (s scanner) text(field string, n *yaml.Node) {
 		return
 	}
 	documents := documentsIn(n.Value)
-	if s.within >= mostWithin {
+	if s.within >= limits.NestedTexts {
 		if len(documents) > 0 {
-			s.exceeded(field, n, fmt.Sprintf("it is a string nested in %d others", mostWithin))
+			s.exceeded(field, n, fmt.Sprintf("it is a string nested in %d others", limits.NestedTexts))
 		}
 		return
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/secrets"
 	"github.com/fleetwright/fleetwright/internal/secrets/credential"
@@ -121,7 +122,7 @@ func heldIn(text string) (name string, line int) {
 			if field == "data" {
 				value = secrets.Decoded(value)
 			}
-			if value != "" && len(line) <= mostSecretFile && credential.Judge(key, value) == credential.Likely {
+			if value != "" && len(line) <= limits.SettingsBytes && credential.Judge(key, value) == credential.Likely {
 				return key, number
 			}
 		}

@@ -17,18 +17,13 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 
 	"github.com/fleetwright/fleetwright/internal/bounds"
+	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// The limits for the evaluation of policies, which come from the repository: the cost of an expression, the
-// cost of all expressions together, and the size of an expression. The API server allows a cost of 10,000,000
-// for one policy, and estimates that 1,000,000 takes 0.1 s (k8s.io/apiserver, pkg/apis/cel/config.go). A policy
-// that Fleetwright generates costs a few hundred.
+// What an expression of a policy costs besides CEL's own cost. A policy that Fleetwright generates costs a few hundred.
 const (
-	mostCost       = 300_000
-	mostTotal      = 5_000_000
-	mostExpression = 20_000
 	// byteCost is the cost of each byte of a compiled expression.
 	byteCost = 25
 	// matchCost is the cost of each rule of a policy that is compared with an object. stepCost is the cost of
@@ -165,7 +160,7 @@ func (r request) operation() string {
 // could not be evaluated.
 func (a *admission) judge(ctx context.Context, r request) (found *refusal, undecided bool) {
 	o := r.object
-	if a.spent > mostTotal {
+	if a.spent > limits.PolicyCost {
 		a.exceed(a.first, errTotal)
 		return nil, len(a.others)+len(a.byLabel) > 0
 	}

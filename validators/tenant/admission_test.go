@@ -3,6 +3,8 @@ package tenant
 import (
 	"strings"
 	"testing"
+
+	"github.com/fleetwright/fleetwright/internal/limits"
 )
 
 // A literal that is hoisted means the same: each expression gives the same with and
@@ -87,7 +89,7 @@ func TestEvaluateRefuses(t *testing.T) {
 			t.Errorf("%.40s gives %v", expression, v)
 		}
 	}
-	e.spent = mostTotal + 1
+	e.spent = limits.PolicyCost + 1
 	if _, err := e.evaluate(t.Context(), "true", nil); err == nil {
 		t.Error("the budget is not kept")
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/count"
 	"github.com/fleetwright/fleetwright/internal/count/calls"
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
@@ -22,10 +23,10 @@ import (
 func (e *evaluator) evaluate(ctx context.Context, expression string, input map[string]any) (any, error) {
 	e.spent += stepCost
 	switch {
-	case e.spent > mostTotal:
+	case e.spent > limits.PolicyCost:
 		return nil, errTotal
-	case len(expression) > mostExpression:
-		return nil, count.Errorf("an expression has %d characters; the limit is %d", len(expression), mostExpression)
+	case len(expression) > limits.CELCharacters:
+		return nil, count.Errorf("an expression has %d characters; the limit is %d", len(expression), limits.CELCharacters)
 	case ctx.Err() != nil:
 		return nil, errUndecided
 	}
@@ -84,19 +85,19 @@ type evaluated struct {
 // evaluate runs a program.
 func evaluate(ctx context.Context, program cel.Program, given map[string]any) (evaluated, error) {
 	value, details, err := program.ContextEval(ctx, given)
-	cost := uint64(mostCost)
+	cost := uint64(limits.CELCost)
 	if details != nil && details.ActualCost() != nil {
 		cost = *details.ActualCost()
 	}
 	var cancelled interpreter.EvalCancelledError
 	if errors.As(err, &cancelled) && cancelled.Cause == interpreter.CostLimitExceeded {
-		return evaluated{cost: cost}, count.Errorf("an expression costs more than %d", mostCost)
+		return evaluated{cost: cost}, count.Errorf("an expression costs more than %d", limits.CELCost)
 	}
 	return evaluated{value, cost}, err
 }
 
 // errTotal is the error for the total cost of the policies of all clusters.
-var errTotal = count.Errorf("the policies of all clusters cost more than %d", mostTotal)
+var errTotal = count.Errorf("the policies of all clusters cost more than %d", limits.PolicyCost)
 
 // exceed records that a policy exceeds a limit.
 func (e *evaluator) exceed(policy *reconcile.Object, err error) {
@@ -151,7 +152,7 @@ func (e *evaluator) compile(text string) cel.Program {
 	if issues.Err() != nil {
 		return nil
 	}
-	program, err := e.env.Program(ast, cel.CostLimit(mostCost), cel.InterruptCheckFrequency(100), cel.EvalOptions(cel.OptTrackCost))
+	program, err := e.env.Program(ast, cel.CostLimit(limits.CELCost), cel.InterruptCheckFrequency(100), cel.EvalOptions(cel.OptTrackCost))
 	if err != nil {
 		return nil
 	}

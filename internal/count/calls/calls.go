@@ -8,6 +8,7 @@ import (
 	"github.com/google/cel-go/common/types"
 
 	"github.com/fleetwright/fleetwright/internal/count"
+	"github.com/fleetwright/fleetwright/internal/limits"
 )
 
 // ErrComposed reports an expression that composes the string that it passes on, so that it cannot be
@@ -180,7 +181,7 @@ func (w *callWalk) text(text string) error {
 	w.bytes += len(text)
 	w.longest = max(w.longest, len(text))
 	if w.numbers && count.HoldsNumber(text) {
-		return count.Errorf("a text holds a number of more than %d digits, or with an exponent above %d", count.MostDigits, count.MostExponent)
+		return count.Errorf("a text holds a number of more than %d digits, or with an exponent above %d", limits.Digits, limits.Digits)
 	}
 	if !w.patterns || len(text) <= SmallPattern/2 && !strings.Contains(text, "{") {
 		return nil

@@ -7,11 +7,8 @@ import (
 	"github.com/google/cel-go/common/types"
 
 	"github.com/fleetwright/fleetwright/internal/count"
+	"github.com/fleetwright/fleetwright/internal/limits"
 )
-
-// MostMade is the maximum length, in bytes, of a string that an expression creates with replace(): CEL
-// counts its cost only afterwards.
-const MostMade = 32 << 20
 
 // makes reports whether an expression calls replace().
 func makes(expression ast.Expr) bool {
@@ -130,8 +127,8 @@ func (m *made) call(c ast.CallExpr) float64 {
 func (c *Calls) checkMade(longest int) error {
 	for _, e := range c.making {
 		m := made{longest: float64(longest)}
-		if most := max(m.of(e), m.most); most > MostMade || math.IsNaN(most) {
-			return count.Errorf("replace() in an expression may make a text of more than %d MB", MostMade>>20)
+		if most := max(m.of(e), m.most); most > limits.ReplacedBytes || math.IsNaN(most) {
+			return count.Errorf("replace() in an expression may make a text of more than %d MB", limits.ReplacedBytes>>20)
 		}
 	}
 	return nil

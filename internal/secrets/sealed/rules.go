@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/regular"
 	"github.com/fleetwright/fleetwright/internal/secrets"
@@ -99,7 +100,7 @@ func unreadLarge(file string) (err error) {
 	if !secrets.MayHoldSecret(file, f) {
 		return nil
 	}
-	return &ErrUnread{File: file, Why: fmt.Sprintf("is larger than %d MB", mostBytes>>20), Way: "split the file, or encrypt it with sops"}
+	return &ErrUnread{File: file, Why: fmt.Sprintf("is larger than %d MB", limits.FileBytes>>20), Way: "split the file, or encrypt it with sops"}
 }
 
 // checkConfig returns an error unless sops can read a .sops.yaml completely.
@@ -191,9 +192,6 @@ func named(file string) string {
 	return filepath.ToSlash(file)
 }
 
-// mostBytes is the maximum size of a file that is encrypted.
-const mostBytes = 10 << 20
-
 // read reads a regular file.
 func read(file string) (data []byte, err error) {
 	if inGit(file) {
@@ -211,10 +209,10 @@ func read(file string) (data []byte, err error) {
 		return nil, readError(file, err)
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	if data, err = io.ReadAll(io.LimitReader(f, mostBytes+1)); err != nil {
+	if data, err = io.ReadAll(io.LimitReader(f, limits.FileBytes+1)); err != nil {
 		return nil, readError(file, err)
 	}
-	if len(data) > mostBytes {
+	if len(data) > limits.FileBytes {
 		return nil, tooLarge(file)
 	}
 	return data, nil
@@ -227,7 +225,7 @@ func inGit(file string) bool {
 }
 
 func tooLarge(file string) error {
-	return fmt.Errorf("%s: is larger than %d MB", output.Line(file), mostBytes>>20)
+	return fmt.Errorf("%s: is larger than %d MB", output.Line(file), limits.FileBytes>>20)
 }
 
 // readError returns an error that begins with the file's name.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/regular"
 	"github.com/fleetwright/fleetwright/internal/replace"
 	"github.com/fleetwright/fleetwright/internal/secrets"
@@ -242,13 +243,13 @@ func find(ctx context.Context, dir string, large func(file string) error, choose
 		if err != nil {
 			return nil //nolint:nilerr // the file was removed meanwhile
 		}
-		if info.Size() > mostBytes {
+		if info.Size() > limits.FileBytes {
 			if secrets.IsNamedEncrypted(file) {
 				return tooLarge(file)
 			}
 			return large(file)
 		}
-		data, err := regular.Read(file, mostBytes)
+		data, err := regular.Read(file, limits.FileBytes)
 		if err != nil {
 			return readError(file, err)
 		}

@@ -13,6 +13,7 @@ import (
 	"testing/cryptotest"
 	"time"
 
+	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/secrets"
 	"github.com/fleetwright/fleetwright/internal/secrets/keys"
 )
@@ -124,11 +125,11 @@ func TestInterrupted(t *testing.T) {
 func TestFindTooLarge(t *testing.T) {
 	cryptotest.SetGlobalRandom(t, 1)
 	dir, _ := folder(t, map[string]string{"a.txt": "x"})
-	put(t, dir, "large.txt", strings.Repeat("x", mostBytes+1))
+	put(t, dir, "large.txt", strings.Repeat("x", limits.FileBytes+1))
 	if found, _, err := NewRules().FindPlain(t.Context(), dir); err != nil || len(found) > 0 {
 		t.Errorf("%v, %v", found, err)
 	}
-	put(t, dir, "large.sops.txt", strings.Repeat("x", mostBytes+1))
+	put(t, dir, "large.sops.txt", strings.Repeat("x", limits.FileBytes+1))
 	for name, find := range map[string]func(context.Context, string) ([]string, error){"plain": func(ctx context.Context, dir string) ([]string, error) {
 		found, _, err := NewRules().FindPlain(ctx, dir)
 		return found, err
