@@ -190,14 +190,6 @@ faults: build ## inject EACH faults into each checkout in REPOS=DIR, and count h
 soak: build ## KILLS kills while fleetwright renders, commits, pushes, encrypts, exchanges keys and syncs
 	$(GO) run -tags $(TAGS) ./tools/soak -fleetwright $(BIN)/fleetwright -kills $(KILLS) -seed $(SEED) -time $(SOAKTIME)
 
-# How many hostile repositories are made, of some twenty inputs each: 5,000 are 100,000 inputs, and take hours.
-HOSTILE := 5000
-
-.PHONY: hostile
-hostile: ## HOSTILE hostile repositories from SEED on, made by a grammar of the cases of TestHostile; OUT/hostile.txt says which ran, and a run that was ended goes on
-	@mkdir -p $(OUT)
-	tools/hostile.sh $(SEED) $(HOSTILE) $(OUT)/hostile.txt
-
 # The parts of verify, all if there are none.
 PARTS ?=
 
@@ -215,7 +207,9 @@ verify-fuzz: fuzz
 verify-soak:
 	$(MAKE) soak SOAKTIME=90s
 
-verify-hostile:
+# The hostile cases, and the same report of the examples however slow the machine is.
+verify-hostile: build
+	$(GO) run -tags $(TAGS) ./tools/field -repos examples -same $(BIN)/fleetwright -runs 2
 	FLUX_MANIFESTS="$(FLUX_MANIFESTS)" tools/tagged.sh hostile -v -count=1 -tags $(TAGS),hostile -timeout $(PATIENCE)
 
 verify-e2e:

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
 	"github.com/spf13/cobra"
@@ -17,7 +18,7 @@ import (
 func limitFlags(root *cobra.Command, s streams) {
 	limits := &bounds.Limits{}
 	flags := root.PersistentFlags()
-	flags.DurationVar(&limits.Time, "timeout", 0, "the longest time that a run may take, such as 2m (default 10m)")
+	flags.DurationVar(&limits.Time, "timeout", 0, "the longest time that a run may take, such as 2m (default 10m; 1h for fetch, which waits for others)")
 	flags.Var((*size)(&limits.Memory), "memory", "the most memory that a run may use, such as 4GiB (default 2GiB, or nine tenths of what the container has)")
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
 		if err := flagsFrom(root.PersistentFlags(), s.env); err != nil {
@@ -25,6 +26,9 @@ func limitFlags(root *cobra.Command, s streams) {
 		}
 		if limits.Time < 0 {
 			return usage(c, fmt.Errorf("--timeout %s: want a time above 0", limits.Time))
+		}
+		if limits.Time == 0 && c.Name() == "fetch" {
+			limits.Time = time.Hour
 		}
 		if limits.Memory == 0 {
 			limits.Memory = defaultMemory(memlimit.FromCgroup)

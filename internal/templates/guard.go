@@ -34,7 +34,7 @@ func (r *rendering) guard(name string, f any) any {
 		return out
 	}
 	return reflect.MakeFunc(wrapped, func(args []reflect.Value) []reflect.Value {
-		if err := r.take(args); err != nil {
+		if err := r.take(name, args); err != nil {
 			return result(nil, err)
 		}
 		for _, a := range args {

@@ -7,21 +7,27 @@ import (
 	"github.com/fleetwright/fleetwright/internal/limits"
 )
 
-const (
-	stepsOfTemplate = 100 // an included template takes as long as about a hundred repetitions of a loop
-)
+const stepsOfTemplate = 100 // an included template takes as long as about a hundred repetitions of a loop
 
-var errRepeated = Exceeded(fmt.Sprintf("the template repeats its parts more than %d times", limits.Repetitions))
+var (
+	errRepeated = Exceeded(fmt.Sprintf("the template repeats its parts more than %d times", limits.Repetitions))
+	errElements = Exceeded(fmt.Sprintf("the template passes more than %d elements of lists and maps to functions", limits.Elements))
+)
 
 // steps counts the repetitions of an evaluation: of loops, and of templates that others include.
 type steps int
 
-var errElements = Exceeded(fmt.Sprintf("the template passes more than %d elements of lists and maps to functions", limits.Elements))
-
-// take counts the elements of a function's arguments. A list that contains another one twice has few values and many elements.
-func (r *rendering) take(args []reflect.Value) error {
+// take counts the elements of a function's arguments: a list that contains another one twice has few values and many
+// elements.
+func (r *rendering) take(name string, args []reflect.Value) error {
 	for _, arg := range args {
-		r.takeAll(arg)
+		before := r.elements
+		if err := r.takeAll(arg, 0); err != nil {
+			return err
+		}
+		if own := r.elements - before; name == "uniq" { // it compares each element with each other one
+			r.elements += own * own
+		}
 	}
 	if r.elements > limits.Elements {
 		return errElements
@@ -29,24 +35,32 @@ func (r *rendering) take(args []reflect.Value) error {
 	return nil
 }
 
-func (r *rendering) takeAll(v reflect.Value) {
+func (r *rendering) takeAll(v reflect.Value, depth int) error {
+	if depth > limits.Nesting {
+		return errTooDeep
+	}
 	if r.elements++; r.elements > limits.Elements {
-		return
+		return errElements
 	}
 	switch v.Kind() {
 	case reflect.Interface, reflect.Pointer:
 		if !v.IsNil() {
-			r.takeAll(v.Elem())
+			return r.takeAll(v.Elem(), depth)
 		}
 	case reflect.Slice:
 		for i := range v.Len() {
-			r.takeAll(v.Index(i))
+			if err := r.takeAll(v.Index(i), depth+1); err != nil {
+				return err
+			}
 		}
 	case reflect.Map:
 		for it := v.MapRange(); it.Next(); {
-			r.takeAll(it.Value())
+			if err := r.takeAll(it.Value(), depth+1); err != nil {
+				return err
+			}
 		}
 	}
+	return nil
 }
 
 func (s *steps) add(n int) error {

@@ -37,10 +37,14 @@ func main() {
 	kustomize := flag.String("kustomize", "kustomize", "the kustomize `COMMAND`")
 	library := flag.Bool("library", false, "build with Flux's library in place of the command")
 	command := flag.String("same", "", "validate each folder several times with this fleetwright `COMMAND`, and compare the reports")
-	runs := flag.Int("runs", 10, "how often, for -same")
+	runs := flag.Int("runs", 10, "how often in each condition, for -same")
+	group := flag.String("cgroup", "", "with -same, also in this control `FOLDER` of Linux")
 	flag.Parse()
 	if *command != "" {
-		different, err := sameReports(context.Background(), os.Stdout, *repos, *command, *runs)
+		if *group != "" {
+			conditions = append(conditions, inGroup(*group))
+		}
+		different, err := sameReports(context.Background(), os.Stdout, *repos, *command, *runs, conditions)
 		if err != nil {
 			fail(err)
 		}

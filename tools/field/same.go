@@ -15,22 +15,29 @@ import (
 	"time"
 )
 
-// conditions are the ways in which sameReports runs a command.
-var conditions = []struct {
+// condition is a way in which sameReports runs a command.
+type condition struct {
 	name   string
 	prefix []string // before the command
 	env    string
 	busy   int // loops beside the command
-}{
+}
+
+var conditions = []condition{
 	{name: "alone"},
 	{name: "on one processor", env: "GOMAXPROCS=1"},
 	{name: "with nice -n 19", prefix: []string{"nice", "-n", "19"}},
 	{name: "beside 8 busy loops", busy: 8},
 }
 
+// inGroup is the condition of a control group of Linux, such as one with a tenth of a processor.
+func inGroup(group string) condition {
+	return condition{name: "in " + filepath.Base(group), prefix: []string{"sh", "-c", `echo $$ >"$0"/cgroup.procs && exec "$@"`, group}}
+}
+
 // sameReports validates each folder in repos several times in each condition, prints the slowest run, and reports
 // whether a run printed another report than the first one.
-func sameReports(ctx context.Context, out io.Writer, repos, command string, runs int) (different bool, err error) {
+func sameReports(ctx context.Context, out io.Writer, repos, command string, runs int, conditions []condition) (different bool, err error) {
 	dirs, err := filepath.Glob(filepath.Join(repos, "*"))
 	if err != nil || len(dirs) == 0 {
 		return false, errors.Join(err, fmt.Errorf("no folders in %q", repos))
