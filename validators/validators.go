@@ -12,9 +12,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/nearest"
-	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
-	"github.com/fleetwright/fleetwright/schemas"
 	"github.com/fleetwright/fleetwright/validators/audit"
 	"github.com/fleetwright/fleetwright/validators/bootstrap"
 	"github.com/fleetwright/fleetwright/validators/flux"
@@ -252,57 +250,22 @@ func idsOf(all []rule.Rule) []string {
 const ConfigurationFile = ".fleetwright.yaml"
 
 // Options are the options of a validation.
-type Options struct {
-	// Rules to run. If empty, all rules run that belong to no profile.
-	Rules []rule.Rule
-	// Cluster is the name of the cluster to validate; "" validates all clusters.
-	Cluster string
-	// Kubernetes is the version of Kubernetes that the clusters run; "" if it is unknown.
-	Kubernetes string
-	// Schemas are folders with additional schemas.
-	Schemas []*schemas.Folder
-	// Before is the repository at the revision that rules about changes compare with; nil if there is none.
-	Before *repository.Repository
-	// Reconcile are the options for the evaluation of the clusters.
-	Reconcile reconcile.Options
-	// Whole reads the whole repository if only a part of it is validated; nil otherwise. It is called when a
-	// rule needs to know how the clusters use that part.
-	Whole func() (*repository.Repository, error)
-	// Severities override the severity of rules, by rule ID.
-	Severities map[string]finding.Severity
-	// Ignore selects the findings that the configuration ignores.
-	Ignore []finding.Selector
-	// Baseline holds known findings, which are not reported; it may be nil. BaselineFile is its path.
-	Baseline     *finding.Baseline
-	BaselineFile string
-	// ReportIgnored includes ignored findings in the report, whatever ignores them.
-	ReportIgnored bool
-	// Reconciled, if not nil, is called with the clusters after the rules have run, if any rule has evaluated
-	// them. Its error becomes the error of the run.
-	Reconciled func(*reconcile.Fleet) error
-	// Progress, if not nil, is called with the total number of rules at the start and after each rule. It may
-	// be called concurrently.
-	Progress func(done, total int)
-}
+type Options = rule.Options
 
 // Run runs rules over a repository in parallel and returns their findings, sorted and without ignored ones. The
 // same repository always gives the same report. It returns an error if the context ended or a rule failed.
 func Run(ctx context.Context, repo *repository.Repository, opts Options) (finding.Report, error) {
 	all := All()
-	always := slices.DeleteFunc(All(), func(r rule.Rule) bool { return r.Profile != "" })
-	rules := opts.Rules
-	if len(rules) == 0 {
-		rules = always
+	if len(opts.Rules) == 0 {
+		opts.Rules = slices.DeleteFunc(All(), func(r rule.Rule) bool { return r.Profile != "" })
 	}
-	out, err := rule.Run(ctx, repo, rules, rule.RunOptions{
-		Cluster: opts.Cluster, Before: opts.Before, Schemas: opts.Schemas, Kubernetes: opts.Kubernetes, Reconcile: opts.Reconcile, Whole: opts.Whole, Known: idsOf(all), Severities: opts.Severities, Selectors: opts.Ignore,
-		Baseline: opts.Baseline, BaselineFile: opts.BaselineFile, ReportIgnored: opts.ReportIgnored, Reconciled: opts.Reconciled, Progress: opts.Progress,
-	})
+	opts.Known = idsOf(all)
+	out, err := rule.Run(ctx, repo, opts)
 	if err != nil {
 		return finding.Report{}, err
 	}
 	checked := count(repo, out.Checked)
-	checked.RulesOff, checked.NotJudged = countOff(all, rules), len(out.NotJudged)
+	checked.RulesOff, checked.NotJudged = countOff(all, opts.Rules), len(out.NotJudged)
 	checked.Clusters, checked.Builds, checked.Objects, checked.Coverage = out.Clusters, out.Builds, out.Objects, out.Coverage
 	return finding.NewReport(out.Findings, out.Unresolved, checked).WithIgnored(out.Ignored), nil
 }

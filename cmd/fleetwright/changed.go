@@ -16,7 +16,7 @@ import (
 func (v *validation) keepChanged(ctx context.Context, o validators.Options) error {
 	old := o.Before
 	changed := changedFiles(old, v.repo)
-	o.Baseline, o.BaselineFile, o.Progress, o.Reconciled, o.Cluster, o.Before = nil, "", nil, nil, "", nil
+	o.Fleet, o.Baseline, o.BaselineFile, o.Progress, o.Cluster, o.Before = nil, nil, "", nil, "", nil
 	before := finding.Report{}
 	if len(changed) > 0 {
 		// A root that the change adds does not exist before.

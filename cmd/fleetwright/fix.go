@@ -57,7 +57,7 @@ func (v *validation) fix(ctx context.Context, o validators.Options) error {
 		if err := replace.Files(ctx, v.dir, t.was, t.files); err != nil {
 			return notFixed(err)
 		}
-		v.repo, v.report = t.repo, t.report
+		v.repo, v.fleet, v.report = t.repo, t.fleet, t.report
 		if err := output.Printf(out, "%s fixed in %s\n", finding.Count(t.fixed, "finding"), finding.Count(len(t.files), "file")); err != nil {
 			return err
 		}

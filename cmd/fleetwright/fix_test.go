@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
 // TestFixSavedMeanwhile: a file that somebody saves while --fix looks for the fixes to write stays as it was saved.
@@ -30,11 +30,10 @@ func TestFixSavedMeanwhile(t *testing.T) {
 	}
 	saved := []byte(fluxKs("app", "  # saved\n"))
 	saves := 0
-	o.Reconciled = func(*reconcile.Fleet) error { // in the middle of each trial
+	o.Rules = append(o.Rules, rule.Rule{ID: "saving", Run: func(*rule.Pass) { // in the middle of each trial
 		saves++
 		putFile(t, file, saved)
-		return nil
-	}
+	}})
 	err = v.fix(t.Context(), o)
 	if err == nil || saves == 0 || !strings.Contains(err.Error(), "read: run the command again") {
 		t.Errorf("after %d saves the error is %v", saves, err)

@@ -10,6 +10,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/validators"
 	"github.com/fleetwright/fleetwright/validators/limit"
+	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
 // schemasFlags are the flags of schemas.
@@ -56,9 +57,14 @@ func (f *schemasFlags) run(ctx context.Context, s streams, in folder) error {
 	if o.Reconcile, err = f.graph.options(in.dir); err != nil {
 		return err
 	}
-	all, fleet, err := validators.Kinds(ctx, repo, o)
+	fleet, err := rule.Evaluate(ctx, repo, o)
 	if err != nil {
 		return badGraph(err)
+	}
+	o.Fleet = fleet
+	all, err := validators.Kinds(ctx, repo, o)
+	if err != nil {
+		return err
 	}
 	limit.Note(repo, fleet)
 	if err := badGraph(reconcile.CheckSources(fleet)); err != nil {

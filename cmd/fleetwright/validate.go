@@ -146,12 +146,6 @@ func (v *validation) run(ctx context.Context) error {
 		return err
 	}
 	o.Progress = p.note
-	o.Reconciled = func(fleet *reconcile.Fleet) error {
-		v.branches = fleet.Branches
-		v.fetched = fleet.Fetched()
-		v.unsynced = !slices.ContainsFunc(fleet.Clusters, func(c *reconcile.Cluster) bool { return !c.Root.Guessed() })
-		return reconcile.CheckSources(fleet)
-	}
 	v.rules = validators.Describe(o.Rules)
 	if err := v.check(ctx, o); err != nil {
 		return err
@@ -168,20 +162,25 @@ func (v *validation) run(ctx context.Context) error {
 	return nil
 }
 
-// check runs the rules.
-func (v *validation) check(ctx context.Context, o validators.Options) error {
+// check evaluates what Flux applies from the repository, runs the rules on it, and sets the report.
+func (v *validation) check(ctx context.Context, o validators.Options) (err error) {
 	if v.flags.changedSince != "" {
-		var err error
 		if o.Before, err = v.at(ctx, v.flags.changedSince); err != nil {
 			return err
 		}
 	}
-	report, err := validators.Run(ctx, v.repo, o)
-	if err != nil {
+	v.fleet, err = rule.Evaluate(ctx, v.repo, o)
+	if err == nil {
+		err = reconcile.CheckSources(v.fleet)
+	}
+	if over := (*bounds.Error)(nil); err != nil && !errors.As(err, &over) { // Run reports what a guard ended
 		return badGraph(err)
 	}
-	v.report = report
-	if report.Empty() {
+	o.Fleet = v.fleet
+	if v.report, err = validators.Run(ctx, v.repo, o); err != nil {
+		return err
+	}
+	if v.report.Empty() {
 		return &render.BadInput{Err: fmt.Errorf("nothing found to check in %q: no YAML file contains a Kubernetes object", v.dir), Hint: "name the folder of a Flux repository"}
 	}
 	if v.flags.changedSince != "" {
@@ -198,7 +197,7 @@ func (v *validation) rebase(ctx context.Context, o validators.Options) error {
 	if err := writeFile(v.flags.writeBaseline, b.Write); err != nil {
 		return &render.BadInput{Err: fmt.Errorf("--write-baseline: %w", err), Hint: "name a file in a writable folder"}
 	}
-	o.Baseline, o.BaselineFile, o.Progress = b, v.inRepository(v.flags.writeBaseline), nil
+	o.Fleet, o.Baseline, o.BaselineFile, o.Progress = v.fleet, b, v.inRepository(v.flags.writeBaseline), nil
 	report, err := validators.Run(ctx, v.repo, o)
 	if err != nil {
 		return err
@@ -401,8 +400,9 @@ func (v *validation) lines() func(file string, line int) (string, bool) {
 	for _, name := range slices.Sorted(maps.Keys(v.sources)) {
 		repos = append(repos, v.sources[name])
 	}
-	repos = append(repos, v.branches...)
-	repos = append(repos, v.fetched...)
+	if v.fleet != nil {
+		repos = slices.Concat(repos, v.fleet.Branches, v.fleet.Fetched())
+	}
 	for _, repo := range repos {
 		others = append(others, repo.Lines())
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/functions"
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/validators"
 )
@@ -39,18 +40,13 @@ type validateFlags struct {
 type validation struct {
 	streams
 	folder
-	flags *validateFlags
-	// unnamed reports whether the command line did not name the folder. unsynced reports whether nothing in the
-	// folder says what a cluster syncs.
-	unnamed, unsynced bool
-	start             time.Time
-	repo              *repository.Repository
+	flags   *validateFlags
+	unnamed bool // the command line did not name the folder
+	start   time.Time
+	repo    *repository.Repository
+	fleet   *reconcile.Fleet // nil if it was not evaluated
 	// sources are the repositories that --source names.
 	sources map[string]*repository.Repository
-	// branches are the other branches of the repository that clusters apply.
-	branches []*repository.Repository
-	// fetched are the fetched sources that clusters use.
-	fetched []*repository.Repository
 	config  functions.Validation
 	rules   []finding.Rule
 	report  finding.Report

@@ -3,10 +3,12 @@ package main
 import (
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/gitrepo"
 	"github.com/fleetwright/fleetwright/internal/output"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
@@ -84,7 +86,8 @@ func syncedFrom(repo *repository.Repository, below string) (file, synced string)
 // tellPart prints a note that nothing in the folder says what Flux syncs, if the command line did not name the
 // folder and it is only a part of a Git work tree.
 func (v *validation) tellPart() {
-	if !v.unnamed || !v.unsynced || len(v.flags.graph.roots) > 0 || hasConfiguration(v.dir) {
+	synced := v.fleet == nil || slices.ContainsFunc(v.fleet.Clusters, func(c *reconcile.Cluster) bool { return !c.Root.Guessed() })
+	if !v.unnamed || synced || len(v.flags.graph.roots) > 0 || hasConfiguration(v.dir) {
 		return
 	}
 	if _, below, ok := gitrepo.Within(v.dir); ok && below != "" {

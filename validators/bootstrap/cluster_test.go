@@ -24,7 +24,7 @@ func clustersOf(t *testing.T, files, cluster string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := rule.Run(t.Context(), repo, []rule.Rule{bootstrap.VersionDrift}, rule.RunOptions{Cluster: cluster})
+	out, err := rule.Run(t.Context(), repo, rule.Options{Rules: []rule.Rule{bootstrap.VersionDrift}, Cluster: cluster})
 	if err != nil {
 		return err.Error()
 	}

@@ -21,10 +21,10 @@ import (
 func TestCostGrowsWithTheRepository(t *testing.T) {
 	took := func(n int) time.Duration {
 		repo := wrongRepository(t, n)
-		var shared rule.Shared
+		shared := rule.NewShared(rule.Options{})
 		var total time.Duration
 		for i := range rules {
-			p := rule.NewPass(t.Context(), &rules[i], repo, "", &shared)
+			p := rule.NewPass(t.Context(), &rules[i], repo, shared)
 			if len(p.Fleet().Clusters) != 1 || len(p.Fleet().Clusters[0].Kustomizations) < n {
 				t.Fatal("the Kustomizations are not reached")
 			}

@@ -43,7 +43,7 @@ spec: {interval: 12h, url: "https://stefanprodan.github.io/podinfo"}
 		"2.7.x": finding.Warning, "${FLUX_VERSION}": finding.Warning,
 	} {
 		repo := ruletest.Load(t, fmt.Sprintf(repository, version))
-		out, err := rule.Run(t.Context(), repo, []rule.Rule{APIDeprecated}, rule.RunOptions{})
+		out, err := rule.Run(t.Context(), repo, rule.Options{Rules: []rule.Rule{APIDeprecated}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -73,7 +73,7 @@ func since(t *testing.T, before, after []string) []string {
 		}
 		return repo
 	}
-	out, err := rule.Run(t.Context(), rendered(after), []rule.Rule{k0rdent.RemovalOrder}, rule.RunOptions{Before: rendered(before)})
+	out, err := rule.Run(t.Context(), rendered(after), rule.Options{Rules: []rule.Rule{k0rdent.RemovalOrder}, Before: rendered(before)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -69,7 +69,7 @@ func (d *Decision) reason() string {
 }
 
 // collect finds the ignores of a repository and of its configuration.
-func collect(repo *repository.Repository, o RunOptions) *Ignoring {
+func collect(repo *repository.Repository, o Options) *Ignoring {
 	ig := &Ignoring{repo: repo, BaselineFile: o.BaselineFile, Known: o.Known, comments: map[string][]*Decision{},
 		annotated: map[*repository.Object][]*Decision{}, identities: map[finding.Object][]*Decision{},
 		unlined: map[*repository.File]map[finding.Object]*repository.Object{}}
@@ -91,8 +91,8 @@ func collect(repo *repository.Repository, o RunOptions) *Ignoring {
 			ig.fileComments(p)
 		}
 	}
-	for i := range o.Selectors {
-		s := &o.Selectors[i]
+	for i := range o.Ignore {
+		s := &o.Ignore[i]
 		ig.selectors = append(ig.selectors, &Decision{Selector: s, File: s.File, Line: s.Line, Column: s.Column})
 	}
 	ig.Decisions = append(ig.Decisions, ig.selectors...)
@@ -183,7 +183,7 @@ func (ig *Ignoring) itemComments(file string, doc *repository.Document) {
 }
 
 // judge sorts the ignores and sets Judged for each. It runs after apply, which may find more comments.
-func (ig *Ignoring) judge(rules []Rule, o RunOptions) {
+func (ig *Ignoring) judge(rules []Rule, o Options) {
 	sorting.StableFunc(ig.Decisions, func(a, b *Decision) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})

@@ -42,10 +42,11 @@ func says(findings []finding.Finding, unresolved ...finding.Unresolved) Rule {
 }
 
 // run returns what is left, as FILE:LINE, and what is ignored, as FILE:LINE by PLACE.
-func run(t *testing.T, repo *repository.Repository, r Rule, o RunOptions) (kept, ignored string) {
+func run(t *testing.T, repo *repository.Repository, r Rule, o Options) (kept, ignored string) {
 	t.Helper()
 	o.Known = []string{"rule-a", "rule-b"}
-	out, err := Run(context.Background(), repo, []Rule{r}, o)
+	o.Rules = []Rule{r}
+	out, err := Run(context.Background(), repo, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,12 +114,12 @@ func TestAnnotationsCountForTheirObject(t *testing.T) {
 		{"no line and no object", finding.Finding{File: "a.yaml"}, ""},
 		{"no file", finding.Finding{}, ""},
 	} {
-		kept, ignored := run(t, repo, says([]finding.Finding{c.finding}), RunOptions{})
+		kept, ignored := run(t, repo, says([]finding.Finding{c.finding}), Options{})
 		if (c.by == "") != (ignored == "") || (kept == "") == (ignored == "") || !strings.HasSuffix(ignored, c.by) {
 			t.Errorf("%s: kept %q, ignored %q; want by %q", c.name, kept, ignored, c.by)
 		}
 	}
-	kept, ignored := run(t, repo, says(nil, finding.Unresolved{File: "a.yaml", Line: 8}, finding.Unresolved{File: "a.yaml", Line: 13}), RunOptions{})
+	kept, ignored := run(t, repo, says(nil, finding.Unresolved{File: "a.yaml", Line: 8}, finding.Unresolved{File: "a.yaml", Line: 13}), Options{})
 	if kept != "a.yaml:13?" || ignored != "a.yaml:8 by a.yaml:7" {
 		t.Errorf("of what is unresolved %q is kept and %q ignored", kept, ignored)
 	}
@@ -136,12 +137,12 @@ func TestCommentsCountForTheirLines(t *testing.T) {
 		{File: "values.yaml", Line: 1, Column: 2, Declared: finding.Place{File: "bootstrap/h.gotmpl", Line: 2}},
 		{File: "head/kustomization.yml"}, {File: "nowhere.yaml", Line: 1},
 	}
-	kept, ignored := run(t, repo, says(all), RunOptions{})
+	kept, ignored := run(t, repo, says(all), Options{})
 	if kept != "nowhere.yaml:1 values.yaml:1" ||
 		ignored != "bootstrap/h.gotmpl:3 by bootstrap/h.gotmpl:2 head/kustomization.yml:0 by head/kustomization.yml:1 values.yaml:1 by bootstrap/h.gotmpl:2 values.yaml:2 by values.yaml:2" {
 		t.Errorf("kept %q, ignored %q", kept, ignored)
 	}
-	if kept, ignored := run(t, repo, says(all), RunOptions{ReportIgnored: true}); ignored != "" || strings.Count(kept, ":") != len(all) {
+	if kept, ignored := run(t, repo, says(all), Options{ReportIgnored: true}); ignored != "" || strings.Count(kept, ":") != len(all) {
 		t.Errorf("with all reported %q is ignored and %q kept", ignored, kept)
 	}
 }
@@ -159,7 +160,7 @@ func TestSelectorsCount(t *testing.T) {
 		{finding.Selector{Rules: []string{"rule-b"}}, "apps/a.yaml:12 b.yaml:1"},
 		{finding.Selector{Paths: []string{"apps"}, Kinds: []string{"Secret"}}, "apps/a.yaml:12 b.yaml:1"},
 	} {
-		if kept, _ := run(t, repo, says(all), RunOptions{Selectors: []finding.Selector{c.selector}}); kept != c.kept {
+		if kept, _ := run(t, repo, says(all), Options{Ignore: []finding.Selector{c.selector}}); kept != c.kept {
 			t.Errorf("%+v keeps %q, want %q", c.selector, kept, c.kept)
 		}
 	}
@@ -178,7 +179,7 @@ func TestCommentsOfItems(t *testing.T) {
 	about := func(name string) finding.Finding {
 		return finding.Finding{File: "a.yaml", Message: name, Object: finding.Object{APIVersion: "v1", Kind: "ConfigMap", Name: name}}
 	}
-	kept, ignored := run(t, repo, says([]finding.Finding{about("a"), about("b")}), RunOptions{})
+	kept, ignored := run(t, repo, says([]finding.Finding{about("a"), about("b")}), Options{})
 	if kept != "a.yaml:0" || ignored != "a.yaml:0 by a.yaml" {
 		t.Errorf("kept %q, ignored %q", kept, ignored)
 	}
@@ -186,7 +187,7 @@ func TestCommentsOfItems(t *testing.T) {
 
 func TestSeveritiesAreOverridden(t *testing.T) {
 	repo := load(t, map[string]string{"a.yaml": "a: 1\n"})
-	out, err := Run(context.Background(), repo, []Rule{says([]finding.Finding{{File: "a.yaml"}})}, RunOptions{Severities: map[string]finding.Severity{"rule-a": finding.Info}})
+	out, err := Run(context.Background(), repo, Options{Rules: []Rule{says([]finding.Finding{{File: "a.yaml"}})}, Severities: map[string]finding.Severity{"rule-a": finding.Info}})
 	if err != nil || len(out.Findings) != 1 || out.Findings[0].Severity != finding.Info {
 		t.Errorf("%+v, %v", out, err)
 	}
@@ -195,7 +196,7 @@ func TestSeveritiesAreOverridden(t *testing.T) {
 func TestProgressIsTold(t *testing.T) {
 	var told [][2]int
 	judge := Rule{ID: "ignore-a", Severity: finding.Warning, Ignoring: func(*Pass, *Ignoring) {}}
-	_, err := Run(context.Background(), load(t, nil), []Rule{says(nil), judge}, RunOptions{Progress: func(done, total int) { told = append(told, [2]int{done, total}) }})
+	_, err := Run(context.Background(), load(t, nil), Options{Rules: []Rule{says(nil), judge}, Progress: func(done, total int) { told = append(told, [2]int{done, total}) }})
 	if want := [][2]int{{0, 1}, {1, 1}}; err != nil || !slices.Equal(told, want) {
 		t.Errorf("told %v, want %v: %v", told, want, err)
 	}
@@ -203,12 +204,12 @@ func TestProgressIsTold(t *testing.T) {
 
 func TestARuleThatJudgesIgnoresMayFail(t *testing.T) {
 	broken := Rule{ID: "rule-b", Ignoring: func(*Pass, *Ignoring) { panic("oh") }}
-	if _, err := Run(context.Background(), load(t, nil), []Rule{broken}, RunOptions{}); err == nil || !strings.Contains(err.Error(), "rule-b") {
+	if _, err := Run(context.Background(), load(t, nil), Options{Rules: []Rule{broken}}); err == nil || !strings.Contains(err.Error(), "rule-b") {
 		t.Errorf("it gives %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Run(ctx, load(t, nil), []Rule{says(nil)}, RunOptions{}); !errors.Is(err, context.Canceled) {
+	if _, err := Run(ctx, load(t, nil), Options{Rules: []Rule{says(nil)}}); !errors.Is(err, context.Canceled) {
 		t.Errorf("an ended context gives %v", err)
 	}
 }
@@ -216,7 +217,7 @@ func TestARuleThatJudgesIgnoresMayFail(t *testing.T) {
 // Each comment is tried on each finding of its file, so that only so many count.
 func TestManyIgnoresAreBounded(t *testing.T) {
 	repo := load(t, map[string]string{"a.yaml": strings.Repeat("a: # fleetwright:ignore rule-b why\n", limits.Ignores+10)})
-	ig := collect(repo, RunOptions{})
+	ig := collect(repo, Options{})
 	if n := len(ig.comments["a.yaml"]); n != limits.Ignores {
 		t.Errorf("%d comments count, want %d", n, limits.Ignores)
 	}

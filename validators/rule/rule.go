@@ -57,8 +57,8 @@ type Pass struct {
 
 // NewPass returns a pass of a rule over a repository. Passes with the same Shared share the results of each
 // Analysis.
-func NewPass(ctx context.Context, r *Rule, repo *repository.Repository, cluster string, shared *Shared) *Pass {
-	return &Pass{Context: ctx, Repo: repo, Cluster: cluster, rule: r, shared: shared}
+func NewPass(ctx context.Context, r *Rule, repo *repository.Repository, shared *Shared) *Pass {
+	return &Pass{Context: ctx, Repo: repo, Cluster: shared.Cluster, rule: r, shared: shared}
 }
 
 // Report adds a finding. The finding gets the ID of the rule, except for one of Exceeded, and the rule's
@@ -202,35 +202,28 @@ func (p *Pass) Whole() *repository.Repository {
 	return s.whole.repo
 }
 
-// fleets holds the graph that Clusters uses.
-type fleets struct {
-	once  sync.Once
-	fleet *reconcile.Fleet
-	err   error
-}
-
-// Fleet returns what Flux would apply from the repository, computed once for all rules. It is empty if it
-// cannot be computed; then the run returns the error.
+// Fleet returns what Flux would apply from the repository. If only a part of the repository is validated, it evaluates the whole
+// one at the first call; if it cannot, the fleet is empty, and the run returns the error.
 func (p *Pass) Fleet() *reconcile.Fleet {
-	f := &p.shared.fleets
-	f.once.Do(func() {
-		if f.fleet, f.err = reconcile.Reconcile(p.Context, p.Whole(), p.shared.Reconcile); f.err == nil && p.Cluster != "" {
-			_, f.err = f.fleet.Cluster(p.Cluster)
+	s := p.shared
+	s.evaluate.Do(func() {
+		if s.fleet != nil {
+			return
 		}
-		if f.err != nil {
-			f.fleet = &reconcile.Fleet{}
+		if s.fleet, s.err = Evaluate(p.Context, p.Whole(), s.Options); s.err != nil {
+			s.fleet = &reconcile.Fleet{}
 		}
 	})
-	return f.fleet
+	return s.fleet
 }
 
 // applied counts the clusters of the repository. For the validated ones it also counts the Kustomizations that
 // were built and the objects that they apply. It is called after all rules have run.
 func (s *Shared) applied(cluster string) (clusters, builds, objects int) {
-	if s.fleets.fleet == nil {
+	if s.fleet == nil {
 		return 0, 0, 0
 	}
-	for _, c := range chosen(s.fleets.fleet, cluster) {
+	for _, c := range chosen(s.fleet, cluster) {
 		for _, k := range c.Kustomizations {
 			if k.Repo != nil && k.Failure == nil && !k.Unbuilt && !k.Skipped {
 				builds++
@@ -238,7 +231,7 @@ func (s *Shared) applied(cluster string) (clusters, builds, objects int) {
 			}
 		}
 	}
-	return len(s.fleets.fleet.Clusters), builds, objects
+	return len(s.fleet.Clusters), builds, objects
 }
 
 // Coverage returns the share of the repository that the validated clusters reach. It does not include the
@@ -296,22 +289,16 @@ func (p *Pass) clusterName(name string) string {
 
 // Err returns the error of reading the whole repository or of computing the Fleet; nil if there was none or no
 // rule needed them.
-func (s *Shared) Err() error { return errors.Join(s.whole.err, s.fleets.err) }
+func (s *Shared) Err() error { return errors.Join(s.whole.err, s.err) }
 
-// Shared holds the results of the analyses of one repository. The zero value is ready to use.
+// Shared holds the options of a run, and the results of the analyses of one repository.
 type Shared struct {
-	// Reconcile are the options for the evaluation of the clusters.
-	Reconcile reconcile.Options
-	// Before is the repository at the base revision; nil if there is none.
-	Before *repository.Repository
+	Options
 	before appliedBefore
-	// Schemas are folders with additional schemas.
-	Schemas []*schemas.Folder
-	// Kubernetes is the version of Kubernetes that the clusters run; "" if it is unknown.
-	Kubernetes string
-	// Whole reads the whole repository if only a part of it is validated; nil otherwise. It is called at most
-	// once.
-	Whole func() (*repository.Repository, error)
+
+	evaluate sync.Once
+	fleet    *reconcile.Fleet
+	err      error // of the evaluation
 
 	whole struct {
 		once sync.Once
@@ -321,7 +308,6 @@ type Shared struct {
 	running map[string]bool
 	mu      sync.Mutex
 	results map[any]*result
-	fleets  fleets
 	// schemaChecked is the number of objects that were checked against schemas, by cluster.
 	schemaChecked map[string]int
 	coverage      struct {
@@ -332,6 +318,15 @@ type Shared struct {
 		once    sync.Once
 		objects []*reconcile.Object
 	}
+}
+
+// NewShared returns what the passes of one run share.
+func NewShared(o Options) *Shared {
+	s := &Shared{Options: o, fleet: o.Fleet, running: map[string]bool{}}
+	for _, r := range o.Rules {
+		s.running[r.ID] = true
+	}
+	return s
 }
 
 type result struct {

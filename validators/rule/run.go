@@ -20,11 +20,15 @@ import (
 	"github.com/fleetwright/fleetwright/schemas"
 )
 
-// RunOptions are the options of a run, and say which findings are not reported.
-type RunOptions struct {
-	// Cluster is the cluster to validate, "" for all.
+// Options are the options of a validation.
+type Options struct {
+	// Rules to run. If empty, validators.Run runs all rules that belong to no profile.
+	Rules []Rule
+	// Fleet is what Flux would apply from the repository, as Evaluate returns it. Run evaluates it if it is nil.
+	Fleet *reconcile.Fleet
+	// Cluster is the name of the cluster to validate; "" validates all clusters.
 	Cluster string
-	// Before is the repository at the base revision; nil if there is none.
+	// Before is the repository at the revision that rules about changes compare with; nil if there is none.
 	Before *repository.Repository
 	// Reconcile are the options for the evaluation of the clusters.
 	Reconcile reconcile.Options
@@ -32,25 +36,35 @@ type RunOptions struct {
 	Kubernetes string
 	// Schemas are folders with additional schemas.
 	Schemas []*schemas.Folder
-	// Whole reads the whole repository if only a part of it is validated; nil otherwise.
+	// Whole reads the whole repository if only a part of it is validated; nil otherwise. It is called when a
+	// rule needs to know how the clusters use that part, at most once. The clusters are evaluated then.
 	Whole func() (*repository.Repository, error)
 	// Known are the IDs of all rules, whether or not they run.
 	Known []string
 	// Severities override the severity of rules, by rule ID.
 	Severities map[string]finding.Severity
-	// Selectors are the ignores of the configuration.
-	Selectors []finding.Selector
+	// Ignore selects the findings that the configuration ignores.
+	Ignore []finding.Selector
 	// Baseline holds known findings, which are not reported; it may be nil. BaselineFile is its path.
 	Baseline     *finding.Baseline
 	BaselineFile string
 	// ReportIgnored includes ignored findings in the report, whatever ignores them.
 	ReportIgnored bool
-	// Reconciled, if not nil, is called with the clusters after the rules have run, if any rule has evaluated
-	// them. Its error becomes the error of the run.
-	Reconciled func(*reconcile.Fleet) error
 	// Progress, if not nil, is called with the total number of rules at the start and after each rule. It may
 	// be called concurrently.
 	Progress func(done, total int)
+}
+
+// Evaluate returns what Flux would apply from a repository. It returns an error if there is no cluster with the name in the
+// options, and a *bounds.Error if a guard ended the evaluation.
+func Evaluate(ctx context.Context, repo *repository.Repository, o Options) (*reconcile.Fleet, error) {
+	return bounds.Whole(bounds.Unit{Kind: "evaluation", Name: "the clusters"}, func() (*reconcile.Fleet, error) {
+		fleet, err := reconcile.Reconcile(ctx, repo, o.Reconcile)
+		if err == nil && o.Cluster != "" {
+			_, err = fleet.Cluster(o.Cluster)
+		}
+		return fleet, err
+	})
 }
 
 // Outcome is what the rules reported, in no particular order.
@@ -73,23 +87,24 @@ type Outcome struct {
 
 // Run runs rules over a repository in parallel, removes the ignored findings, and then runs the rules that
 // check the ignores. It returns an error if the context ended or a rule failed.
-func Run(ctx context.Context, repo *repository.Repository, rules []Rule, o RunOptions) (Outcome, error) {
-	shared := Shared{Before: o.Before, Reconcile: o.Reconcile, Schemas: o.Schemas, Kubernetes: o.Kubernetes, Whole: o.Whole}
-	shared.running = map[string]bool{}
-	for _, r := range rules {
-		shared.running[r.ID] = true
-	}
-	passes := make([]*Pass, len(rules))
-	failed := make([]error, len(rules), len(rules)+2)
+func Run(ctx context.Context, repo *repository.Repository, o Options) (Outcome, error) {
+	rules := o.Rules
 	if len(rules) == 0 {
 		return unfinished(repo), ctx.Err()
 	}
-	first := NewPass(ctx, &rules[0], repo, o.Cluster, &shared)
-	if o.Whole == nil { // rules for a part of a repository seldom ask for the clusters
-		if _, err := bounds.Whole(bounds.Unit{Kind: "evaluation", Name: "the clusters"}, func() (*reconcile.Fleet, error) { return first.Fleet(), nil }); err != nil {
+	if o.Fleet == nil && o.Whole == nil {
+		var over *bounds.Error
+		var err error
+		if o.Fleet, err = Evaluate(ctx, repo, o); errors.As(err, &over) {
 			return unfinished(repo), ctx.Err()
+		} else if err != nil {
+			return Outcome{}, err
 		}
 	}
+	shared := NewShared(o)
+	passes := make([]*Pass, len(rules))
+	failed := make([]error, len(rules), len(rules)+2)
+	first := NewPass(ctx, &rules[0], repo, shared)
 	var done atomic.Int64
 	var wg sync.WaitGroup
 	total := len(rules)
@@ -102,7 +117,7 @@ func Run(ctx context.Context, repo *repository.Repository, rules []Rule, o RunOp
 		o.Progress(0, total)
 	}
 	for i := range rules {
-		passes[i] = NewPass(ctx, &rules[i], repo, o.Cluster, &shared)
+		passes[i] = NewPass(ctx, &rules[i], repo, shared)
 		if rules[i].Ignoring != nil {
 			continue
 		}
@@ -121,15 +136,10 @@ func Run(ctx context.Context, repo *repository.Repository, rules []Rule, o RunOp
 	if over != nil && o.Whole != nil {
 		return unfinished(repo), nil
 	}
-	if o.Reconciled != nil && shared.fleets.fleet != nil {
-		if err := o.Reconciled(shared.fleets.fleet); err != nil {
-			return Outcome{}, err
-		}
-	}
 	var out Outcome
 	out.Clusters, out.Builds, out.Objects = shared.applied(o.Cluster)
-	if shared.fleets.fleet != nil && over == nil {
-		out.cover(first, &shared)
+	if shared.fleet != nil && over == nil {
+		out.cover(first, shared)
 	}
 	for _, p := range passes {
 		out.gather(p, o.Severities)
@@ -141,7 +151,7 @@ func Run(ctx context.Context, repo *repository.Repository, rules []Rule, o RunOp
 	if o.Baseline != nil {
 		out.scrub(repo.Lines()) // it knows findings by their messages
 	}
-	if err := out.ignore(repo, rules, passes, o); err != nil {
+	if err := out.ignore(repo, passes, o); err != nil {
 		return Outcome{}, err
 	}
 	out.shorten(repo.Lines())
@@ -201,7 +211,8 @@ func (out *Outcome) gather(p *Pass, severities map[string]finding.Severity) {
 
 // ignore removes ignored findings and adds the findings about the ignores themselves. Only a configuration or a
 // baseline can ignore the latter.
-func (out *Outcome) ignore(repo *repository.Repository, rules []Rule, passes []*Pass, o RunOptions) error {
+func (out *Outcome) ignore(repo *repository.Repository, passes []*Pass, o Options) error {
+	rules := o.Rules
 	judging := map[string]bool{}
 	for _, r := range rules {
 		judging[r.ID] = r.Ignoring != nil
@@ -244,7 +255,7 @@ func (out *Outcome) ignore(repo *repository.Repository, rules []Rule, passes []*
 
 // known removes the findings that the baseline has, using only its entries for the selected rules. It returns
 // those of the entries that were not found again.
-func (out *Outcome) known(repo *repository.Repository, o RunOptions, of func(id string) bool) []finding.Known {
+func (out *Outcome) known(repo *repository.Repository, o Options, of func(id string) bool) []finding.Known {
 	if o.Baseline == nil {
 		return nil
 	}

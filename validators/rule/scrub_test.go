@@ -31,7 +31,7 @@ func TestScrubbedFindings(t *testing.T) {
 	}}
 	ignored := quotes
 	ignored.ID = "test-ignored"
-	out, err := Run(t.Context(), repo, []Rule{quotes, ignored}, RunOptions{Selectors: []finding.Selector{{Rules: []string{ignored.ID}}}})
+	out, err := Run(t.Context(), repo, Options{Rules: []Rule{quotes, ignored}, Ignore: []finding.Selector{{Rules: []string{ignored.ID}}}})
 	if err != nil {
 		t.Fatal(err)
 	}

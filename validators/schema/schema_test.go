@@ -121,7 +121,7 @@ func TestExamplesAreNotJudged(t *testing.T) {
 		{"a cluster applies it", rule.FluxSync + "-- clusters/prod/test/a.yaml --\n" + badMap, "clusters/prod/test/a.yaml", 0},
 		{"a cluster doesn't apply it", rule.FluxSync + "-- test/a.yaml --\n" + badMap, "", 0},
 	} {
-		out, err := rule.Run(t.Context(), ruletest.Load(t, c.files), []rule.Rule{Invalid, UnknownField}, rule.RunOptions{})
+		out, err := rule.Run(t.Context(), ruletest.Load(t, c.files), rule.Options{Rules: []rule.Rule{Invalid, UnknownField}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -365,7 +365,7 @@ func BenchmarkValidate(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		p := rule.NewPass(context.Background(), &Invalid, repo, "", &rule.Shared{})
+		p := rule.NewPass(context.Background(), &Invalid, repo, rule.NewShared(rule.Options{}))
 		Invalid.Run(p)
 		if found, unresolved, _ := p.Results(); len(found)+len(unresolved) > 0 {
 			b.Fatal(found, unresolved)
@@ -386,7 +386,7 @@ func TestMisspeltRequiredField(t *testing.T) {
 		{[]rule.Rule{UnknownField}, "schema-unknown-field:5"},
 		{[]rule.Rule{Invalid}, "schema-invalid:4"},
 	} {
-		out, err := rule.Run(t.Context(), ruletest.Load(t, files), c.rules, rule.RunOptions{})
+		out, err := rule.Run(t.Context(), ruletest.Load(t, files), rule.Options{Rules: c.rules})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/testarchive"
 	"github.com/fleetwright/fleetwright/validators"
+	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
 // fault breaks one thing in a file of a shape. Want is where it must be found: file:line [rule].
@@ -131,18 +132,18 @@ func validate(t *testing.T, files []txtar.File) result {
 		t.Fatal(err)
 	}
 	r := result{built: map[string][]string{}}
-	r.report, err = validators.Run(t.Context(), repo, validators.Options{Rules: rules, Reconcile: reconcile.Options{Sources: sources},
-		Reconciled: func(fleet *reconcile.Fleet) error {
-			for _, c := range fleet.Clusters {
-				for _, k := range c.Kustomizations {
-					if k.Complete() {
-						r.built[c.Name] = append(r.built[c.Name], fmt.Sprintf("%s (%d objects)", k, len(k.Objects)))
-					}
-				}
+	o := validators.Options{Rules: rules, Reconcile: reconcile.Options{Sources: sources}}
+	if o.Fleet, err = rule.Evaluate(t.Context(), repo, o); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range o.Fleet.Clusters {
+		for _, k := range c.Kustomizations {
+			if k.Complete() {
+				r.built[c.Name] = append(r.built[c.Name], fmt.Sprintf("%s (%d objects)", k, len(k.Objects)))
 			}
-			return nil
-		}})
-	if err != nil {
+		}
+	}
+	if r.report, err = validators.Run(t.Context(), repo, o); err != nil {
 		t.Fatal(err)
 	}
 	return r

@@ -34,11 +34,11 @@ func found(t *testing.T, files string) []string {
 
 func foundBy(t *testing.T, files string, rules []rule.Rule) []string {
 	t.Helper()
-	var o rule.RunOptions
+	o := rule.Options{Rules: rules}
 	for _, r := range rules {
 		o.Known = append(o.Known, r.ID)
 	}
-	out, err := rule.Run(t.Context(), ruletest.Load(t, files), rules, o)
+	out, err := rule.Run(t.Context(), ruletest.Load(t, files), o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -95,14 +95,14 @@ func RunSince(t *testing.T, r rule.Rule, before, files string) ([]finding.Findin
 // run runs some of the rules in all.
 func run(t *testing.T, rules, all []rule.Rule, before, files string) ([]finding.Finding, []finding.Unresolved) {
 	t.Helper()
-	var o rule.RunOptions
+	o := rule.Options{Rules: rules}
 	if before != "" {
 		o.Before = Load(t, before)
 	}
 	for _, r := range all {
 		o.Known = append(o.Known, r.ID)
 	}
-	out, err := rule.Run(context.Background(), Load(t, files), rules, o)
+	out, err := rule.Run(context.Background(), Load(t, files), o)
 	if err != nil {
 		t.Fatal(err)
 	}
