@@ -38,12 +38,11 @@ type Fetched struct {
 }
 
 // newJudge reads the HelmReleases that may take over the releases of the bootstrap files. The fleet is what
-// Flux would apply; nil computes what is needed of it, with what was fetched.
+// Flux would apply; nil computes it, with what was fetched.
 func newJudge(ctx context.Context, repo *repository.Repository, files [][]*helmfile.Release, e *templates.Engine, fleet *reconcile.Fleet, fetched Fetched) (*judge, error) {
 	if fleet == nil {
 		var err error
-		x := newRelevance(repo, files)
-		if fleet, err = reconcile.Reconcile(ctx, repo, reconcile.Options{Only: x.kustomizationMatters, Wanted: x.matters, Fetched: fetched.Charts, FetchedSources: fetched.Sources, Lock: fetched.Lock}); err != nil {
+		if fleet, err = reconcile.Reconcile(ctx, repo, reconcile.Options{WithoutCharts: true, Fetched: fetched.Charts, FetchedSources: fetched.Sources, Lock: fetched.Lock}); err != nil {
 			return nil, err
 		}
 	}
