@@ -51,7 +51,7 @@ func newJudge(ctx context.Context, repo *repository.Repository, files [][]*helmf
 
 // in gives a variant the cluster that a variable that it assumes names.
 func (j *judge) in(variant *helmfile.Release) *helmfile.Release {
-	if variant.Cluster != "" || variant.Assumptions == nil {
+	if variant.Cluster != "" {
 		return variant
 	}
 	for _, name := range slices.Sorted(maps.Keys(variant.Assumptions.Variables)) {
