@@ -44,6 +44,9 @@ type chartRepository struct {
 	plainHTTP bool
 }
 
+// maxInheritances is how many templates all releases of a file may inherit from, directly and through others.
+const maxInheritances = 20_000
+
 func newHelmfile(file, dir string) *helmfile {
 	return &helmfile{file: file, dir: dir, templates: map[string]*rawRelease{}, commonLabels: map[string]located.Text{},
 		helmDefaults: map[string][]string{}, environments: map[string]environmentSpec{}, env: newEnvironment(),

@@ -10,9 +10,6 @@ import (
 	"github.com/fleetwright/fleetwright/internal/templates"
 )
 
-// maxInheritances is how many templates all releases of a file may inherit from, directly and through others.
-const maxInheritances = 20_000
-
 const errInherits templates.Exceeded = "the releases inherit from too many templates"
 
 // errExcept is about what a release leaves out of a template: which of the template's values it has is not known then.
@@ -76,7 +73,3 @@ func (r *rawRelease) overlay(from *rawRelease) {
 
 // isTrue says whether a scalar is the boolean true of YAML.
 func isTrue(s string) bool { return s == "true" || s == "True" || s == "TRUE" }
-
-func emptyRawRelease(at located.Place) *rawRelease {
-	return &rawRelease{Place: at, fields: map[string]located.Text{}, labels: map[string]located.Text{}}
-}

@@ -115,3 +115,30 @@ type entry struct {
 	located.Place
 	node *yaml.Node
 }
+
+// settingFields are the fields by which a release sets values on Helm's command line, in Helm's order.
+var settingFields = []string{"setTemplate", "set", "setString", "env"}
+
+func settings(file string, n *yaml.Node, field string) []setting {
+	list := located.Items(n, field)
+	out := make([]setting, 0, len(list))
+	for _, item := range list {
+		s := setting{Place: located.At(file, item.Line), field: field, name: located.ScalarText(file, item, "name").Value,
+			value: located.ScalarText(file, item, "value").Value}
+		if field == "setTemplate" || field == "env" || repository.Lookup(item, "file") != nil {
+			s.unknown = &located.Unknown{Reason: fmt.Sprintf("values come from %s (%s:%d), which is not evaluated", field, file, item.Line)}
+		}
+		for _, v := range located.Items(item, "values") {
+			if v.Kind != yaml.ScalarNode {
+				s.unknown = &located.Unknown{Reason: fmt.Sprintf("%s:%d: a list or map in %s is not evaluated", file, v.Line, field)}
+			}
+			s.values = append(s.values, v.Value)
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+func emptyRawRelease(at located.Place) *rawRelease {
+	return &rawRelease{Place: at, fields: map[string]located.Text{}, labels: map[string]located.Text{}}
+}

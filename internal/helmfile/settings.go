@@ -5,35 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
 	"helm.sh/helm/v4/pkg/strvals"
 
 	"github.com/fleetwright/fleetwright/internal/located"
-	"github.com/fleetwright/fleetwright/internal/repository"
 )
-
-// settingFields are the fields by which a release sets values on Helm's command line, in Helm's order.
-var settingFields = []string{"setTemplate", "set", "setString", "env"}
-
-func settings(file string, n *yaml.Node, field string) []setting {
-	list := located.Items(n, field)
-	out := make([]setting, 0, len(list))
-	for _, item := range list {
-		s := setting{Place: located.At(file, item.Line), field: field, name: located.ScalarText(file, item, "name").Value,
-			value: located.ScalarText(file, item, "value").Value}
-		if field == "setTemplate" || field == "env" || repository.Lookup(item, "file") != nil {
-			s.unknown = &located.Unknown{Reason: fmt.Sprintf("values come from %s (%s:%d), which is not evaluated", field, file, item.Line)}
-		}
-		for _, v := range located.Items(item, "values") {
-			if v.Kind != yaml.ScalarNode {
-				s.unknown = &located.Unknown{Reason: fmt.Sprintf("%s:%d: a list or map in %s is not evaluated", file, v.Line, field)}
-			}
-			s.values = append(s.values, v.Value)
-		}
-		out = append(out, s)
-	}
-	return out
-}
 
 // addSettings adds what set and setString give Helm on its command line.
 func (e *evaluation) addSettings(l *located.Layers) {
