@@ -37,9 +37,9 @@ type Fetched struct {
 	Lock    *lock.Lock
 }
 
-// newJudge reads the HelmReleases that may take over the releases of the bootstrap files. The fleet is what
+// newJudge reads the HelmReleases that may take over the releases of bootstraps. The fleet is what
 // Flux would apply; nil computes it, with what was fetched.
-func newJudge(ctx context.Context, repo *repository.Repository, files [][]*helmfile.Release, e *templates.Engine, fleet *reconcile.Fleet, fetched Fetched) (*judge, error) {
+func newJudge(ctx context.Context, repo *repository.Repository, e *templates.Engine, fleet *reconcile.Fleet, fetched Fetched) (*judge, error) {
 	if fleet == nil {
 		var err error
 		if fleet, err = reconcile.Reconcile(ctx, repo, reconcile.Options{WithoutCharts: true, Fetched: fetched.Charts, FetchedSources: fetched.Sources, Lock: fetched.Lock}); err != nil {

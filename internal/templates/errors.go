@@ -28,8 +28,8 @@ func Reason(err error) string {
 	if errors.As(err, &limit) {
 		return limit.Error()
 	}
-	if message := err.Error(); errors.Is(err, ErrUndecided) {
-		return located.Shorten(message[strings.Index(message, ErrUndecided.Error()):])
+	if _, because, undecided := strings.Cut(err.Error(), ErrUndecided.Error()); undecided {
+		return located.Shorten(ErrUndecided.Error() + because)
 	}
 	return located.Shorten(withoutSecrets(err.Error()))
 }
