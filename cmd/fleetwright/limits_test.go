@@ -147,13 +147,6 @@ func bootstrapLimits() map[string]limitCase {
 		}}
 	}
 	const of = "error: the bootstrap of bootstrap/helmfile.yaml was not checked: "
-	fields := "    values:\n      - {"
-	for i := range 5001 {
-		fields += fmt.Sprintf("k%d: v, ", i)
-		if i == 2500 {
-			fields += "}\n      - {"
-		}
-	}
 	set := helmfile("    set:\n      - {name: 'a[0][65535]', value: b}\n      - {name: 'a[1][65535]', value: b}\n", of+"the indexes in its paths create more than 100000 elements of lists")
 	verify := helmfile("    set:\n      - {name: 'a[0][65535]', value: b}\n      - {name: 'a[1][65535]', value: b}\n", set.want)
 	verify.runs = "bootstrap verify"
@@ -167,7 +160,7 @@ func bootstrapLimits() map[string]limitCase {
 	inputs.files["clusters/one/set.yaml"] = "apiVersion: fluxcd.controlplane.io/v1\nkind: ResourceSet\nmetadata: {name: a, namespace: flux-system}\nspec:\n  inputs: [" +
 		strings.Repeat("{a: b}, ", 1001) + "]\n  resources:\n    - {apiVersion: v1, kind: ConfigMap, metadata: {name: << inputs.a >>, namespace: flux-system}}\n"
 	return map[string]limitCase{
-		"indexes of set": set, "indexes of set in verify": verify, "fields of a helmfile": helmfile(fields+"}\n", of+"a part of it has more than 5000 fields"),
+		"indexes of set": set, "indexes of set in verify": verify,
 		"actions of a template": long, "repetitions of a template": repeated, "helmfiles that are called": called, "inputs of a ResourceSet": inputs,
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-// BenchmarkVerify judges the fifteen releases of three clusters.
+// BenchmarkVerify judges the ten releases of two clusters.
 func BenchmarkVerify(b *testing.B) {
 	repo := archive(b, "layouts/fleet")
 	for b.Loop() {

@@ -8,8 +8,10 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/fluxinstall"
 	"github.com/fleetwright/fleetwright/internal/helmfile"
+	"github.com/fleetwright/fleetwright/internal/helmrelease"
 	"github.com/fleetwright/fleetwright/internal/located"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/sorting"
 )
 
@@ -117,4 +119,11 @@ func (j *judge) compareFlux(install fluxinstall.Install, d fluxinstall.Definitio
 		c.components(a, d)
 	}
 	return c
+}
+
+// mayInstallFlux says whether some file of a repository could install Flux beside the graph.
+func mayInstallFlux(repo *repository.Repository, files [][]*helmfile.Release) bool {
+	return fluxinstall.MayInstall(repo) || slices.ContainsFunc(slices.Concat(files...), func(r *helmfile.Release) bool {
+		return helmrelease.ChartName(r.Chart.Value) == fluxinstall.InstanceChart
+	})
 }

@@ -37,13 +37,12 @@ type Fetched struct {
 	Lock    *lock.Lock
 }
 
-// newJudge reads the HelmReleases that may take over the releases of the bootstrap files. The fleet is what
-// Flux would apply; nil computes what is needed of it, with what was fetched.
-func newJudge(ctx context.Context, repo *repository.Repository, files [][]*helmfile.Release, e *templates.Engine, fleet *reconcile.Fleet, fetched Fetched) (*judge, error) {
+// newJudge reads the HelmReleases that may take over the releases of bootstraps. The fleet is what
+// Flux would apply; nil computes it, with what was fetched.
+func newJudge(ctx context.Context, repo *repository.Repository, e *templates.Engine, fleet *reconcile.Fleet, fetched Fetched) (*judge, error) {
 	if fleet == nil {
 		var err error
-		x := newRelevance(repo, files)
-		if fleet, err = reconcile.Reconcile(ctx, repo, reconcile.Options{Only: x.kustomizationMatters, Wanted: x.matters, Fetched: fetched.Charts, FetchedSources: fetched.Sources, Lock: fetched.Lock}); err != nil {
+		if fleet, err = reconcile.Reconcile(ctx, repo, reconcile.Options{WithoutCharts: true, Fetched: fetched.Charts, FetchedSources: fetched.Sources, Lock: fetched.Lock}); err != nil {
 			return nil, err
 		}
 	}
@@ -52,7 +51,7 @@ func newJudge(ctx context.Context, repo *repository.Repository, files [][]*helmf
 
 // in gives a variant the cluster that a variable that it assumes names.
 func (j *judge) in(variant *helmfile.Release) *helmfile.Release {
-	if variant.Cluster != "" || variant.Assumptions == nil {
+	if variant.Cluster != "" {
 		return variant
 	}
 	for _, name := range slices.Sorted(maps.Keys(variant.Assumptions.Variables)) {

@@ -62,7 +62,7 @@ func (j *judge) counterpart(r *helmfile.Release) (*comparison, *located.Unknown)
 
 // hides says what of a cluster is not known, "" for nothing.
 func (j *judge) hides(own *reconcile.Cluster) string {
-	for _, c := range j.InFull() {
+	for _, c := range j.Fleet.Clusters {
 		if c.Root.Path != own.Root.Path {
 			continue
 		}

@@ -59,7 +59,7 @@ func (r *Report) Open() bool {
 		slices.ContainsFunc(r.Order, func(o OrderProblem) bool { return o.Unresolved && !o.Ignored })
 }
 
-// Refusal is a reason for which helmfile stops: in its words, and where.
+// Refusal is a reason for which helmfile stops, and where.
 type Refusal struct {
 	// Helmfile that it would run.
 	Helmfile string `json:"helmfile"`

@@ -109,7 +109,7 @@ func (s *orders) applied(object *repository.Object) bool {
 		return true
 	}
 	if s.git == nil {
-		s.git = newGitObjects(s.InFull())
+		s.git = newGitObjects(s.Fleet.Clusters)
 	}
 	id := [3]string{object.Group(), object.Kind, object.Name}
 	if s.git.names[id] || s.git.names[[3]string{id[0], id[1], ""}] {

@@ -51,7 +51,7 @@ func verify(ctx context.Context, repo *repository.Repository, fleet *reconcile.F
 	if err != nil && (!nothing || !mayInstallFlux(repo, nil)) {
 		return nil, err
 	}
-	j, err := newJudge(ctx, repo, files, engine, fleet, fetched)
+	j, err := newJudge(ctx, repo, engine, fleet, fetched)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func (r *Report) order(j *judge, files [][]*helmfile.Release, taken map[*helmfil
 	}
 }
 
-// release gives the verdict on one release: on all of its variants, where there are several.
+// release gives the verdict on one release: where it has several variants, the one that all of them have.
 func (j *judge) release(r *helmfile.Release) ReleaseReport {
 	if len(r.Variants) == 0 {
 		return j.oneWay(r)
@@ -115,26 +115,18 @@ func (j *judge) release(r *helmfile.Release) ReleaseReport {
 		if fields := judged.fields(); len(fields) > 0 {
 			words += " in " + strings.Join(fields[:min(len(fields), mostFields)], ", ")
 		}
-		said = append(said, strings.TrimPrefix(v.Assumptions.Label()+": ", ": ")+words)
+		said = append(said, v.Assumptions.Label()+": "+words)
 	}
 	out := each[0]
-	out.Cluster = r.Cluster
-	out.Namespace, out.Chart, out.Version = r.Namespace.Known(), r.Chart.Known(), r.Version.Known()
-	switch all := verdictsOf(each); {
-	case len(all) == 1 && all[0] == Drift:
+	out.Cluster, out.Namespace, out.Chart, out.Version = r.Cluster, r.Namespace.Known(), r.Chart.Known(), r.Version.Known()
+	differs := slices.ContainsFunc(each, func(other ReleaseReport) bool { return other.Verdict != out.Verdict })
+	switch {
+	case !differs && out.Verdict == Drift:
 		out.Differences = commonDifferences(each)
-		return out
-	case len(all) == 1 && all[0] != Unresolved, !slices.ContainsFunc(all, func(v Verdict) bool { return v != Agrees && v != Intended && v != Cosmetic }):
-		return each[slices.IndexFunc(each, func(r ReleaseReport) bool { return r.Verdict == all[len(all)-1] })].as(out)
-	}
-	out = j.oneWay(r)
-	slices.Sort(said)
-	said = slices.Compact(said)
-	if out.Verdict != Unresolved || out.Reason == "" {
+	case differs || out.Verdict == Unresolved:
 		out.Verdict, out.Differences = Unresolved, []Difference{}
-		out.Reason = helmfile.Parting(r.Variants)
+		out.Reason = helmfile.Parting(r.Variants) + " (" + strings.Join(said[:min(len(said), mostWays)], "; ") + ")"
 	}
-	out.Reason += " (" + strings.Join(said[:min(len(said), mostWays)], "; ") + ")"
 	return out
 }
 
@@ -151,23 +143,6 @@ func (r ReleaseReport) fields() []string {
 
 // mostWays is how many variants a reason reports.
 const mostWays = 4
-
-// as is the verdict on one variant with the fields of another's.
-func (r ReleaseReport) as(other ReleaseReport) ReleaseReport {
-	r.Cluster, r.Namespace, r.Chart, r.Version = other.Cluster, other.Namespace, other.Chart, other.Version
-	return r
-}
-
-// verdictsOf are the verdicts on some variants, each once, in their order of weight.
-func verdictsOf(all []ReleaseReport) []Verdict {
-	var found []Verdict
-	for _, v := range []Verdict{Agrees, Cosmetic, Intended, Unresolved, Missing, Drift} {
-		if slices.ContainsFunc(all, func(r ReleaseReport) bool { return r.Verdict == v }) {
-			found = append(found, v)
-		}
-	}
-	return found
-}
 
 // commonDifferences are those that all variants have, or where they have none in common, the first's.
 func commonDifferences(all []ReleaseReport) []Difference {

@@ -28,10 +28,6 @@ func (f *Files) Build(ctx context.Context, dir string, spec *kustomizev1.Kustomi
 	s := loaded.(*shared)
 	s.once.Do(func() {
 		s.built = f.buildFolder(ctx, dir, spec)
-		if f.Wanted != nil && s.built.Failure != nil {
-			// A patch may select a resource that was left out as not wanted; then the failure is not real.
-			s.built = f.whole().buildFolder(ctx, dir, spec)
-		}
 		s.built = f.recover(ctx, dir, spec, s.built)
 		s.built.forget()
 	})

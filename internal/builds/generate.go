@@ -42,7 +42,6 @@ func (v *view) generate(dir string, spec *kustomizev1.KustomizationSpec) (file s
 		if v.out.touches(file) {
 			v.out.edit(file, k)
 		}
-		v.prune(dir, k)
 	}
 	if err := v.add(dir, k, spec); err != nil {
 		return file, nil, err

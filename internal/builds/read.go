@@ -93,7 +93,7 @@ func (f *Files) load(file string, c *content) {
 	if len(c.gaps)+len(c.missing) > 0 {
 		notEmpty(&k)
 	}
-	if pruned := f.prune(dir, &k); pruned || len(c.gaps)+len(c.remotes)+len(c.missing) > 0 {
+	if len(c.gaps)+len(c.remotes)+len(c.missing) > 0 {
 		c.data, c.err = yaml.Marshal(k)
 	}
 }

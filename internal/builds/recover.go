@@ -31,7 +31,7 @@ func (f *Files) recover(ctx context.Context, dir string, spec *kustomizev1.Kusto
 	if f.Repo.Partial() {
 		files = f // the missing files may exist in the repository
 	}
-	if !first.refused || f.Wanted != nil || f.Repo.Partial() && first.Failure == nil {
+	if !first.refused || f.Repo.Partial() && first.Failure == nil {
 		return first
 	}
 	out := &leftOut{entries: map[string][]exclusion{}, lines: map[string][]int{}, whole: map[string]bool{}, added: map[int]bool{}}

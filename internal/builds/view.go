@@ -25,8 +25,6 @@ type Files struct {
 	Repo *repository.Repository
 	// Base is the folder in the repository that is the root of the source, "." for the whole repository.
 	Base string
-	// Wanted reports whether the content of a file or folder is needed; nil means that all content is.
-	Wanted func(at string) bool
 	// Real maps the paths of copied files to their paths in the validated repository.
 	Real map[string]string
 	// Budget is the budget of all builds.
@@ -45,9 +43,6 @@ type Files struct {
 	plain       sync.Map
 	listings    sync.Map
 	patchesRead sync.Map
-	// all is what whole returns, created when it is first needed.
-	unpruned sync.Once
-	all      *Files
 	// left is what lenient returns; recovers is set in it.
 	recovered sync.Once
 	left      *Files

@@ -3,11 +3,12 @@ package charts
 import (
 	"fmt"
 	"maps"
-	"strings"
+	"reflect"
 	"text/template"
 
 	"github.com/Masterminds/sprig/v3"
 
+	"github.com/fleetwright/fleetwright/internal/count"
 	"github.com/fleetwright/fleetwright/internal/limits"
 )
 
@@ -43,147 +44,43 @@ func (x *execution) choose(message string) error {
 	return x.chosen
 }
 
-func atOnce(count, bytes int) error {
-	if bytes > 0 && count > limits.ChartOutput/bytes {
-		return limitf("a template creates a value larger than %d MB", limits.ChartOutput>>20)
-	}
-	return nil
-}
+var errAtOnce = limitf("a template creates a value larger than %d MB", limits.ChartOutput>>20)
 
 // allocating are the functions that allocate at once what can be far larger than their arguments, and
 // those that double a text with each call.
 func allocating() template.FuncMap {
-	sprigs := sprig.TxtFuncMap()
-	all := template.FuncMap{}
-	maps.Copy(all, printing(sprigs))
-	maps.Copy(all, repeating(sprigs))
-	maps.Copy(all, splitting(sprigs))
+	all := template.FuncMap{"printf": bounded("printf", fmt.Sprintf), "print": bounded("print", fmt.Sprint), "println": bounded("println", fmt.Sprintln)}
+	for name, f := range sprig.TxtFuncMap() {
+		if name == "cat" || count.CountsFunction(name) {
+			all[name] = bounded(name, f)
+		}
+	}
 	return all
 }
 
-func printing(sprigs template.FuncMap) template.FuncMap {
-	cat, _ := sprigs["cat"].(func(...any) string)
-	join, _ := sprigs["join"].(func(string, any) string)
-	printed := func(text string) (string, error) { return text, atOnce(1, len(text)) }
-	return template.FuncMap{
-		"printf":  func(format string, args ...any) (string, error) { return printed(fmt.Sprintf(format, args...)) },
-		"print":   func(args ...any) (string, error) { return printed(fmt.Sprint(args...)) },
-		"println": func(args ...any) (string, error) { return printed(fmt.Sprintln(args...)) },
-		"cat":     func(args ...any) (string, error) { return printed(cat(args...)) },
-		"join": func(separator string, list any) (string, error) {
-			if err := atOnce(1, joined(separator, list)); err != nil {
-				return "", err
-			}
-			return join(separator, list), nil
-		},
+// bounded is a function that refuses to create more than limits.ChartOutput.
+func bounded(name string, f any) any {
+	fn := reflect.ValueOf(f)
+	t := fn.Type()
+	in := make([]reflect.Type, t.NumIn())
+	for i := range in {
+		in[i] = t.In(i)
 	}
-}
-
-func repeating(sprigs template.FuncMap) template.FuncMap {
-	const number = 8 // bytes
-	until, _ := sprigs["until"].(func(int) []int)
-	wrapWith, _ := sprigs["wrapWith"].(func(int, string, string) string)
-	// An expression may match at every byte, and the replacement may repeat what it matches.
-	replacing := func(name string) func(string, string, string) (string, error) {
-		plain, _ := sprigs[name].(func(string, string, string) string)
-		must, _ := sprigs[name].(func(string, string, string) (string, error))
-		return func(pattern, text, replacement string) (string, error) {
-			if err := atOnce(len(text)+1, len(replacement)); err != nil {
-				return "", err
-			}
-			if must != nil {
-				return must(pattern, text, replacement)
-			}
-			return plain(pattern, text, replacement), nil
+	none := reflect.Zero(reflect.TypeFor[error]())
+	refused := []reflect.Value{reflect.Zero(t.Out(0)), reflect.New(none.Type()).Elem()}
+	refused[1].Set(reflect.ValueOf(errAtOnce))
+	return reflect.MakeFunc(reflect.FuncOf(in, []reflect.Type{t.Out(0), none.Type()}, t.IsVariadic()), func(args []reflect.Value) []reflect.Value {
+		if count.Created(name, args) > limits.ChartOutput {
+			return refused
 		}
-	}
-	indent := func(spaces int, text string) (string, error) {
-		if err := atOnce(strings.Count(text, "\n")+1, spaces); err != nil {
-			return "", err
+		call := fn.Call
+		if t.IsVariadic() {
+			call = fn.CallSlice
 		}
-		pad := strings.Repeat(" ", spaces)
-		return pad + strings.ReplaceAll(text, "\n", "\n"+pad), nil
-	}
-	return template.FuncMap{
-		"indent": indent,
-		"nindent": func(spaces int, text string) (string, error) {
-			text, err := indent(spaces, text)
-			return "\n" + text, err
-		},
-		"repeat": func(count int, text string) (string, error) {
-			if err := atOnce(count, len(text)); err != nil {
-				return "", err
-			}
-			return strings.Repeat(text, count), nil
-		},
-		"regexReplaceAll":            replacing("regexReplaceAll"),
-		"regexReplaceAllLiteral":     replacing("regexReplaceAllLiteral"),
-		"mustRegexReplaceAll":        replacing("mustRegexReplaceAll"),
-		"mustRegexReplaceAllLiteral": replacing("mustRegexReplaceAllLiteral"),
-		"replace": func(old, replacement, text string) (string, error) {
-			if err := atOnce(strings.Count(text, old), len(replacement)); err != nil {
-				return "", err
-			}
-			return strings.ReplaceAll(text, old, replacement), nil
-		},
-		"wrapWith": func(width int, separator, text string) (string, error) {
-			if err := atOnce(len(text), len(separator)); err != nil {
-				return "", err
-			}
-			return wrapWith(width, separator, text), nil
-		},
-		"until": func(count int) ([]int, error) {
-			if err := atOnce(max(count, -count), number); err != nil {
-				return nil, err
-			}
-			return until(count), nil
-		},
-	}
-}
-
-func splitting(sprigs template.FuncMap) template.FuncMap {
-	const header = 16 // bytes of a string without its text
-	split, _ := sprigs["split"].(func(string, string) map[string]string)
-	splitn, _ := sprigs["splitn"].(func(string, int, string) map[string]string)
-	return template.FuncMap{
-		"splitList": func(separator, text string) ([]string, error) {
-			if err := atOnce(strings.Count(text, separator)+1, header); err != nil {
-				return nil, err
-			}
-			return strings.Split(text, separator), nil
-		},
-		"split": func(separator, text string) (map[string]string, error) {
-			if err := atOnce(strings.Count(text, separator)+1, header); err != nil {
-				return nil, err
-			}
-			return split(separator, text), nil
-		},
-		"splitn": func(separator string, n int, text string) (map[string]string, error) {
-			if n < 0 {
-				n = strings.Count(text, separator) + 1
-			}
-			if err := atOnce(min(n, len(text)+1), header); err != nil {
-				return nil, err
-			}
-			return splitn(separator, n, text), nil
-		},
-	}
-}
-
-// joined is how long the texts of a list are together, with what is put between them. What is no
-// text is printed first, and so measured.
-func joined(separator string, list any) int {
-	n := 0
-	switch list := list.(type) {
-	case []string:
-		for _, text := range list {
-			n += len(text) + len(separator)
+		out := call(args)
+		if out[0].Kind() == reflect.String && out[0].Len() > limits.ChartOutput {
+			return refused
 		}
-	case []any:
-		for _, item := range list {
-			text, _ := item.(string)
-			n += len(text) + len(separator)
-		}
-	}
-	return n
+		return append(out, none)[:2]
+	}).Interface()
 }

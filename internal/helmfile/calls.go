@@ -1,18 +1,58 @@
 package helmfile
 
 import (
+	"cmp"
 	"fmt"
+	"path"
 	"slices"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/located"
+	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
+// checkCall refuses a call of a helmfile that isn't there.
+func (r *reader) checkCall(h *helmfile, c call) {
+	if len(r.called(h, c)) == 0 && !isRemote(c.path.Value) && cmp.Or(h.missingFiles.Value, "Error") == "Error" {
+		_, local := repository.Join(h.dir, c.path.Value)
+		h.refuseIf(local, c.path.Place, fmt.Sprintf("the helmfile %q does not exist", c.path.Value))
+	}
+}
+
+// isRemote says whether helmfile fetches a path by go-getter.
+func isRemote(p string) bool { return strings.Contains(p, "://") || strings.Contains(p, "::") }
+
+// called are the files that a call runs: of a folder, all that end as a helmfile
+// does, sorted.
+func (r *reader) called(h *helmfile, c call) []string {
+	p, local := repository.Join(h.dir, c.path.Value)
+	if !local || isRemote(c.path.Value) {
+		return nil
+	}
+	if found := r.Matching(p); len(found) > 0 {
+		return found
+	}
+	var found []string
+	for _, f := range r.Paths() {
+		inside := path.Dir(f)
+		if matches, err := path.Match(p, inside); err != nil || !matches {
+			continue
+		}
+		name := strings.TrimSuffix(path.Base(f), ".gotmpl")
+		if strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml") {
+			found = append(found, f)
+		}
+	}
+	return found
+}
+
 // releases evaluates a helmfile and those that it calls: their releases come
-// first, as helmfile installs them. within are the files that called it.
-func (r *reader) releases(file string, within []string, inherited, override *environment, c *caller) ([]*Release, error) {
-	h, err := r.helmfile(file, inherited, override)
+// first, as helmfile installs them. within are the files that called it, and override the values that the call passes.
+func (r *reader) releases(file string, within []string, override *environment) ([]*Release, error) {
+	h, err := r.load(file, path.Dir(file), nil, override, false)
 	if err != nil {
 		return nil, err
 	}
-	c.give(h)
 	var out []*Release
 	for _, call := range h.calls {
 		for _, p := range r.called(h, call) {
@@ -23,16 +63,16 @@ func (r *reader) releases(file string, within []string, inherited, override *env
 			out = append(out, nested...)
 		}
 	}
-	// helmfile loads the file, runs those that it calls, and then its releases.
-	before := slices.Clone(h.refusals)
+	all := firstOfEach(h.refusals)
+	for _, each := range out { // which helmfile doesn't come to if the file that calls them stops it
+		each.Refusals = firstOfEach(all, each.Refusals)
+	}
 	own := r.evaluate(h)
+	all = h.refusals
 	for _, each := range out {
-		each.Refusals = firstOfEach(before, each.Refusals)
+		all = slices.Concat(all, each.Refusals)
 	}
-	for _, each := range out {
-		before = firstOfEach(before, each.Refusals)
-	}
-	all := firstOfEach(before, inPhases(h.refusals))
+	all = firstOfEach(all)
 	for _, each := range own {
 		each.Refusals = all
 	}
@@ -45,23 +85,42 @@ func (r *reader) nested(h *helmfile, c call, file string, within []string) ([]*R
 		return nil, r.tooMany()
 	}
 	if slices.Contains(within, file) {
-		return nil, fmt.Errorf("%s contains a recursion into the same sub-helmfile", within[len(within)-1])
+		return nil, fmt.Errorf("the helmfile calls itself: %s", strings.Join(append(within, file), " → "))
 	}
-	var env *environment
-	if slices.Contains(c.inherits, "environments") {
-		own := h.env
-		env = &own
+	if c.inherits {
+		return []*Release{{Definition: InHelmfile, Cluster: repository.BootstrapCluster(r.Paths(), file), Place: located.At(file, 1),
+			Unreadable: fmt.Sprintf("it inherits fields of %s, which calls it (inherits), which is not evaluated", h.file)}}, nil
 	}
-	releases, err := r.releases(file, within, env, r.given(h, c), &caller{h, c})
+	var override *environment
+	if len(c.values) > 0 {
+		env := newEnvironment()
+		env.values = r.environmentValues(h, &env, c.values, nil, "")
+		override = &env
+	}
+	releases, err := r.releases(file, within, override)
 	return selected(releases, c), err
 }
 
-// given are the values that a call passes on.
-func (r *reader) given(h *helmfile, c call) *environment {
-	if len(c.values) == 0 {
-		return nil
+// selected marks the releases that the selectors of a call leave out.
+func selected(releases []*Release, c call) []*Release {
+	if len(c.selectors) == 0 {
+		return releases
 	}
-	env := newEnvironment()
-	env.values = r.environmentValues(h, &env, c.values, nil, "", "")
-	return &env
+	for _, r := range releases {
+		if !slices.ContainsFunc(c.selectors, r.matches) {
+			r.Skipped = &located.Text{Place: c.path.Place, Value: "the selectors of the helmfile that calls this one leave it out"}
+		}
+	}
+	return releases
+}
+
+// matches says whether a release has the labels of a selector: a=b,c!=d.
+func (r *Release) matches(selector string) bool {
+	for part := range strings.SplitSeq(selector, ",") {
+		key, value, _ := strings.Cut(part, "=")
+		if key, negative := strings.CutSuffix(key, "!"); (r.labels[key] == value) == negative {
+			return false
+		}
+	}
+	return true
 }

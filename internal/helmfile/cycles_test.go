@@ -1,6 +1,10 @@
 package helmfile
 
 import (
+	"bytes"
+	"maps"
+	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/txtar"
@@ -25,4 +29,43 @@ func TestCycles(t *testing.T) {
 			t.Errorf("%s: %d files, %v", name, len(all), err)
 		}
 	}
+}
+
+// FuzzHelmfile reads any helmfile, as YAML and as a template: without a crash, and
+// twice to the same.
+func FuzzHelmfile(f *testing.F) {
+	names, _ := filepath.Glob("testdata/helmfile/*.txtar")
+	for _, name := range names {
+		a, err := txtar.ParseFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(a.Files[0].Data), false)
+	}
+	f.Add(`{{ exec "rm" (list "-rf" ".") }}releases: [{name: a, chart: '{{ exec "yq" (list ".a // {}" "git/hr.yaml") }}'}]`, true)
+	f.Fuzz(func(t *testing.T, text string, template bool) {
+		name := "helmfile.yaml"
+		if template {
+			name += ".gotmpl"
+		}
+		read := func() string {
+			a := txtar.Archive{Files: []txtar.File{{Name: name, Data: []byte(text)}, {Name: "git/hr.yaml", Data: []byte("spec: {values: {a: 1}}\n")},
+				{Name: "values.yaml", Data: []byte("a: 1\n")}, {Name: "base.yaml", Data: []byte("templates: {t: {version: 1.0.0}}\n")}}}
+			r := newReader(t.Context(), testarchive.Repository(t, &a))
+			all, err := r.all([]string{name})
+			if err != nil {
+				t.Fatalf("%q: %v", text, err)
+			}
+			var out bytes.Buffer
+			for _, file := range slices.Sorted(maps.Keys(all)) {
+				for _, each := range all[file] {
+					writeRelease(&out, each)
+				}
+			}
+			return out.String()
+		}
+		if first, second := read(), read(); first != second {
+			t.Errorf("%q reads\n%s\nthen\n%s", text, first, second)
+		}
+	})
 }

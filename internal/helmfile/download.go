@@ -14,7 +14,7 @@ import (
 // download notes what helmfile passes to Helm with the name of a chart.
 func (e *evaluation) download(r *Release) {
 	says := func(option string) bool {
-		if t := e.raw.pointers[option]; t != nil {
+		if t, set := e.raw.fields[option]; set {
 			return isTrue(t.Value)
 		}
 		defaults := e.h.helmDefaults[option]

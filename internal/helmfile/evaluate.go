@@ -2,7 +2,6 @@ package helmfile
 
 import (
 	"fmt"
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -41,32 +40,17 @@ func (r *reader) unreadable(h *helmfile) []*Release {
 	return []*Release{out}
 }
 
-// release evaluates a release, under all assumptions that its templates leave open.
+// release evaluates a release.
 func (r *reader) release(h *helmfile, raw *rawRelease) *Release {
-	before, noted := len(h.refusals), h.noted
-	out := combined(r.Engine, templates.Explore(r.Engine, func() outcome {
-		h.refusals, h.noted = h.refusals[:before:before], noted
-		each := r.oneWay(h, raw)
-		return outcome{each, slices.Clone(h.refusals[before:])}
-	}))
-	h.refusals = append(h.refusals[:before:before], out.refusals...)
-	return out.release
-}
-
-func (r *reader) oneWay(h *helmfile, raw *rawRelease) *Release {
-	h.phase = executing
-	out := &Release{Place: raw.Place, Definition: InHelmfile, Reads: maps.Clone(raw.reads)}
-	if out.Reads == nil {
-		out.Reads = map[string]bool{}
-	}
+	out := &Release{Place: raw.Place, Definition: InHelmfile, Reads: map[string]bool{}}
 	r.Reads = out.Reads
 	whole, err := h.inherited(raw)
 	if err != nil {
 		r.Exceed(err)
-		if out.Refused = err.Error(); !templates.IsUndecided(err) {
-			out.Refused = "helmfile refuses the release: " + out.Refused
+		out.Refused = err.Error()
+		if !templates.IsUndecided(err) {
+			h.refuse(raw.Place, out.Refused)
 		}
-		h.refuseIf(!templates.IsUndecided(err), raw.Place, err.Error())
 		whole = raw
 	}
 	e := &evaluation{reader: r, h: h, raw: whole}
@@ -77,17 +61,16 @@ func (r *reader) oneWay(h *helmfile, raw *rawRelease) *Release {
 		out.Namespace = h.namespace
 	}
 	if out.Chart.Value == "" && out.Chart.Unknown == nil && out.Refused == "" {
-		out.Refused = fmt.Sprintf("encountered empty chart while reading release %q", out.Name.Value)
+		out.Refused = fmt.Sprintf("the release %q has no chart", out.Name.Value)
 		h.refuse(raw.Place, out.Refused)
-		out.Refused = "helmfile refuses the release: " + out.Refused
 	}
 	for _, need := range whole.needs {
 		out.Needs = append(out.Needs, e.text(need))
 	}
 	out.Hooks = e.hooks(out)
 	out.Patches = whole.patches
-	if program := whole.pointers["postRenderer"]; program != nil {
-		out.PostRenderer = *program
+	if program, set := whole.fields["postRenderer"]; set {
+		out.PostRenderer = program
 	} else if all := h.helmDefaults["postRenderer"]; len(all) > 0 {
 		out.PostRenderer = located.Text{Place: raw.Place, Value: all[0]}
 	}
@@ -148,10 +131,7 @@ func (e *evaluation) checkRepository(chart located.Text) {
 	if !slip {
 		return
 	}
-	before := e.h.phase
-	e.h.phase = installing
-	e.h.refuse(chart.Place, fmt.Sprintf("repo %s not found; did you mean %q?", prefix, near))
-	e.h.phase = before
+	e.h.refuse(chart.Place, fmt.Sprintf("there is no repository %q; did you mean %q?", prefix, near))
 }
 
 // crdsOnly recognises the stage that installs custom resource definitions: its
@@ -173,8 +153,6 @@ func (e *evaluation) choose(r *Release) {
 		condition = *t
 	}
 	installed := e.decided("installedTemplate", "installed")
-	e.h.phase = selecting
-	defer func() { e.h.phase = executing }()
 	enabled, err := e.enabled(condition.Value)
 	if err != nil && condition.Unknown == nil {
 		e.h.refuseIf(!e.h.env.open(), condition.Place, err.Error())
@@ -192,12 +170,12 @@ func (e *evaluation) choose(r *Release) {
 
 // decided is a boolean field that a template may give, nil where it isn't set.
 func (e *evaluation) decided(template, field string) *located.Text {
-	if t := e.raw.pointers[template]; t != nil {
-		out := e.trimmed(*t)
+	if t, set := e.raw.fields[template]; set {
+		out := e.trimmed(t)
 		return &out
 	}
-	if t := e.raw.pointers[field]; t != nil {
-		out := e.known(*t)
+	if t, set := e.raw.fields[field]; set {
+		out := e.known(t)
 		return &out
 	}
 	return nil
@@ -213,17 +191,17 @@ func (e *evaluation) enabled(condition string) (bool, error) {
 	}
 	keys := strings.Split(condition, ".")
 	if keys[len(keys)-1] != "enabled" {
-		return false, fmt.Errorf("Condition value must be in the form 'foo.enabled' where 'foo' can be modified as necessary") //nolint:staticcheck // helmfile's words
+		return false, fmt.Errorf("the condition %q does not end in .enabled", condition)
 	}
 	at, path := e.h.values, ""
 	for _, key := range keys[:len(keys)-1] {
 		path += "." + key
 		next, ok := at[key]
 		if !ok {
-			return false, fmt.Errorf("environment values field '%s' not found", path)
+			return false, fmt.Errorf("the values of the environment have no field %s", path)
 		}
 		if at, ok = next.(map[string]any); !ok {
-			return false, fmt.Errorf("environment values field '%s' is not a map", path)
+			return false, fmt.Errorf("the field %s of the values of the environment is not a map", path)
 		}
 	}
 	enabled, _ := at["enabled"].(bool)
@@ -233,7 +211,6 @@ func (e *evaluation) enabled(condition string) (bool, error) {
 // checkReleases notes the releases that helmfile refuses as a whole: two of one
 // name, and needs of what isn't there.
 func (h *helmfile) checkReleases(all []*Release) {
-	h.phase = selecting
 	seen := map[string]*Release{}
 	for _, r := range all {
 		if r.Name.Unknown != nil || r.Namespace.Unknown != nil || r.Unreadable != "" {
@@ -241,7 +218,7 @@ func (h *helmfile) checkReleases(all []*Release) {
 		}
 		if id := r.ID(); r.Skipped == nil {
 			if first := seen[id]; first != nil {
-				h.refuseIf(!first.undecided && !r.undecided, r.Place, fmt.Sprintf("duplicate release %q found", r.Name.Value))
+				h.refuseIf(!first.undecided && !r.undecided, r.Place, fmt.Sprintf("the release %q is defined twice", r.Name.Value))
 			}
 			seen[id] = r
 		}

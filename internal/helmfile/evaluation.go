@@ -50,11 +50,11 @@ func (e *evaluation) run() {
 			return
 		}
 	}
-	const reason = "recursive references cannot be resolved"
-	e.h.refuseIf(!e.open(), e.raw.Place, reason)
+	m := located.Unknown{Reason: "the fields of the release refer to each other endlessly"}
+	e.h.refuseIf(!e.open(), e.raw.Place, m.Reason)
 	for k, t := range e.fields {
 		if strings.Contains(e.raw.fields[k].Value, "{{") {
-			t.Unknown = &located.Unknown{Reason: "the fields of the release refer to each other endlessly"}
+			t.Unknown = &m
 			e.fields[k] = t
 		}
 	}
@@ -133,10 +133,10 @@ func (e *evaluation) known(t located.Text) located.Text {
 
 // refuseMissing notes that helmfile stops at a file that isn't there.
 func (e *evaluation) refuseMissing(at located.Place, m located.Unknown) {
-	if m.Missing == "" {
-		return
+	if m.Missing != "" {
+		e.Reads[m.Missing] = false
+		e.h.refuseAbsent(at, m.Reason)
 	}
-	e.h.refuseAbsent(at, fmt.Sprintf("open %s: no such file or directory", e.h.relative(m.Missing)))
 }
 
 func (e *evaluation) trimmed(t located.Text) located.Text {
@@ -159,15 +159,16 @@ func (e *evaluation) failed(at located.Place, err error) *located.Unknown {
 	if errors.As(err, &unknown) {
 		return &unknown.Mark
 	}
-	if len(e.h.env.unknown) > 0 && strings.Contains(err.Error(), "map has no entry for key") {
+	if e.h.env.lacks(err) {
 		m := e.h.env.unknown[0]
 		return &m
 	}
 	reason := templates.Reason(err)
-	stops := !templates.IsUndecided(err) && e.Certain && !e.open()
-	if !templates.IsUndecided(err) {
-		e.h.refuseIf(stops, e.innermost(at, err), reason)
+	if templates.IsUndecided(err) {
+		return &located.Unknown{Reason: reason}
 	}
+	stops := e.Certain && !e.open()
+	e.h.refuseIf(stops, e.innermost(at, err), reason)
 	return &located.Unknown{Reason: templates.TemplateFails + reason, Stops: stops}
 }
 

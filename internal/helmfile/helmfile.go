@@ -1,8 +1,6 @@
 package helmfile
 
 import (
-	"go.yaml.in/yaml/v3"
-
 	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/located"
 )
@@ -30,13 +28,8 @@ type helmfile struct {
 	values map[string]any
 
 	broken *brokenPart // the first part that can't be read
-	// readFor are the files that the part's template read for a release.
-	readFor map[*yaml.Node]map[string]bool
-	// refusals say why helmfile itself stops at the file, and where, in the order
-	// in which it comes to them: phase is the one under way.
+	// refusals say why helmfile itself stops at the file, and where.
 	refusals []Refusal
-	phase    phase
-	noted    [installing + 1]int // by phase
 	// guessed says that a template of the file was not evaluated as a whole: then nothing about
 	// the file is certain.
 	guessed bool
@@ -52,18 +45,10 @@ type chartRepository struct {
 	plainHTTP bool
 }
 
-// call is an item of helmfiles: another helmfile that this one runs.
-type call struct {
-	path      located.Text
-	selectors []string
-	inherits  []string
-	values    []entry
-}
-
 func newHelmfile(file, dir string) *helmfile {
 	return &helmfile{file: file, dir: dir, templates: map[string]*rawRelease{}, commonLabels: map[string]located.Text{},
 		helmDefaults: map[string][]string{}, environments: map[string]environmentSpec{}, env: newEnvironment(),
-		inheritances: limits.TotalInherited, readFor: map[*yaml.Node]map[string]bool{}}
+		inheritances: limits.Inherited}
 }
 
 // brokenPart is where a helmfile is neither YAML nor a template of it.

@@ -92,7 +92,7 @@ func (r *reader) newChart(file, dir string, n *yaml.Node) (*Release, *evaluation
 	start := located.EmptyMap(out.Place)
 	out.Values = located.Layers{Value: start, Sure: start}
 	return out, &evaluation{reader: r, h: newHelmfile(file, dir),
-		raw: &rawRelease{Place: out.Place, fields: map[string]located.Text{}, pointers: map[string]*located.Text{}}}
+		raw: emptyRawRelease(out.Place)}
 }
 
 // kustomizeChart is an item of helmCharts, as kustomize's

@@ -2,12 +2,11 @@ package helmfile
 
 import (
 	"errors"
+	"fmt"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 
-	"dario.cat/mergo"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/fleetwright/fleetwright/internal/located"
@@ -15,16 +14,9 @@ import (
 	"github.com/fleetwright/fleetwright/internal/templates"
 )
 
-// helmfile reads a helmfile with its bases, as a root or called by another with
-// the environment that the caller gives. What cannot be read of it is left out;
-// the reasons are in problems of the releases that it concerns.
-func (r *reader) helmfile(file string, inherited, override *environment) (*helmfile, error) {
-	return r.load(file, path.Dir(file), inherited, override, false)
-}
-
 // load reads the parts of a file one after the other: like helmfile, a part is
 // what stands between lines of three dashes, and sees the values of the parts
-// before it. The lists of a later part replace those of an earlier one.
+// before it. The lists of a later part replace those of an earlier one. What cannot be read is left out.
 func (r *reader) load(file, dir string, env, override *environment, asBase bool) (*helmfile, error) {
 	data, err := r.repo.ReadFile(file)
 	if err != nil {
@@ -34,9 +26,7 @@ func (r *reader) load(file, dir string, env, override *environment, asBase bool)
 	r.Reads = map[string]bool{}
 	whole := strings.ReplaceAll(string(data), "\r\n", "\n")
 	out := newHelmfile(file, dir)
-	if reason, line := againstPolicy(whole); reason != "" {
-		out.refuse(located.At(file, line), reason)
-	}
+	out.checkOrder(whole)
 	offset := 0
 	for i, part := range strings.Split(whole, "\n---\n") {
 		current := r.part(out, file, part, offset, env.over(override), asBase)
@@ -45,8 +35,7 @@ func (r *reader) load(file, dir string, env, override *environment, asBase bool)
 			out = current
 		} else {
 			out.merge(current, false)
-			out.env.merge(current.env)
-			out.values = current.values
+			out.env, out.values = current.env, current.values
 		}
 		next := out.env
 		env = &next
@@ -60,8 +49,8 @@ func (r *reader) part(before *helmfile, file, source string, offset int, env *en
 	own := newHelmfile(file, before.dir)
 	for _, n := range r.documents(own, source, offset, env) {
 		if n.Kind == yaml.MappingNode {
+			own.checkFields("helmfile", n)
 			next := newHelmfile(file, before.dir)
-			next.readFor = own.readFor
 			next.decode(n)
 			own.merge(next, true)
 		}
@@ -69,7 +58,7 @@ func (r *reader) part(before *helmfile, file, source string, offset int, env *en
 	if !asBase {
 		own = r.withBases(own, env)
 	} else if len(own.bases) > 0 {
-		own.refuse(own.bases[0].Place, "nested `base` helmfile is unsupported. please submit a feature request if you need this!")
+		own.refuse(own.bases[0].Place, "a base must not have bases")
 	}
 	r.loadEnvironment(own, env)
 	for _, c := range own.calls {
@@ -81,7 +70,10 @@ func (r *reader) part(before *helmfile, file, source string, offset int, env *en
 // withBases merges a part over the files that it builds upon. A base reads files
 // relative to the folder of the helmfile that builds upon it.
 func (r *reader) withBases(own *helmfile, env *environment) *helmfile {
-	var layers []*helmfile
+	if len(own.bases) == 0 {
+		return own
+	}
+	out := newHelmfile(own.file, own.dir)
 	for _, base := range own.bases {
 		p, local := repository.Join(own.dir, base.Value)
 		if r.budget--; r.budget < 0 {
@@ -94,43 +86,13 @@ func (r *reader) withBases(own *helmfile, env *environment) *helmfile {
 		}
 		layer, err := r.load(p, own.dir, env, nil, true)
 		if err != nil {
-			own.refuse(base.Place, "open "+own.relative(p)+": no such file or directory")
+			own.refuse(base.Place, fmt.Sprintf("the base %s does not exist", p))
 			continue
 		}
-		layers = append(layers, layer)
+		out.merge(layer, true)
 	}
-	if len(layers) == 0 {
-		return own
-	}
-	out := layers[0]
-	refusals := own.refusals
-	for _, layer := range layers {
-		refusals = append(refusals, layer.refusals...)
-		layer.refusals = nil
-	}
-	out.refusals, own.refusals = refusals, nil
-	for _, layer := range layers[1:] {
-		mergeEnvironments(out.environments, layer.environments)
-		layer.environments = nil
-		out.mergeLayer(layer)
-	}
-	mergeEnvironments(out.environments, own.environments)
-	own.environments = nil
 	out.merge(own, true)
-	out.file, out.env, out.values = own.file, newEnvironment(), nil
 	return out
-}
-
-// mergeLayer merges a base over another. helmfile merges their values too, to no
-// effect but that it stops where a list meets a text.
-func (h *helmfile) mergeLayer(layer *helmfile) {
-	for _, both := range [][2]map[string]any{{h.env.values, layer.env.values}, {h.env.defaults, layer.env.defaults}, {h.values, layer.values}} {
-		into := templates.Copied(both[0])
-		if err := mergo.Merge(&into, templates.Copied(both[1]), mergo.WithAppendSlice, mergo.WithOverride); err != nil {
-			h.refuseIf(!h.env.open() && !layer.env.open(), located.At(layer.file, 1), err.Error())
-		}
-	}
-	h.merge(layer, true)
 }
 
 // merge sets what another document sets. Lists are appended where documents of
@@ -144,7 +106,11 @@ func (h *helmfile) merge(from *helmfile, appending bool) {
 	h.calls = mergeList(h.calls, from.calls, appending)
 	maps.Copy(h.templates, from.templates)
 	maps.Copy(h.commonLabels, from.commonLabels)
-	maps.Copy(h.environments, from.environments)
+	if appending {
+		mergeEnvironments(h.environments, from.environments)
+	} else {
+		maps.Copy(h.environments, from.environments)
+	}
 	for k, list := range from.helmDefaults {
 		h.helmDefaults[k] = mergeList(h.helmDefaults[k], list, appending)
 	}
@@ -161,19 +127,33 @@ func (h *helmfile) merge(from *helmfile, appending bool) {
 	h.refusals = append(h.refusals, from.refusals...)
 }
 
-// breaks notes the first part that can't be read, which begins at the line offset.
+func mergeList[T any](a, b []T, appending bool) []T {
+	switch {
+	case len(b) == 0:
+		return a
+	case appending:
+		return slices.Concat(a, b)
+	}
+	return b
+}
+
+// breaks notes a part that is not YAML, which begins at the line offset.
 func (h *helmfile) breaks(err error, offset int) {
-	if broken := (*located.SyntaxError)(nil); errors.As(err, &broken) && h.broken == nil {
-		h.broken = &brokenPart{line: offset + max(broken.Line, 1), reason: "the file " + broken.Message}
+	broken := (*located.SyntaxError)(nil)
+	if !errors.As(err, &broken) {
+		return
+	}
+	line := offset + max(broken.Line, 1)
+	h.refuse(located.At(h.file, line), "the file "+broken.Message)
+	if h.broken == nil {
+		h.broken = &brokenPart{line: line, reason: "the file " + broken.Message}
 	}
 }
 
-// leavesOpen notes why a part is not evaluated; one whose template certainly fails is refused.
+// leavesOpen notes why a part is not evaluated.
 func (h *helmfile) leavesOpen(err error, offset int) {
 	if h.broken == nil {
-		reason := templates.Reason(err)
-		reason = reason[max(strings.Index(reason, templates.ErrUndecided.Error()), 0):]
-		h.broken = &brokenPart{line: offset + templates.LineOf(err), reason: "the file was not evaluated: " + reason}
+		h.broken = &brokenPart{line: offset + templates.LineOf(err), reason: "the file was not evaluated: " + templates.Reason(err)}
 	}
 }
 
@@ -181,31 +161,37 @@ func (h *helmfile) leavesOpen(err error, offset int) {
 // that is no YAML without being rendered (helmfile before v1 rendered all).
 func (r *reader) documents(h *helmfile, part string, offset int, env *environment) []*yaml.Node {
 	file := h.file
-	data := env.stateData()
 	if !strings.HasSuffix(file, ".gotmpl") {
 		nodes, err := located.Parse(file, part)
 		if err == nil || !strings.Contains(part, "{{") {
 			h.breaks(err, offset)
-			r.checkFields(h, part, offset, func(line int) int { return line + offset })
 			located.ShiftLines(nodes, func(line int) int { return line + offset })
+			if line := unquoted(nodes); line > 0 {
+				h.refuse(located.At(file, line), "a template without quotes is not a string: quote it, or let the name of the file end in .gotmpl")
+			}
 			return nodes
 		}
 		h.guessed = true
-		r.checkFields(h, part, offset, func(line int) int { return line + offset })
+		h.breaks(err, offset)
+		h.broken = nil // older versions of helmfile render it
 	}
-	var reads []templates.ReadAt
+	data := env.stateData()
 	rendered, failed := r.Render(h.dir, part, data)
 	if failed != nil {
+		if env.lacks(failed) {
+			failed = &templates.UnknownError{Mark: env.unknown[0]}
+		}
 		if !templates.IsUndecided(failed) {
 			h.refuseIf(r.Certain && !env.open(), located.At(file, offset+templates.LineOf(failed)), templates.Reason(failed))
 		}
 		h.guessed = true
+		if errors.Is(failed, templates.ErrUndecided) {
+			h.leavesOpen(failed, offset)
+			return nil
+		}
 		rendered = r.Salvage(h.dir, part, data, failed)
-	} else {
-		reads = r.LastReads()
 	}
 	original := originalLines(part, rendered, offset)
-	r.checkFields(h, rendered, offset, original)
 	nodes, err := located.Parse(file, rendered)
 	if err != nil {
 		h.guessed = h.guessed || strings.Contains(rendered, templates.MarkOpen)
@@ -217,32 +203,8 @@ func (r *reader) documents(h *helmfile, part string, offset int, env *environmen
 		nodes, _ = located.Parse(file, r.Salvage(h.dir, part, data, err))
 		original = originalLines(part, part, offset)
 	}
-	h.attribute(reads, rendered, nodes)
 	located.ShiftLines(nodes, original)
 	return nodes
-}
-
-// attribute notes which release of a rendered part the template read which file
-// for: what it reads before it has written the first one is for all or none.
-func (h *helmfile) attribute(reads []templates.ReadAt, rendered string, nodes []*yaml.Node) {
-	for _, n := range nodes {
-		releases := repository.Lookup(n, "releases")
-		if releases == nil || releases.Kind != yaml.SequenceNode {
-			continue
-		}
-		for _, each := range reads {
-			line := 1 + strings.Count(rendered[:min(each.After, len(rendered))], "\n")
-			for i := len(releases.Content) - 1; i >= 0; i-- {
-				if release := releases.Content[i]; release.Line <= line {
-					if h.readFor[release] == nil {
-						h.readFor[release] = map[string]bool{}
-					}
-					h.readFor[release][each.Path] = true
-					break
-				}
-			}
-		}
-	}
 }
 
 // originalLines tells which line of the file each line of a rendered part came
@@ -254,64 +216,5 @@ func originalLines(part, rendered string, offset int) func(int) int {
 			return offset + 1
 		}
 		return lines[line-1] + offset
-	}
-}
-
-// decode reads a document.
-func (h *helmfile) decode(n *yaml.Node) {
-	file := h.file
-	for _, b := range located.Items(n, "bases") {
-		h.bases = append(h.bases, located.Text{Place: located.At(file, b.Line), Value: b.Value})
-	}
-	for _, repo := range located.Items(n, "repositories") {
-		h.repositories = append(h.repositories, chartRepository{name: located.ScalarText(file, repo, "name"),
-			url: located.ScalarText(file, repo, "url"), oci: located.ScalarText(file, repo, "oci").Value == "true",
-			plainHTTP: isTrue(located.ScalarText(file, repo, "plainHttp").Value)})
-	}
-	located.EachField(n, "templates", func(name string, template *yaml.Node) {
-		h.templates[name] = newRawRelease(file, template)
-	})
-	for _, list := range []string{"args", "templateArgs", "postRendererArgs"} {
-		for _, arg := range located.Items(n, "helmDefaults", list) {
-			h.helmDefaults[list] = append(h.helmDefaults[list], arg.Value)
-		}
-	}
-	if program := located.ScalarText(file, repository.Lookup(n, "helmDefaults"), "postRenderer"); program.Value != "" {
-		h.helmDefaults["postRenderer"] = []string{program.Value}
-	}
-	for _, option := range []string{"devel", "plainHttp"} {
-		if t := located.ScalarText(file, repository.Lookup(n, "helmDefaults"), option); t.Value != "" {
-			h.helmDefaults[option] = []string{t.Value}
-		}
-	}
-	h.decodeDefaultInherit(n)
-	located.ReadTexts(h.commonLabels, file, repository.Lookup(n, "commonLabels"))
-	h.namespace = located.ScalarText(file, n, "namespace")
-	h.missingFiles = located.ScalarText(file, n, "missingFileHandler")
-	h.defaults = entries(file, n, "values")
-	located.EachField(n, "environments", func(name string, env *yaml.Node) {
-		h.environments[name] = newEnvironmentSpec(file, env)
-	})
-	for _, c := range located.Items(n, "helmfiles") {
-		h.calls = append(h.calls, newCall(file, c))
-	}
-	for _, release := range located.Items(n, "releases") {
-		if release.Kind == yaml.MappingNode {
-			raw := newRawRelease(file, release)
-			raw.reads = h.readFor[release]
-			h.releases = append(h.releases, raw)
-		}
-	}
-}
-
-func (h *helmfile) decodeDefaultInherit(n *yaml.Node) {
-	list := located.Items(n, "defaultInherit")
-	if d := repository.Lookup(n, "defaultInherit"); d != nil && d.Kind == yaml.ScalarNode {
-		list = []*yaml.Node{d}
-	}
-	for _, d := range list {
-		if name := strings.TrimSpace(d.Value); name != "" {
-			h.defaultInherit = append(h.defaultInherit, located.Text{Place: located.At(h.file, d.Line), Value: name})
-		}
 	}
 }

@@ -12,10 +12,7 @@ import (
 // rawRelease is a release, or a release template, as written.
 type rawRelease struct {
 	located.Place
-	fields map[string]located.Text // name, namespace, chart, version, …
-	// pointers are the fields that helmfile holds behind a pointer: one that a
-	// template sets is shared by all that inherit it.
-	pointers  map[string]*located.Text
+	fields    map[string]located.Text // name, namespace, chart, version, …
 	labels    map[string]located.Text
 	inherit   []inherit
 	values    []entry
@@ -25,44 +22,37 @@ type rawRelease struct {
 	needs     []located.Text
 	args      []string       // postRendererArgs
 	patches   []located.Text // fields that change what the chart renders
-	env       []located.Text
 	hooks     []Hook
-	// reads are the files that the helmfile's own template read for the release.
-	reads map[string]bool
 }
 
+// inherit is an item of inherit: a template, and whether the release leaves some of its fields out.
 type inherit struct {
-	template located.Text
-	except   []string
+	template string
+	except   bool
 }
 
-// setting is an item of set, setString or setTemplate.
+// setting is an item of set, setString, setTemplate or env.
 type setting struct {
 	located.Place
-	field             string // "set", "setString" or "setTemplate"
-	name, value, file string
-	values            []any
-	unknown           *located.Unknown
+	field, name, value string
+	values             []string
+	unknown            *located.Unknown
 }
 
 // releaseFields are the scalar fields of a release that are read, and
 // templatedFields those that helmfile renders, in its order.
 var (
-	releaseFields   = []string{"name", "chart", "namespace", "version", "valuesPathPrefix", "condition"}
+	releaseFields = []string{"name", "chart", "namespace", "version", "valuesPathPrefix", "condition", "missingFileHandler",
+		"postRenderer", "installed", "installedTemplate", "conditionTemplate", "devel", "plainHttp"}
 	templatedFields = []string{"name", "chart", "namespace", "version"}
 )
-
-// pointerFields are the scalar fields behind a pointer.
-var pointerFields = []string{"missingFileHandler", "postRenderer", "installed", "installedTemplate", "conditionTemplate",
-	"verifyTemplate", "waitTemplate", "devel", "plainHttp"}
 
 // patchFields are those that change the chart, or what it renders.
 var patchFields = []string{"jsonPatches", "strategicMergePatches", "transformers", "dependencies", "forceNamespace"}
 
 func newRawRelease(file string, n *yaml.Node) *rawRelease {
-	r := &rawRelease{fields: map[string]located.Text{}, pointers: map[string]*located.Text{}, labels: map[string]located.Text{}}
+	r := emptyRawRelease(located.Place{File: file})
 	if n == nil {
-		r.Place = located.Place{File: file}
 		return r
 	}
 	r.Place = located.At(file, n.Line)
@@ -73,12 +63,6 @@ func newRawRelease(file string, n *yaml.Node) *rawRelease {
 			r.fields[field] = located.Text{Place: located.At(file, v.Line), Unknown: &located.Unknown{Reason: fmt.Sprintf("its %s is a list or a map, not a string", field)}}
 		}
 	}
-	for _, field := range pointerFields {
-		if v := repository.Lookup(n, field); v != nil && v.ShortTag() != "!!null" {
-			t := located.ScalarText(file, n, field)
-			r.pointers[field] = &t
-		}
-	}
 	if name, ok := r.fields["name"]; ok {
 		r.Line = name.Line
 	}
@@ -87,7 +71,7 @@ func newRawRelease(file string, n *yaml.Node) *rawRelease {
 	r.values = entries(file, n, "values")
 	r.templated = entries(file, n, "valuesTemplate")
 	r.secrets = entries(file, n, "secrets")
-	for _, field := range []string{"setTemplate", "set", "setString"} {
+	for _, field := range settingFields {
 		r.set = append(r.set, settings(file, n, field)...)
 	}
 	for _, need := range located.Items(n, "needs") {
@@ -102,9 +86,6 @@ func newRawRelease(file string, n *yaml.Node) *rawRelease {
 		}
 	}
 	r.hooks = hooksOf(file, n)
-	for _, env := range located.Items(n, "env") {
-		r.env = append(r.env, located.Text{Place: located.At(file, env.Line), Value: located.ScalarText(file, env, "name").Value})
-	}
 	return r
 }
 
@@ -115,11 +96,7 @@ func inherits(file string, n *yaml.Node) []inherit {
 	}
 	out := make([]inherit, 0, len(list))
 	for _, i := range list {
-		from := inherit{template: located.ScalarText(file, i, "template")}
-		for _, e := range located.Items(i, "except") {
-			from.except = append(from.except, e.Value)
-		}
-		out = append(out, from)
+		out = append(out, inherit{located.ScalarText(file, i, "template").Value, len(located.Items(i, "except")) > 0})
 	}
 	return out
 }
@@ -133,27 +110,35 @@ func entries(file string, n *yaml.Node, field string) []entry {
 	return out
 }
 
+// entry is an item of values: a map, or the path of a file.
+type entry struct {
+	located.Place
+	node *yaml.Node
+}
+
+// settingFields are the fields by which a release sets values on Helm's command line, in Helm's order.
+var settingFields = []string{"setTemplate", "set", "setString", "env"}
+
 func settings(file string, n *yaml.Node, field string) []setting {
 	list := located.Items(n, field)
 	out := make([]setting, 0, len(list))
 	for _, item := range list {
 		s := setting{Place: located.At(file, item.Line), field: field, name: located.ScalarText(file, item, "name").Value,
-			value: located.ScalarText(file, item, "value").Value, file: located.ScalarText(file, item, "file").Value}
+			value: located.ScalarText(file, item, "value").Value}
+		if field == "setTemplate" || field == "env" || repository.Lookup(item, "file") != nil {
+			s.unknown = &located.Unknown{Reason: fmt.Sprintf("values come from %s (%s:%d), which is not evaluated", field, file, item.Line)}
+		}
 		for _, v := range located.Items(item, "values") {
-			each, err := located.ValueOf(file, v, located.AsHelmfile)
-			if err != nil {
-				s.unknown = &located.Unknown{Reason: located.Shorten(err.Error())}
-				break
+			if v.Kind != yaml.ScalarNode {
+				s.unknown = &located.Unknown{Reason: fmt.Sprintf("%s:%d: a list or map in %s is not evaluated", file, v.Line, field)}
 			}
-			s.values = append(s.values, each.Plain())
+			s.values = append(s.values, v.Value)
 		}
 		out = append(out, s)
 	}
 	return out
 }
 
-// entry is an item of values: a map, or the path of a file.
-type entry struct {
-	located.Place
-	node *yaml.Node
+func emptyRawRelease(at located.Place) *rawRelease {
+	return &rawRelease{Place: at, fields: map[string]located.Text{}, labels: map[string]located.Text{}}
 }

@@ -2,7 +2,6 @@ package helmfile
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 
@@ -18,12 +17,10 @@ type reader struct {
 	repo *repository.Repository
 	// budget bounds the files that one helmfile builds upon or calls.
 	budget int
-	// checked are what helmfile says of the fields of texts, by their digests.
-	checked map[[sha256.Size]byte]error
 }
 
 func newReader(ctx context.Context, repo *repository.Repository) *reader {
-	return &reader{Engine: templates.New(ctx, repo), repo: repo, budget: limits.Helmfiles, checked: map[[sha256.Size]byte]error{}}
+	return &reader{Engine: templates.New(ctx, repo), repo: repo, budget: limits.Helmfiles}
 }
 
 // tooMany notes that a helmfile builds upon or calls more files than are read, and returns that as an error.

@@ -7,13 +7,11 @@ import (
 	"github.com/fleetwright/fleetwright/internal/templates"
 )
 
-// maxRefusals bounds the reasons of one phase: the first one counts.
-const maxRefusals = 50
+// maxRefusals bounds the reasons of one file: the first one counts.
+const maxRefusals = 200
 
 // refuse notes a reason for which helmfile stops.
-func (h *helmfile) refuse(at located.Place, reason string) {
-	h.note(Refusal{Text: located.Text{Place: at, Value: reason}})
-}
+func (h *helmfile) refuse(at located.Place, reason string) { h.refuseIf(true, at, reason) }
 
 // refuseIf notes a reason for which helmfile stops, and whether it certainly does.
 func (h *helmfile) refuseIf(certain bool, at located.Place, reason string) {
@@ -26,9 +24,8 @@ func (h *helmfile) refuseAbsent(at located.Place, reason string) {
 }
 
 func (h *helmfile) note(r Refusal) {
-	r.phase = h.phase
 	r.Doubtful = r.Doubtful || h.guessed || strings.Contains(r.Value, templates.MarkOpen)
-	if h.noted[r.phase]++; h.noted[r.phase] <= maxRefusals {
+	if len(h.refusals) < maxRefusals {
 		h.refusals = append(h.refusals, r)
 	}
 }

@@ -65,8 +65,8 @@ type Release struct {
 	Stops bool
 	// partial says what single values depend on that cannot be computed.
 	partial []located.Unknown
-	// Assumptions is the one that the release is evaluated in, and variants are what it is in others:
-	// its own fields are unknown then where these differ.
+	// Assumptions are the values of environment variables that a variant is evaluated with, and Variants what the release is
+	// with each: its own fields are unknown then where these differ.
 	Assumptions *templates.Assumptions
 	Variants    []*Release
 }

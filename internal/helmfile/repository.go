@@ -2,6 +2,7 @@ package helmfile
 
 import (
 	"errors"
+	"path"
 	"slices"
 	"strings"
 
@@ -87,7 +88,7 @@ func (r *reader) evaluated(file string) ([]*Release, error) {
 func (r *reader) usedBy(files []string) (used, parts map[string]bool) {
 	used, parts = map[string]bool{}, map[string]bool{}
 	for _, file := range files {
-		h, err := measured(r, file, func(r *reader) (*helmfile, error) { return r.helmfile(file, nil, nil) })
+		h, err := measured(r, file, func(r *reader) (*helmfile, error) { return r.load(file, path.Dir(file), nil, nil, false) })
 		if err != nil || h == nil {
 			continue
 		}
@@ -108,7 +109,8 @@ func (r *reader) usedBy(files []string) (used, parts map[string]bool) {
 	return used, parts
 }
 
-// everyWay evaluates a helmfile and those that it calls, under all assumptions that its templates leave open.
+// everyWay evaluates a helmfile and those that it calls, under all values of environment variables that decide which files
+// it reads.
 func (r *reader) everyWay(file string) ([]*Release, error) {
 	type evaluated struct {
 		releases []*Release
@@ -117,7 +119,7 @@ func (r *reader) everyWay(file string) ([]*Release, error) {
 	budget := r.budget
 	all := templates.Explore(r.Engine, func() evaluated {
 		r.budget = budget
-		releases, err := r.releases(file, nil, nil, nil, nil)
+		releases, err := r.releases(file, nil, nil)
 		return evaluated{releases, err}
 	})
 	if len(all) == 1 || all[0].Result.err != nil {
@@ -128,7 +130,7 @@ func (r *reader) everyWay(file string) ([]*Release, error) {
 		name  string
 		again int
 	}
-	byKey := map[key][]templates.Branch[outcome]{}
+	byKey := map[key][]variant{}
 	var order []key
 	for _, b := range all {
 		times := map[key]int{}
@@ -139,14 +141,12 @@ func (r *reader) everyWay(file string) ([]*Release, error) {
 			if byKey[k] == nil {
 				order = append(order, k)
 			}
-			byKey[k] = append(byKey[k], templates.Branch[outcome]{Assumptions: b.Assumptions, Result: outcome{each.under(b.Assumptions), each.Refusals}})
+			byKey[k] = append(byKey[k], variant{Assumptions: b.Assumptions, Result: each})
 		}
 	}
 	var out []*Release
 	for _, k := range order {
-		result := combined(r.Engine, byKey[k])
-		result.release.Refusals = result.refusals
-		out = append(out, result.release)
+		out = append(out, combined(byKey[k]))
 	}
 	return withoutBroken(out), nil
 }

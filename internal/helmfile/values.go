@@ -64,9 +64,6 @@ func (e *evaluation) addTemplated(r *Release, l *located.Layers, each entry) {
 func (e *evaluation) addEntry(r *Release, l *located.Layers, each entry) {
 	switch {
 	case each.node.Kind == yaml.MappingNode:
-		if err := templates.TextKeys(each.node, true, 0); err != nil {
-			e.h.refuse(each.Place, err.Error())
-		}
 		v, err := located.ValueOf(each.File, each.node, located.AsHelmfile)
 		if err != nil {
 			l.AddUnknown(located.Unknown{Reason: located.Shorten(err.Error())})
@@ -76,10 +73,9 @@ func (e *evaluation) addEntry(r *Release, l *located.Layers, each entry) {
 	case each.node.Kind == yaml.ScalarNode && each.node.ShortTag() == "!!str":
 		e.addFile(r, l, e.text(located.Text{Place: each.Place, Value: each.node.Value}))
 	default:
-		e.h.phase = writing
-		e.h.refuse(each.Place, "unexpected type of value")
-		e.h.phase = executing
-		l.AddUnknown(located.Unknown{Reason: fmt.Sprintf("%s:%d: an entry of values must be a map or the path of a file", each.File, each.Line)})
+		const reason = "an entry of values must be a map or the path of a file"
+		e.h.refuse(each.Place, reason)
+		l.AddUnknown(located.Unknown{Reason: fmt.Sprintf("%s:%d: %s", each.File, each.Line, reason)})
 	}
 }
 
@@ -101,8 +97,6 @@ func (e *evaluation) addFile(r *Release, l *located.Layers, t located.Text) {
 		gone(*t.Unknown)
 		return
 	}
-	e.h.phase = writing
-	defer func() { e.h.phase = executing }()
 	handler := e.missingFileHandler()
 	p, bad := e.Locate("values come from", e.h.dir, e.fields["valuesPathPrefix"].Value+t.Value)
 	if bad.Reason != "" {
@@ -114,8 +108,9 @@ func (e *evaluation) addFile(r *Release, l *located.Layers, t located.Text) {
 	case len(found) == 0 && handler != "Error":
 		return
 	case len(found) > 1:
-		e.h.refuse(t.Place, "glob patterns in release values and secrets is not supported yet. please submit a feature request if necessary")
-		l.AddUnknown(located.Unknown{Reason: "helmfile refuses a pattern that matches several values files: " + t.Value})
+		reason := "helmfile refuses a pattern that matches several values files: " + t.Value
+		e.h.refuse(t.Place, reason)
+		l.AddUnknown(located.Unknown{Reason: reason})
 		return
 	case len(found) == 1:
 		p = found[0]
@@ -123,7 +118,7 @@ func (e *evaluation) addFile(r *Release, l *located.Layers, t located.Text) {
 	data, bad := e.Read(p)
 	if bad.Reason != "" {
 		if bad.Missing != "" {
-			e.h.refuseAbsent(t.Place, fmt.Sprintf("values file matching %q does not exist", t.Value))
+			e.h.refuseAbsent(t.Place, bad.Reason)
 		}
 		gone(bad)
 		return
@@ -134,11 +129,7 @@ func (e *evaluation) addFile(r *Release, l *located.Layers, t located.Text) {
 // missingFileHandler says what helmfile does about a values file that isn't
 // there: it stops by default.
 func (e *evaluation) missingFileHandler() string {
-	own := ""
-	if t := e.raw.pointers["missingFileHandler"]; t != nil {
-		own = t.Value
-	}
-	return cmp.Or(own, e.h.missingFiles.Value, "Error")
+	return cmp.Or(e.fields["missingFileHandler"].Value, e.h.missingFiles.Value, "Error")
 }
 
 // addExisting adds a values file, rendered when it is a *.gotmpl: a template
@@ -173,10 +164,7 @@ func (e *evaluation) addText(l *located.Layers, at located.Place, content string
 	switch {
 	case err != nil:
 		if _, theirs := templates.DecodeYAML(content); theirs != nil {
-			before := e.h.phase
-			e.h.phase = writing
-			e.h.refuseIf(!strings.Contains(content, templates.MarkOpen), located.At(at.File, line(1)), located.Shorten(theirs.Error()))
-			e.h.phase = before
+			e.h.refuseIf(!strings.Contains(content, templates.MarkOpen), located.At(at.File, line(1)), "the values are not YAML: "+located.Shorten(theirs.Error()))
 		}
 		l.AddUnknown(located.Unknown{Reason: "the values are not YAML: " + located.Shorten(err.Error())})
 		return

@@ -6,7 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fleetwright/fleetwright/internal/helmfile"
+	"helm.sh/helm/v4/pkg/strvals"
+
 	"github.com/fleetwright/fleetwright/internal/located"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
@@ -187,7 +188,9 @@ func (d *datum) leaf(literal bool) (*located.Value, bool) {
 	case quoted("'") || quoted(`"`):
 		v.Scalar = strings.Trim(d.text, `'"`)
 	default:
-		v.Scalar = helmfile.SetScalar(d.text)
+		if set, err := strvals.Parse("v=" + d.text); err == nil {
+			v.Scalar = set["v"]
+		}
 	}
 	d.flag(v)
 	return v, true

@@ -20,7 +20,6 @@ type Index struct {
 	ctx   context.Context
 	Repo  *repository.Repository
 	Fleet *reconcile.Fleet
-	full  *reconcile.Fleet // including what Fleet skips; nil until it is needed
 	// Releases are the HelmReleases that clusters apply, Orphans those in files that no cluster applies.
 	Releases, Orphans []*Release
 	// folders are the HelmReleases of the folders that were built for orphans, by folder.

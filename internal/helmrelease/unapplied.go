@@ -40,30 +40,12 @@ func (g *Index) Unapplied(cluster string, h *Release) bool {
 	if !h.Orphan || len(g.Fleet.Clusters) == 0 || len(g.UnreachedFolders(h)) > 0 {
 		return false
 	}
-	clusters := g.InFull()
-	for _, c := range clusters {
+	for _, c := range g.Fleet.Clusters {
 		if !c.Complete() {
 			return false
 		}
 	}
-	return len(clusters) > 0 && (cluster == "" || slices.ContainsFunc(clusters, func(c *reconcile.Cluster) bool { return c.Is(cluster) }))
-}
-
-// InFull returns the clusters with all their objects: those of the fleet if nothing was skipped, otherwise
-// clusters that are built once; none if that fails.
-func (g *Index) InFull() []*reconcile.Cluster {
-	if g.full == nil {
-		g.full = g.Fleet
-		if slices.ContainsFunc(g.Fleet.Clusters, func(c *reconcile.Cluster) bool {
-			return slices.ContainsFunc(c.Kustomizations, func(k *reconcile.Kustomization) bool { return k.Skipped })
-		}) {
-			var err error
-			if g.full, err = reconcile.Reconcile(g.ctx, g.Repo, reconcile.Options{}); err != nil {
-				g.full = &reconcile.Fleet{}
-			}
-		}
-	}
-	return g.full.Clusters
+	return cluster == "" || slices.ContainsFunc(g.Fleet.Clusters, func(c *reconcile.Cluster) bool { return c.Is(cluster) })
 }
 
 // UnreachedFolders returns the folders of the Kustomizations that no cluster reaches, and that apply the
@@ -164,5 +146,5 @@ func (g *Index) appliedBy(folder string, h *Release) []*Release {
 
 // options returns the options to build a folder without rendering charts.
 func (*Index) options(folder string) reconcile.Options {
-	return reconcile.Options{Roots: []string{folder}, Only: func(*reconcile.Kustomization) bool { return true }}
+	return reconcile.Options{Roots: []string{folder}, WithoutCharts: true}
 }

@@ -125,8 +125,7 @@ func ofTemplates() []row {
 		{"bytes of what a chart puts out, or of what one of its functions makes at once", bytes(ChartOutput), "the HelmRelease"},
 		{"bytes of what a template of a bootstrap or ResourceSet puts out, or of what a function makes at once", bytes(TemplateOutput), "the bootstrap file, the ResourceSet"},
 		{"includes in each other; repetitions of loops, where an include counts as 100; elements passed to functions: templates of a bootstrap or ResourceSet", number(Includes) + "; " + number(Repetitions) + "; " + number(Elements), "the bootstrap file, the ResourceSet"},
-		{"fields of a part of a helmfile; other helmfiles", number(HelmfileFields) + "; " + number(Helmfiles), "the bootstrap file"},
-		{"templates that a release of a helmfile inherits; all releases", number(Inherited) + "; " + number(TotalInherited), "the bootstrap file"},
+		{"other helmfiles of a helmfile; templates that its releases inherit", number(Helmfiles) + "; " + number(Inherited), "the bootstrap file"},
 	}
 }
 

@@ -23,9 +23,6 @@ type Unknown struct {
 	Stops bool
 	// Variable is the environment variable that is the value, "" for other values.
 	Variable string
-	// Expression distinguishes the results of functions on the same unknown value, and Negated a condition from its opposite.
-	Expression string
-	Negated    bool
 }
 
 // Known returns the value, "" if it is unknown.

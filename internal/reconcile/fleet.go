@@ -139,8 +139,6 @@ type Kustomization struct {
 	// References and Variables of postBuild.
 	References []Reference
 	Variables  Variables
-	// Skipped says that it was not built, since [Options.Only] left it out.
-	Skipped bool
 	// Files are those that the build read, sorted.
 	Files []string
 	// Loose says that a patch or component which fails or is missing may change the Kustomization, or one that leads to
@@ -165,7 +163,7 @@ type Kustomization struct {
 }
 
 // Complete says whether all objects of the Kustomization are known.
-func (k *Kustomization) Complete() bool { return k.Failure == nil && len(k.Gaps) == 0 && !k.Skipped }
+func (k *Kustomization) Complete() bool { return k.Failure == nil && len(k.Gaps) == 0 }
 
 // meant is a folder of the repository itself that the path of a Kustomization names whose source is
 // missing.

@@ -41,16 +41,10 @@ type Options struct {
 	// Bringing says that charts are only rendered which may bring objects of Flux, as a fetch needs it: no objects of others
 	// are known.
 	Bringing bool
-	// Only says which Kustomizations of the repository's own source are built, and leaves the
-	// charts of HelmReleases alone; nil builds and renders all. What is left out stays unknown.
-	// It is asked by several goroutines.
-	Only func(k *Kustomization) bool
+	// WithoutCharts leaves the charts of HelmReleases unrendered.
+	WithoutCharts bool
 	// Lock is what the lock names, if the repository has none.
 	Lock *lock.Lock
-	// Wanted says of a file or folder among the resources of kustomizations whether what it holds
-	// is asked for: what isn't is left out, as long as the rest builds without it. Nil asks for
-	// all. It is asked by several goroutines.
-	Wanted func(at string) bool
 }
 
 // Reconcile computes what Flux would apply from a repository to each of its clusters. What
@@ -66,7 +60,7 @@ func Reconcile(ctx context.Context, repo *repository.Repository, opts Options) (
 	}
 	total := builds.NewBudget(append(slices.Collect(maps.Values(opts.Sources)), repo)...)
 	names := readLock(repo, opts.Lock, opts.Fetched, newFetchedSources(opts.FetchedSources, total))
-	own := &builds.Files{Repo: repo, Base: ".", Budget: total, Wanted: opts.Wanted, Remotes: names.sources.remotes}
+	own := &builds.Files{Repo: repo, Base: ".", Budget: total, Remotes: names.sources.remotes}
 	mapped := map[string]*builds.Files{}
 	for name, source := range opts.Sources {
 		mapped[name] = &builds.Files{Repo: source, Base: ".", Budget: total, Remotes: own.Remotes}
@@ -75,9 +69,9 @@ func Reconcile(ctx context.Context, repo *repository.Repository, opts Options) (
 	others := &branches{clone: opts.Clone, budget: total, remotes: own.Remotes, read: map[string]*branch{}}
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
 	walkers := walkAll(ctx, starts, len(opts.Roots) == 0, func() *walker {
-		return &walker{ctx: ctx, own: own, mapped: mapped, slots: slots, only: opts.Only, locked: names, branches: others, remotes: opts.Remotes}
+		return &walker{ctx: ctx, own: own, mapped: mapped, slots: slots, locked: names, branches: others, remotes: opts.Remotes}
 	})
-	if opts.Only == nil {
+	if !opts.WithoutCharts {
 		newReleases(ctx, opts).render(walkers)
 	}
 	for _, w := range walkers {

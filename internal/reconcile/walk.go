@@ -26,7 +26,7 @@ func (w *walker) start(root roots.Root) {
 	w.artifacts = map[roots.Source]*builds.Files{}
 	w.wanted, w.included = map[roots.Source]*WantedSource{}, map[roots.Source]bool{}
 	if root.Base != "." {
-		w.own = &builds.Files{Repo: w.own.Repo, Base: root.Base, Budget: w.own.Budget, Wanted: w.own.Wanted, Remotes: w.own.Remotes}
+		w.own = &builds.Files{Repo: w.own.Repo, Base: root.Base, Budget: w.own.Budget, Remotes: w.own.Remotes}
 	}
 	first := &Kustomization{Cluster: w.cluster, Namespace: root.Namespace, Name: root.Name, Spec: root.Spec}
 	if root.Object != nil && root.Object.Kind == kindKs {
@@ -84,9 +84,6 @@ func (w *walker) buildFound(atLast bool) bool {
 		}
 		if gap == nil && from != nil {
 			k.Repo, k.Dir = from.Repo, path.Join(from.Base, repository.Clean(k.Spec.Path))
-		}
-		if k.Skipped = w.only != nil && k.Parent != nil && from == w.own && gap == nil && !w.only(k); k.Skipped {
-			continue
 		}
 		w.waiting = append(w.waiting, k)
 		if k.Unbuilt { // refused

@@ -21,7 +21,6 @@ type walker struct {
 	// branches of the repository itself, and the addresses of its remotes.
 	branches *branches
 	remotes  []string
-	only     func(*Kustomization) bool
 	locked   locked
 	cluster  *Cluster
 	index    map[Identity][]*Object

@@ -9,24 +9,20 @@ import (
 	"github.com/fleetwright/fleetwright/internal/located"
 )
 
-// A condition on an unknown value, such as the environment, has two outcomes. A path with an environment
-// variable has as many as there are matching files in the repository. Each possible evaluation is a set of
-// assumptions: a result that is the same under all of them is certain.
+// A path with an environment variable has as many meanings as there are matching files in the repository. Each possible
+// evaluation is a set of assumptions: a result that is the same under all of them is certain.
 
-// Assumptions are the assumptions of an evaluation. They are immutable; nil contains no assumption.
+// Assumptions are the values of environment variables that an evaluation assumes. They are immutable; nil contains none.
 type Assumptions struct {
-	// Variables are the values of environment variables; holds contains the outcomes of conditions.
 	Variables map[string]string
-	holds     map[located.Unknown]bool
 	// Because are the unknown values that required an assumption, in order.
 	Because []located.Unknown
 }
 
-// fork is a point at which an evaluation needs another assumption: the value of an environment variable, or the outcome of a
-// condition.
+// fork is a point at which an evaluation needs the value of another environment variable.
 type fork struct {
 	mark   located.Unknown
-	values []string // possible values of the variable; nil for a condition
+	values []string // the possible ones
 }
 
 // Limits: real bootstraps have one or two variables, with a value for each cluster.
@@ -40,27 +36,15 @@ const (
 
 // options returns the possible assumptions at a fork, each added to the existing ones.
 func (w *Assumptions) options(f *fork) []*Assumptions {
-	next := func() *Assumptions {
-		out := &Assumptions{Variables: map[string]string{}, holds: map[located.Unknown]bool{}, Because: []located.Unknown{f.mark}}
-		if w != nil {
-			maps.Copy(out.Variables, w.Variables)
-			maps.Copy(out.holds, w.holds)
-			out.Because = append(slices.Clone(w.Because), f.mark)
-		}
-		return out
-	}
 	var all []*Assumptions
-	if f.values == nil {
-		for _, holds := range []bool{true, false} {
-			with := next()
-			with.holds[f.mark] = holds
-			all = append(all, with)
-		}
-	}
 	for _, value := range f.values {
-		with := next()
-		with.Variables[f.mark.Variable] = value
-		all = append(all, with)
+		next := &Assumptions{Variables: map[string]string{}, Because: []located.Unknown{f.mark}}
+		if w != nil {
+			maps.Copy(next.Variables, w.Variables)
+			next.Because = append(slices.Clone(w.Because), f.mark)
+		}
+		next.Variables[f.mark.Variable] = value
+		all = append(all, next)
 	}
 	return all
 }
@@ -72,20 +56,6 @@ func (e *Engine) variable(name string) (value string, known bool) {
 	}
 	value, known = e.assumptions.Variables[name]
 	return value, known
-}
-
-// holds reports whether an unknown condition is assumed to be true. If there is no
-// assumption, the evaluation needs a fork.
-func (e *Engine) holds(m located.Unknown) (holds, known bool) {
-	plain := m
-	plain.Negated = false
-	if e.assumptions != nil {
-		holds, known = e.assumptions.holds[plain]
-	}
-	if !known && e.fork == nil && m.Missing == "" {
-		e.fork = &fork{mark: plain}
-	}
-	return holds != m.Negated, known
 }
 
 // askVariable creates a fork for the environment variable that decides which of several files
@@ -152,7 +122,7 @@ func Explore[T any](e *Engine, evaluate func() T) []Branch[T] {
 	return done
 }
 
-// Label returns the assumptions for a message: the values of variables, "" if they are only about conditions.
+// Label returns the assumptions for a message.
 func (w *Assumptions) Label() string {
 	if w == nil {
 		return ""

@@ -1,22 +1,38 @@
 package templates
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"reflect"
 	"strings"
+	"text/template"
 
 	"github.com/fleetwright/fleetwright/internal/located"
 )
 
-// The comparisons, len and index of text/template, which doesn't export them: these must not
-// compare a mark.
+// builtin returns a function of text/template, which doesn't export its comparisons, len and index: they must not
+// see a mark.
+func builtin(name string) func(args ...any) (any, error) {
+	var result any
+	take := template.FuncMap{"take": func(v any) string { result = v; return "" }}
+	calls := map[int]*template.Template{} // by the number of arguments
+	return func(args ...any) (any, error) {
+		if calls[len(args)] == nil {
+			var call strings.Builder
+			for i := range args {
+				fmt.Fprintf(&call, " (index . %d)", i)
+			}
+			calls[len(args)] = template.Must(template.New("").Funcs(take).Parse("{{ take (" + name + call.String() + ") }}"))
+		}
+		result = nil
+		err := calls[len(args)].Execute(&strings.Builder{}, args)
+		for inner := err; inner != nil; inner = errors.Unwrap(inner) {
+			err = inner // what the function says
+		}
+		return result, err
+	}
+}
 
-var (
-	errNotComparable = errors.New("incompatible types for comparison")
-	errNoOrder       = errors.New("invalid type for comparison")
-)
+var builtinEqual = builtin("eq")
 
 // equalAny is the function eq. If the result depends on a mark, it is a mark, unless the text around the mark
 // already differs.
@@ -30,12 +46,12 @@ func (r *rendering) equalAny(a, b any, more ...any) (any, error) {
 		if hasMark(a) || hasMark(other) {
 			continue
 		}
-		if same, err := equal(a, other); same || err != nil {
+		if same, err := builtinEqual(a, other); same == true || err != nil {
 			return same, err
 		}
 	}
 	if unknown != nil {
-		return r.derived(*unknown, "eq", append([]any{a, b}, more...)...), nil
+		return r.derived(*unknown), nil
 	}
 	return false, nil
 }
@@ -44,9 +60,6 @@ func (r *rendering) unequal(a, b any) (any, error) {
 	same, err := r.equalAny(a, b)
 	if is, ok := same.(bool); ok {
 		return !is, err
-	}
-	if m, bad := r.unknownOf(same); bad && err == nil {
-		return r.Mark(negated(m)), nil
 	}
 	return same, err
 }
@@ -72,93 +85,4 @@ func (r *rendering) undecidedEqual(a, b any) *located.Unknown {
 		return nil
 	}
 	return &m
-}
-
-func equal(a, b any) (bool, error) {
-	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
-	if !x.IsValid() || !y.IsValid() {
-		return x.IsValid() == y.IsValid(), nil
-	}
-	if numeric(x) && numeric(y) && x.CanFloat() == y.CanFloat() {
-		c, err := order(a, b)
-		return c == 0, err
-	}
-	if x.Kind() != y.Kind() {
-		return false, errNotComparable
-	}
-	if !x.Comparable() || !y.Comparable() {
-		return false, fmt.Errorf("%w: %s", errNotComparable, x.Type())
-	}
-	return a == b, nil
-}
-
-func numeric(v reflect.Value) bool { return v.CanInt() || v.CanUint() || v.CanFloat() }
-
-func order(a, b any) (int, error) {
-	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
-	switch {
-	case !x.IsValid() || !y.IsValid():
-		return 0, errNoOrder
-	case x.Kind() == reflect.String && y.Kind() == reflect.String:
-		return cmp.Compare(x.String(), y.String()), nil
-	case x.CanFloat() && y.CanFloat():
-		return cmp.Compare(x.Float(), y.Float()), nil
-	case x.CanInt() && y.CanInt():
-		return cmp.Compare(x.Int(), y.Int()), nil
-	case x.CanUint() && y.CanUint():
-		return cmp.Compare(x.Uint(), y.Uint()), nil
-	case x.CanInt() && y.CanUint():
-		if x.Int() < 0 {
-			return -1, nil
-		}
-		return cmp.Compare(uint64(x.Int()), y.Uint()), nil
-	case x.CanUint() && y.CanInt():
-		c, err := order(b, a)
-		return -c, err
-	case numeric(x) && numeric(y):
-		return 0, errNotComparable
-	}
-	return 0, errNoOrder
-}
-
-func lengthOf(v any) (int, error) {
-	x := reflect.ValueOf(v)
-	switch x.Kind() {
-	case reflect.String, reflect.Slice, reflect.Array, reflect.Map:
-		return x.Len(), nil
-	}
-	return 0, fmt.Errorf("len of type %T", v)
-}
-
-func index(v any, keys ...any) (any, error) {
-	at := reflect.ValueOf(v)
-	for _, key := range keys {
-		k := reflect.ValueOf(key)
-		switch at.Kind() {
-		case reflect.Map:
-			if !k.IsValid() || !k.Type().AssignableTo(at.Type().Key()) {
-				return nil, fmt.Errorf("a map has no key of type %T", key)
-			}
-			// A missing key has the zero value here, whatever missingkey is.
-			found := at.MapIndex(k)
-			if !found.IsValid() {
-				found = reflect.Zero(at.Type().Elem())
-			}
-			at = found
-		case reflect.Slice, reflect.Array, reflect.String:
-			if !k.CanInt() || k.Int() < 0 || k.Int() >= int64(at.Len()) {
-				return nil, fmt.Errorf("index %v is out of range", key)
-			}
-			at = at.Index(int(k.Int()))
-		default:
-			return nil, errors.New("index of a value that is neither a list nor a map")
-		}
-		if at.Kind() == reflect.Interface {
-			at = at.Elem()
-		}
-	}
-	if !at.IsValid() {
-		return nil, nil
-	}
-	return at.Interface(), nil
 }

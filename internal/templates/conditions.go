@@ -15,50 +15,26 @@ func (r *rendering) unknownOf(v any) (located.Unknown, bool) {
 	return located.Unknown{}, false
 }
 
-// condition returns the outcome of a mark as a condition; it returns an error if that is unknown.
+// condition returns a value that decides a condition; it returns an error if that is unknown.
 func (r *rendering) condition(v any) (any, error) {
-	m, bad := r.unknownOf(v)
-	if !bad {
-		return v, nil
-	}
-	switch holds, known := r.holds(m); {
-	case !known:
+	if m, bad := r.unknownOf(v); bad {
 		return nil, fmt.Errorf("%w: %s", ErrUndecided, m.Reason)
-	case !holds:
-		return false, nil
 	}
 	return v, nil
 }
 
-// either returns an operand of "or". It returns false for a mark that is assumed to be false, and any other operand
-// unchanged.
-func (r *rendering) either(v any) any {
-	if m, bad := r.unknownOf(v); bad {
-		if holds, known := r.holds(m); known && !holds {
-			return false
-		}
-	}
-	return v
-}
-
 func (r *rendering) not(v any) any {
 	if m, bad := r.unknownOf(v); bad {
-		if holds, known := r.holds(m); known {
-			return !holds
-		}
-		return r.Mark(negated(m))
+		return r.derived(m)
 	}
-	return !truth(v)
+	is, _ := template.IsTrue(v)
+	return !is
 }
 
 // ternary returns one of two values, depending on a condition.
 func (r *rendering) ternary(yes, no, condition any) (any, error) {
 	if m, bad := r.unknownOf(condition); bad {
-		holds, known := r.holds(m)
-		if !known {
-			return r.derived(m, "ternary", yes, no), nil
-		}
-		condition = holds
+		return r.derived(m), nil
 	}
 	holds, is := condition.(bool)
 	if !is {
@@ -68,9 +44,4 @@ func (r *rendering) ternary(yes, no, condition any) (any, error) {
 		return yes, nil
 	}
 	return no, nil
-}
-
-func truth(v any) bool {
-	t, _ := template.IsTrue(v)
-	return t
 }

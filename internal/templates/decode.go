@@ -48,11 +48,6 @@ func intoMap(decode func(*map[string]any) error) (m map[string]any, err error) {
 	return m, err
 }
 
-// keyError returns the error for a key that is not a string, which helmfile refuses.
-func keyError(key any) error {
-	return fmt.Errorf("unexpected type of key in map: expected string, got %T: value=%v", key, key)
-}
-
 // stringKeys converts maps with keys of any type to maps with string keys.
 func stringKeys(v any, depth int) (any, error) {
 	if depth > limits.Nesting {
@@ -69,10 +64,7 @@ func stringKeys(v any, depth int) (any, error) {
 	case map[any]any:
 		out := make(map[string]any, len(v))
 		for k, item := range v {
-			name, isText := k.(string)
-			if !isText {
-				return nil, keyError(k)
-			}
+			name := fmt.Sprint(k)
 			if out[name], err = stringKeys(item, depth+1); err != nil {
 				return nil, err
 			}
@@ -86,30 +78,4 @@ func stringKeys(v any, depth int) (any, error) {
 		}
 	}
 	return v, nil
-}
-
-// TextKeys returns an error if a map has a key that is not a string. If outermost is set, inner maps are checked only
-// if the outermost map has such a key.
-func TextKeys(n *yaml.Node, outermost bool, depth int) error {
-	for n.Kind == yaml.AliasNode {
-		n = n.Alias
-	}
-	if depth > limits.Nesting {
-		return errTooDeep
-	}
-	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
-		var key any
-		if k := n.Content[i]; k.Kind == yaml.ScalarNode && k.ShortTag() != "!!str" && k.ShortTag() != "!!merge" && k.Decode(&key) == nil {
-			return keyError(key)
-		}
-	}
-	for i, child := range n.Content {
-		if outermost || n.Kind == yaml.MappingNode && i%2 == 0 {
-			continue
-		}
-		if err := TextKeys(child, false, depth+1); err != nil {
-			return err
-		}
-	}
-	return nil
 }

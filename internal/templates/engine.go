@@ -74,9 +74,6 @@ type rendering struct {
 	steps     steps
 	elements  int
 	rewritten map[*parse.Tree]bool
-	out       *boundedWriter // output of the outermost template
-	// log lists the files that the template read, each with the number of bytes that it had written
-	// before; blocked lists the files that it could not read.
-	log     []ReadAt
+	// blocked lists the files that the template could not read, and the commands that are not run.
 	blocked []located.Unknown
 }

@@ -21,19 +21,17 @@ func LineOf(err error) int {
 	return 1
 }
 
-// helmfilesNames maps the Go types in error messages to helmfile's.
-var helmfilesNames = strings.NewReplacer("templates.StateData", "*state.EnvironmentTemplateData",
-	"templates.ReleaseData", "state.releaseTemplateData", "templates.ReleaseInfo", "state.releaseTemplateDataRelease",
-	"templates.EnvironmentData", "environment.Environment")
-
-// Reason returns why a template fails, in helmfile's words and without secrets.
+// Reason returns why a template fails, without secrets.
 func Reason(err error) string {
 	// An exceeded limit of this evaluation is clearer without the place in the template.
 	var limit Exceeded
 	if errors.As(err, &limit) {
 		return limit.Error()
 	}
-	return located.Shorten(withoutSecrets(helmfilesNames.Replace(err.Error())))
+	if _, because, undecided := strings.Cut(err.Error(), ErrUndecided.Error()); undecided {
+		return located.Shorten(ErrUndecided.Error() + because)
+	}
+	return located.Shorten(withoutSecrets(err.Error()))
 }
 
 // Exceeded is an error about a limit of this evaluation, which the real tool may not have.

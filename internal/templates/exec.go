@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -14,8 +13,7 @@ import (
 )
 
 // exec evaluates, without running them, the commands with which real helmfiles read a file of the
-// repository: yq with a path, cat, envsubst, and a shell with a pipeline of these. Every other
-// command is unresolved.
+// repository: yq with a path, and cat. Every other command is unresolved.
 func (r *rendering) exec(command string, args []any, inputs ...string) (any, error) {
 	words := []string{command}
 	for i, a := range args {
@@ -28,6 +26,7 @@ func (r *rendering) exec(command string, args []any, inputs ...string) (any, err
 	out, err := r.command(words, strings.Join(inputs, ""))
 	var unknown *UnknownError
 	if errors.As(err, &unknown) {
+		r.blocked = append(r.blocked, unknown.Mark)
 		return r.Mark(unknown.Mark), nil
 	}
 	return out, err
@@ -43,20 +42,6 @@ func (r *rendering) command(words []string, input string) (string, error) {
 		return r.yq(words[1:], input)
 	case "cat":
 		return r.cat(words[1:], input)
-	case "envsubst":
-		if len(words) > 1 {
-			return "", notRun(words[0] + " " + words[1])
-		}
-		return r.expanded(input), nil
-	case "bash", "sh":
-		if len(words) != 3 || !slices.Contains([]string{"-c", "-ec", "-euc"}, words[1]) {
-			return "", notRun(words[0])
-		}
-		return r.script(words[2], input)
-	case "echo", "printf":
-		if words[0] == "echo" && !slices.ContainsFunc(words[1:], func(w string) bool { return strings.HasPrefix(w, "-") }) {
-			return strings.Join(words[1:], " ") + "\n", nil
-		}
 	}
 	return "", notRun(words[0])
 }
@@ -101,66 +86,6 @@ func (r *rendering) expanded(text string) string {
 		}
 		return r.Mark(environmentMark(name, name))
 	})
-}
-
-// script evaluates a shell pipeline that consists only of words, quotes and pipes.
-func (r *rendering) script(source, input string) (string, error) {
-	pipeline, ok := shellWords(source)
-	if !ok || len(pipeline) > 10 {
-		return "", notRun("bash -c …")
-	}
-	for _, words := range pipeline {
-		if words[0] == "bash" || words[0] == "sh" {
-			return "", notRun("bash -c …")
-		}
-		out, err := r.command(words, input)
-		if err != nil {
-			return "", err
-		}
-		input = out
-	}
-	return input, nil
-}
-
-// shellWords splits a pipeline into the words of its commands. It returns false for any shell
-// syntax other than quotes.
-func shellWords(source string) (pipeline [][]string, ok bool) {
-	var words []string
-	var word strings.Builder
-	inWord, quote := false, rune(0)
-	end := func() {
-		if inWord {
-			words, inWord = append(words, word.String()), false
-			word.Reset()
-		}
-	}
-	for _, c := range strings.TrimSpace(source) {
-		switch {
-		case quote != 0 && c == quote:
-			quote = 0
-		case quote == '\'':
-			word.WriteRune(c)
-		case quote == '"' && strings.ContainsRune("$`\\", c), quote == 0 && strings.ContainsRune("$`\\;&<>(){}*?[]#~!\n", c):
-			return nil, false
-		case quote == '"':
-			word.WriteRune(c)
-		case c == '\'' || c == '"':
-			quote, inWord = c, true
-		case c == '|':
-			end()
-			if len(words) == 0 {
-				return nil, false
-			}
-			pipeline, words = append(pipeline, words), nil
-		case c == ' ' || c == '\t':
-			end()
-		default:
-			inWord = true
-			word.WriteRune(c)
-		}
-	}
-	end()
-	return append(pipeline, words), quote == 0 && len(words) > 0
 }
 
 // yqOptions are the options of a yq command.

@@ -150,7 +150,6 @@ func (e *Engine) Read(p string) ([]byte, located.Unknown) {
 	switch {
 	case err == nil:
 		e.Reads[p] = true
-		e.rendering.noteRead(p)
 		return data, located.Unknown{}
 	case errors.Is(err, fs.ErrNotExist):
 		e.Reads[p] = false

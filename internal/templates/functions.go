@@ -3,15 +3,12 @@ package templates
 import (
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"strconv"
-	"strings"
 	"text/template"
 
 	"github.com/Masterminds/sprig/v3"
 
-	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/located"
 )
 
@@ -36,66 +33,11 @@ var pureFunctions = []string{
 	"untitle", "upper", "urlJoin", "urlParse", "values",
 }
 
-// freeFunctions are the functions of sprig that create results far larger than their arguments step by
-// step: their time and memory are measured.
+// freeFunctions are the functions of sprig that create results far larger than their arguments: at once, which is counted
+// before ([count.Created]), or step by step, so that their time and memory are measured.
 var freeFunctions = []string{
-	"mustUniq", "mustWithout", "regexFind", "regexFindAll", "regexMatch", "regexReplaceAll", "regexReplaceAllLiteral", "regexSplit",
-	"uniq", "without", "wrap",
-}
-
-// sizes return the sizes of the results of sprig's other functions, in bytes or items: these functions
-// allocate a lot of memory at once, possibly more than is available.
-var sizes = map[string]func(args []reflect.Value) int64{
-	"repeat": func(args []reflect.Value) int64 { return times(args[0].Int(), int64(args[1].Len())) },
-	"indent": indented, "nindent": indented,
-	"until":     func(args []reflect.Value) int64 { return max(args[0].Int(), -args[0].Int()) },
-	"untilStep": counted, "replace": replaced, "join": joined,
-	// The number of lines is at most twice the text's length divided by the width.
-	"wrapWith": func(args []reflect.Value) int64 {
-		return times(2*int64(args[2].Len())/max(args[0].Int(), 1)+1, int64(args[1].Len()))
-	},
-}
-
-func counted(args []reflect.Value) int64 {
-	if args[2].Int() == 0 {
-		return 0
-	}
-	return (args[1].Int() - args[0].Int()) / args[2].Int()
-}
-
-// times returns number × size. It avoids overflows by capping number.
-func times(number, size int64) int64 { return min(max(number, 0), limits.TemplateOutput+1) * size }
-
-func indented(args []reflect.Value) int64 {
-	text := args[1].String()
-	return times(args[0].Int(), int64(1+strings.Count(text, "\n"))) + int64(len(text))
-}
-
-func replaced(args []reflect.Value) int64 {
-	old, replacement, text := args[0].String(), args[1].String(), args[2].String()
-	return int64(len(text)) + times(int64(len(replacement)-len(old)), int64(strings.Count(text, old)))
-}
-
-// joined returns the number of items in a list that are converted to strings.
-func joined(args []reflect.Value) int64 {
-	list := args[1]
-	for list.Kind() == reflect.Interface {
-		list = list.Elem()
-	}
-	if list.Kind() != reflect.Slice {
-		return 0
-	}
-	n := int64(0)
-	for i := range list.Len() {
-		item := list.Index(i)
-		if item.Kind() == reflect.Interface {
-			item = item.Elem()
-		}
-		if item.Kind() == reflect.String {
-			n += int64(item.Len() + args[0].Len())
-		}
-	}
-	return n
+	"indent", "join", "mustUniq", "mustWithout", "nindent", "regexFind", "regexFindAll", "regexMatch", "regexReplaceAll",
+	"regexReplaceAllLiteral", "regexSplit", "repeat", "replace", "uniq", "until", "untilStep", "without", "wrap", "wrapWith",
 }
 
 // bind returns the functions of helmfile's templates by name.
@@ -105,8 +47,10 @@ func (r *rendering) bind() template.FuncMap {
 	for name := range all {
 		out[name] = r.refused(name)
 	}
-	for _, name := range slices.Concat(pureFunctions, freeFunctions, slices.Collect(maps.Keys(sizes))) {
-		out[name] = r.guard(name, all[name])
+	for name, f := range all {
+		if slices.Contains(pureFunctions, name) || slices.Contains(freeFunctions, name) {
+			out[name] = r.guard(name, f)
+		}
 	}
 	out["sprigGet"] = r.guard("get", all["get"])
 	for _, name := range []string{"envExec", "fetchSecretValue", "expandSecretRefs"} {
@@ -149,32 +93,29 @@ func (r *rendering) helmfileFunctions() template.FuncMap {
 // builtins returns the functions of the template package, guarded in the same way, and the
 // functions that rewrite adds.
 func (r *rendering) builtins() template.FuncMap {
-	return template.FuncMap{
+	all := template.FuncMap{
 		"printf":          r.guard("printf", r.formatted),
 		"print":           r.guard("print", fmt.Sprint),
 		"println":         r.guard("println", fmt.Sprintln),
 		"html":            r.guard("html", template.HTMLEscaper),
 		"js":              r.guard("js", template.JSEscaper),
 		"urlquery":        r.guard("urlquery", template.URLQueryEscaper),
-		"len":             r.guard("len", lengthOf),
-		"index":           r.guard("index", index),
 		"eq":              r.guard("eq", r.equalAny),
 		"ne":              r.guard("ne", r.unequal),
-		"lt":              r.guard("lt", func(a, b any) (bool, error) { c, err := order(a, b); return c < 0, err }),
-		"le":              r.guard("le", func(a, b any) (bool, error) { c, err := order(a, b); return c <= 0, err }),
-		"gt":              r.guard("gt", func(a, b any) (bool, error) { c, err := order(a, b); return c > 0, err }),
-		"ge":              r.guard("ge", func(a, b any) (bool, error) { c, err := order(a, b); return c >= 0, err }),
 		"not":             r.not,
 		"call":            r.refused("call"),
 		conditionFunction: r.condition,
-		eitherFunction:    r.either,
 		loopFunction: func(v any) (any, error) {
-			if m, bad := r.unknownOf(v); bad {
-				return nil, fmt.Errorf("%w: %s", ErrUndecided, m.Reason)
+			if _, err := r.condition(v); err != nil {
+				return nil, err
 			}
 			return v, r.steps.add(iterations(v))
 		},
 	}
+	for _, name := range []string{"len", "index", "lt", "le", "gt", "ge"} {
+		all[name] = r.guard(name, builtin(name))
+	}
+	return all
 }
 
 // refused returns a function that is not evaluated: its result is a mark.

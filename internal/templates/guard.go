@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fleetwright/fleetwright/internal/count"
 	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/located"
 )
@@ -39,10 +40,10 @@ func (r *rendering) guard(name string, f any) any {
 		}
 		for _, a := range args {
 			if m, bad := r.markIn(name, a); bad {
-				return result(r.derived(m, name, interfaces(args)...), nil)
+				return result(r.derived(m), nil)
 			}
 		}
-		if size := sizes[name]; size != nil && size(args) > limits.TemplateOutput {
+		if count.Created(name, args) > limits.TemplateOutput {
 			return result(nil, errTooLarge)
 		}
 		v, err := invoke(fn, withoutCycle(name, args))
@@ -56,36 +57,8 @@ func (r *rendering) guard(name string, f any) any {
 		case ok && strings.Contains(text, `\ue0f7`):
 			v = unescapedMarks.Replace(text)
 		}
-		return result(r.changed(name, v, args), nil)
+		return result(v, nil)
 	}).Interface()
-}
-
-// changers are the carriers that change the value of a mark in a string.
-var changers = []string{"trim", "trimSuffix", "trimPrefix", "indent", "nindent", "replace", "regexReplaceAll",
-	"regexReplaceAllLiteral", "quote", "squote", "upper", "lower"}
-
-// changed replaces the marks in the result of a changer with marks of their own: their values have changed.
-func (r *rendering) changed(name string, v any, args []reflect.Value) any {
-	text, ok := v.(string)
-	if !ok || !strings.Contains(text, MarkOpen) || !slices.Contains(changers, name) {
-		return v
-	}
-	var others []any // the arguments that determine the change
-	for _, a := range args[:len(args)-1] {
-		others = append(others, a.Interface())
-	}
-	return anyMark.ReplaceAllStringFunc(text, func(s string) string {
-		m, _ := r.Marked(s)
-		return r.derived(m, name, others...)
-	})
-}
-
-func interfaces(args []reflect.Value) []any {
-	out := make([]any, 0, len(args))
-	for _, a := range args {
-		out = append(out, a.Interface())
-	}
-	return out
 }
 
 // mutators are the functions that put values into a map of the template, with the position of the

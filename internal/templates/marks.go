@@ -1,7 +1,6 @@
 package templates
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"regexp"
 	"slices"
@@ -94,16 +93,9 @@ func hasMark(v any) bool {
 	return ok && strings.Contains(s, MarkOpen)
 }
 
-// negated returns the opposite of an unknown condition.
-func negated(m located.Unknown) located.Unknown {
-	m.Negated = !m.Negated
-	return m
-}
-
 // derived returns the mark for the result of a function on an unknown value: a different value, with the same reason.
-func (e *Engine) derived(m located.Unknown, function string, args ...any) string {
-	m.Variable, m.Negated = "", false
-	m.Expression = fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf([]byte(function+" "+m.Expression), "%#v", args)))
+func (e *Engine) derived(m located.Unknown) string {
+	m.Variable = ""
 	return e.Mark(m)
 }
 

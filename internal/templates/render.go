@@ -19,7 +19,7 @@ func (e *Engine) Render(dir, text string, data any) (string, error) {
 	if !strings.Contains(text, r.left) {
 		return text, nil
 	}
-	r.dir, r.root, r.depth, r.steps, r.elements, r.rewritten, r.out, r.log, r.blocked = dir, nil, 0, 0, 0, map[*parse.Tree]bool{}, nil, nil, nil
+	r.dir, r.root, r.depth, r.steps, r.elements, r.rewritten, r.blocked = dir, nil, 0, 0, 0, map[*parse.Tree]bool{}, nil
 	seen := e.seen
 	out, err := r.run(text, data)
 	e.Exceed(err)
@@ -40,22 +40,6 @@ func (e *Engine) Exceed(err error) {
 	}
 	if errors.As(err, &limit) {
 		bounds.Refuse(e.Unit, limit.Error())
-	}
-}
-
-// ReadAt is a file that a template read, with the number of bytes that it had written before.
-type ReadAt struct {
-	Path  string
-	After int
-}
-
-// LastReads returns the files that the last template read.
-func (e *Engine) LastReads() []ReadAt { return e.rendering.log }
-
-// noteRead records a file that the current template reads.
-func (r *rendering) noteRead(p string) {
-	if r.out != nil {
-		r.log = append(r.log, ReadAt{p, r.out.text.Len()})
 	}
 }
 
@@ -141,9 +125,6 @@ func (r *rendering) execute(t *template.Template, data any) (string, error) {
 		return "", err
 	}
 	out := &boundedWriter{left: limits.TemplateOutput}
-	if r.out == nil {
-		r.out = out
-	}
 	err := t.Execute(out, data)
 	return out.text.String(), err
 }

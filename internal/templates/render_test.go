@@ -60,7 +60,7 @@ func TestRenderMarks(t *testing.T) {
 	for _, test := range []struct{ text, reason, missing string }{
 		{`{{ requiredEnv "DOMAIN" }}`, `requiredEnv "DOMAIN"`, ""},
 		{`{{ env "DOMAIN" | default "x" | upper }}`, `env "DOMAIN"`, ""},
-		{`{{ exec "sh" (list "-c" "touch x; rm y") }}`, `exec "bash -c …"`, ""},
+		{`{{ exec "sh" (list "-c" "touch x; rm y") }}`, `exec "sh"`, ""},
 		{`{{ readFile "../../../../etc/passwd" }}`, "outside of the repository", ""},
 		{`{{ readFile "/etc/passwd" | fromYaml | toYaml }}`, "not in the repository", ""},
 		{`{{ readFile "no.yaml" | fromYaml | get "a.b" }}`, "b/no.yaml does not exist", "b/no.yaml"},
@@ -136,7 +136,6 @@ func FuzzRender(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		render := func() (string, error) {
 			e := New(t.Context(), memory{"a": "spec: {values: {x: 1}}"})
-			e.LimitCalls(200)
 			return e.Render(".", text, map[string]any{})
 		}
 		first, err := render()

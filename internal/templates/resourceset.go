@@ -37,8 +37,8 @@ func NewForResourceSets(ctx context.Context) *Engine {
 		known[name] = r.guard("toYaml", marshalled)
 	}
 	r.functions = template.FuncMap{conditionFunction: known[conditionFunction],
-		eitherFunction: known[eitherFunction], loopFunction: known[loopFunction],
-		"inputs": func() any { return r.inputs }}
+		loopFunction: known[loopFunction],
+		"inputs":     func() any { return r.inputs }}
 	for _, name := range strings.Fields(setFunctions) {
 		if f, ok := known[name]; ok {
 			r.functions[name] = f

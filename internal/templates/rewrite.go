@@ -8,9 +8,9 @@ import (
 
 // Names of the functions that rewrite adds to a template. A template could call
 // them itself, which does no harm.
-const conditionFunction, eitherFunction, loopFunction = "_condition", "_either", "_loop"
+const conditionFunction, loopFunction = "_condition", "_loop"
 
-// rewrite makes every condition decide or refuse a mark, so that no branch is guessed.
+// rewrite makes every condition refuse a mark, so that no branch is guessed.
 func rewrite(list *parse.ListNode) {
 	if list == nil {
 		return
@@ -31,9 +31,8 @@ func rewrite(list *parse.ListNode) {
 	}
 }
 
-// rewritePipe makes every "and" and "or" decide a mark in an operand before the last, because
-// a mark is true to the template although the value may not be. If it cannot be decided, "and" is refused,
-// and the result of "or" is a mark.
+// rewritePipe makes every "and" refuse a mark in an operand before the last, because a mark is true to the template although
+// the value may not be.
 func rewritePipe(pipe *parse.PipeNode) {
 	if pipe == nil {
 		return
@@ -43,12 +42,10 @@ func rewritePipe(pipe *parse.PipeNode) {
 			if inner, ok := arg.(*parse.PipeNode); ok {
 				rewritePipe(inner)
 			}
-			id, ok := c.Args[0].(*parse.IdentifierNode)
-			function := map[string]string{"and": conditionFunction, "or": eitherFunction}
-			if ok && function[id.Ident] != "" && i > 0 && i < len(c.Args)-1 {
+			if id, ok := c.Args[0].(*parse.IdentifierNode); ok && id.Ident == "and" && i > 0 && i < len(c.Args)-1 {
 				decided := &parse.CommandNode{NodeType: parse.NodeCommand, Pos: c.Pos, Args: []parse.Node{arg}}
 				c.Args[i] = &parse.PipeNode{NodeType: parse.NodePipe, Pos: c.Pos, Line: pipe.Line,
-					Cmds: []*parse.CommandNode{decided, command(c.Pos, function[id.Ident])}}
+					Cmds: []*parse.CommandNode{decided, command(c.Pos, conditionFunction)}}
 			}
 		}
 	}

@@ -11,10 +11,9 @@ var Refused = rule.Rule{
 	ID:       bootstrap.RuleRefused,
 	Title:    "helmfile refuses the bootstrap",
 	Severity: finding.Error,
-	Why: `If helmfile refuses a file, it installs nothing of it, and no new cluster can be built. helmfile decodes fields
-strictly, fails on a key that a map in a template does not have, and requires each release to be unique. The
-message quotes helmfile 1.8. A chart whose repository is a typo of a repository that the file names is reported,
-too.
+	Why: `If helmfile refuses a file, it installs nothing of it, and no new cluster can be built. helmfile 1.8 does not
+know the field, or the field has another form; a template reads a key that a map does not have; a release is
+defined twice. A chart whose repository is a typo of a repository that the file names is reported, too.
 
 If the result depends on an environment variable, a command or an encrypted file, the bootstrap may work where
 it is run: it is unresolved. A missing file that a template reads is reported by bootstrap-template-path, if the

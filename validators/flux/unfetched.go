@@ -27,7 +27,7 @@ func adding(gaps []builds.Gap) []builds.Gap {
 
 // cannotContain reports whether an object certainly is not in the parts of a Kustomization that were not fetched.
 func (w *world) cannotContain(k *reconcile.Kustomization, id reconcile.Identity) bool {
-	if k.Failure != nil || k.Skipped {
+	if k.Failure != nil {
 		return false
 	}
 	for _, g := range k.Gaps {

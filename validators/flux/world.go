@@ -323,7 +323,7 @@ func (w *world) ownDoubt(id reconcile.Identity, slip func() bool) string {
 // unknown part either.
 func mayContain(k *reconcile.Kustomization, id reconcile.Identity, slip func() bool) bool {
 	open := true
-	if (len(k.Gaps) == 0 || k.Astray()) && !k.Skipped {
+	if len(k.Gaps) == 0 || k.Astray() {
 		reach := k.Reach()
 		if reach.Holds(id) {
 			return true

@@ -225,7 +225,7 @@ func (s *Shared) applied(cluster string) (clusters, builds, objects int) {
 	}
 	for _, c := range chosen(s.fleet, cluster) {
 		for _, k := range c.Kustomizations {
-			if k.Repo != nil && k.Failure == nil && !k.Unbuilt && !k.Skipped {
+			if k.Repo != nil && k.Failure == nil && !k.Unbuilt {
 				builds++
 				objects += len(k.Objects)
 			}
