@@ -87,8 +87,8 @@ const (
 	Repetitions    = 1_000_000
 	Elements       = 20_000_000
 
-	Helmfiles      = 200
-	Inherited      = 20_000
+	Helmfiles = 200
+	Inherited = 20_000
 )
 
 // What is searched for secrets, and what a report contains.

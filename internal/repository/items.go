@@ -98,7 +98,9 @@ func FromPlaced(items []Item, opts Options) (*Repository, error) {
 
 // CheckItems returns the index of the first item whose aliases contain themselves, or that exceeds a limit of a repository's
 // documents, alone or together with those before it, and the error. No code may read such an item.
-func CheckItems(items []*kyaml.RNode) (int, *Error) { return checkItems(items, Limits{}.withDefaults()) }
+func CheckItems(items []*kyaml.RNode) (int, *Error) {
+	return checkItems(items, Limits{}.withDefaults())
+}
 
 func checkItems(items []*kyaml.RNode, most Limits) (int, *Error) {
 	var total expanded
