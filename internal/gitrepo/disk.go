@@ -90,32 +90,6 @@ func (d disk) halves(w io.Writer, path string, data []byte) error {
 	return err
 }
 
-// rewrite replaces the content of a file in place: only for lock files, which no process reads.
-func (d disk) rewrite(path string, data []byte) (err error) {
-	d.at("rewrite", path)
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_TRUNC, 0)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	if err := d.halves(f, path, data); err != nil {
-		return err
-	}
-	return f.Sync()
-}
-
-// appendTo appends data to a file in one write. It creates the file if it is missing.
-func (d disk) appendTo(path string, data []byte) (err error) {
-	d.at("append", path)
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666|d.fileBits)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	_, err = f.Write(data)
-	return err
-}
-
 func (d disk) link(from, to string) error {
 	d.at("link", to)
 	return os.Link(from, to)

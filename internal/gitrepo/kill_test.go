@@ -196,13 +196,15 @@ func TestKilledAtEveryStep(t *testing.T) {
 	for name, c := range map[string]struct {
 		dir  func(*testing.T) string
 		what string
+		// follows is set if steps come after the one that decides.
+		follows bool
 	}{
-		"checked out": {killable, "main"},
-		"unborn":      {func(t *testing.T) string { return normal(t, nil) }, "main"},
-		"bare":        {empty, "main"},
-		"orphan":      {killable, "tenant/x"},
-		"packed":      {empty, "main:many"},
-		"pushed":      {pushable, "main:push"},
+		"checked out": {killable, "main", true},
+		"unborn":      {func(t *testing.T) string { return normal(t, nil) }, "main", true},
+		"bare":        {empty, "main", true},
+		"orphan":      {killable, "tenant/x", false},
+		"packed":      {empty, "main:many", true},
+		"pushed":      {pushable, "main:push", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -225,7 +227,7 @@ func TestKilledAtEveryStep(t *testing.T) {
 				dir := copied(t, origin)
 				where, killed := kill(t, dir, c.what, step)
 				if !killed {
-					if step < 15 || olds == 0 || news == 0 {
+					if step < 15 || olds == 0 || news == 0 && c.follows && stride == 1 {
 						t.Errorf("only %d steps, %d back, %d forward", step-1, olds, news)
 					}
 					t.Logf("%d steps: %d back, %d forward", step-1, olds, news)
