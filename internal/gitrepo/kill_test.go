@@ -345,12 +345,43 @@ func TestEditedAfterKill(t *testing.T) {
 	}
 }
 
+// TestGitKilled: git itself is killed while it updates the work tree, and the next command completes the commit.
+func TestGitKilled(t *testing.T) {
+	dir, env := filtering(t, map[string]string{".gitattributes": "*.up filter=up\n", "a": "1", "d/z": "1"})
+	if _, err := open(t, dir, "main", Options{Env: env}).Commit(t.Context(), puts(map[string]string{"b.up": "b\n"}), opts("x")); err != nil {
+		t.Fatal(err)
+	}
+	home := env("HOME")
+	kill := "for f in " + home + "/1 " + home + "/2; do if test -e $f; then rm $f; kill -9 $PPID; exit 1; fi; done; tr A-Z a-z"
+	write(t, home, map[string]string{"1": "", "2": "", ".gitconfig": "[filter \"up\"]\n\tclean = tr a-z A-Z\n\tsmudge = \"" + kill + "\"\n\trequired\n"})
+	b, err := Open(t.Context(), dir, "main", Options{Env: env})
+	if err != nil {
+		t.Fatal(err)
+	}
+	changes := map[string]string{"a": "2", "b.up": "new\n", "c.up": "new\n", "d/z": "2"}
+	if _, err := b.Commit(t.Context(), puts(changes), opts("x")); err == nil || !strings.Contains(err.Error(), "the next run completes it") {
+		t.Fatalf("got %v", err)
+	}
+	b = open(t, dir, "main", Options{Env: env})
+	for name, want := range changes {
+		data, err := os.ReadFile(filepath.Join(dir, name))
+		committed, err2 := b.ReadFile(name)
+		if string(data) != want || string(committed) != want || err != nil || err2 != nil {
+			t.Errorf("%s is %q, and %q in the commit: %v, %v", name, data, committed, err, err2)
+		}
+	}
+	if out := asUser(t, env, dir, "status", "--porcelain"); out != "" {
+		t.Errorf("status: %s", out)
+	}
+	sound(t, dir)
+}
+
 // A journal in a repository from a stranger names no files outside of it.
 func TestStrangeJournal(t *testing.T) {
 	for _, journal := range []string{
-		`{`, `{"version":1}`,
-		`{"version":1,"ref":"refs/heads/../../x","new":"0123456789012345678901234567890123456789","name":"a","email":"b"}`,
-		`{"version":1,"ref":"refs/heads/main","tracking":"HEAD","new":"0123456789012345678901234567890123456789","name":"a","email":"b"}`,
+		`{`, `{"version":2}`, `{"version":1,"ref":"refs/heads/main","new":"0123456789012345678901234567890123456789"}`,
+		`{"version":2,"ref":"refs/heads/../../x","new":"0123456789012345678901234567890123456789"}`,
+		`{"version":2,"ref":"refs/heads/main","new":"../../../index"}`,
 	} {
 		dir := normal(t, map[string]string{"a": "1"})
 		write(t, filepath.Join(dir, ".git", stageDir), map[string]string{"journal": journal})
