@@ -56,15 +56,15 @@ func (d disk) share(dir string) error {
 }
 
 // write creates a file with the given content, in two steps, so that a test can end the process between them.
-func (d disk) write(path string, perm fs.FileMode, data []byte) (err error) {
+func (d disk) write(path string, data []byte) (err error) {
 	d.at("create", path)
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	if d.fileBits != 0 {
-		if err := f.Chmod(perm | d.fileBits); err != nil {
+		if err := f.Chmod(0o666 | d.fileBits); err != nil {
 			return err
 		}
 	}

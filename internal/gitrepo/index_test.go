@@ -25,7 +25,7 @@ func FuzzDecodeIndex(f *testing.F) {
 		}
 		f.Add(data)
 	}
-	f.Fuzz(func(t *testing.T, data []byte) {
+	f.Fuzz(func(_ *testing.T, data []byte) {
 		if entries, err := decodeIndex(data); err == nil {
 			nextTree(entries, 0)
 		}

@@ -54,10 +54,10 @@ func (t *transaction) begin(lock string) error {
 	if err := t.disk.mkdirs(t.stage("")); err != nil {
 		return err
 	}
-	if err := t.disk.write(t.stage("lock"), 0o666, []byte(lock)); err != nil {
+	if err := t.disk.write(t.stage("lock"), []byte(lock)); err != nil {
 		return err
 	}
-	if err := t.disk.write(t.stage("journal.new"), 0o666, append(data, '\n')); err != nil {
+	if err := t.disk.write(t.stage("journal.new"), append(data, '\n')); err != nil {
 		return err
 	}
 	return t.disk.rename(t.stage("journal.new"), t.stage("journal"))

@@ -376,6 +376,49 @@ func TestGitKilled(t *testing.T) {
 	sound(t, dir)
 }
 
+// TestGitOutlives kills a commit while its git updates the work tree: the next command waits until that git has ended.
+func TestGitOutlives(t *testing.T) {
+	dir, pipes := normal(t, map[string]string{".gitattributes": "a filter=wait\n", "a": "1", "b": "1"}), tempDir(t)
+	for _, name := range []string{"ready", "go"} {
+		if out, err := exec.Command("mkfifo", filepath.Join(pipes, name)).CombinedOutput(); err != nil {
+			t.Fatalf("%v %s", err, out)
+		}
+	}
+	git(t, dir, "config", "filter.wait.clean", "cat")
+	git(t, dir, "config", "filter.wait.smudge", "echo > "+pipes+"/ready; cat "+pipes+"/go > /dev/null; cat")
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(gitEnv(), victimDir+"="+dir, victimStep+"=0", victimWhat+"=main")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.ReadFile(filepath.Join(pipes, "ready")); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // it was killed
+	next := make(chan error)
+	go func() {
+		b, err := Open(context.WithoutCancel(t.Context()), dir, "main", Options{})
+		if err == nil {
+			err = b.Close()
+		}
+		next <- err
+	}()
+	if err := os.WriteFile(filepath.Join(pipes, "go"), nil, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-next; err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(filepath.Join(dir, "a")); err != nil || string(got) != "2222" {
+		t.Errorf("a is %q: %v", got, err)
+	}
+	clean(t, dir)
+	sound(t, dir)
+}
+
 // A journal in a repository from a stranger names no files outside of it.
 func TestStrangeJournal(t *testing.T) {
 	for _, journal := range []string{

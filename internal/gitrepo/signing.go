@@ -35,7 +35,7 @@ func (b *Branch) sign(ctx context.Context, c *object.Commit) (string, error) {
 	for _, parent := range c.ParentHashes {
 		args = append(args, "-p", parent.String())
 	}
-	git = git.with("GIT_DIR="+b.layout.git).with(identities("AUTHOR", Signature(c.Author))...).with(identities("COMMITTER", Signature(c.Committer))...)
+	git = git.with("GIT_DIR=" + b.layout.git).with(identities("AUTHOR", Signature(c.Author))...).with(identities("COMMITTER", Signature(c.Committer))...)
 	hash, err := git.run(ctx, c.Message, args...)
 	if err != nil {
 		return "", &Advice{

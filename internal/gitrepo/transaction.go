@@ -171,7 +171,7 @@ func (t *transaction) moveRefs(ctx context.Context) error {
 	_, err := git.run(ctx, moved+tracked, "update-ref", "-m", t.message, "--stdin")
 	if err != nil && tracked != "" {
 		if moved == "" {
-			return nil //nolint:nilerr // the next fetch moves it
+			return nil // the next fetch moves it
 		}
 		_, err = git.run(ctx, moved, "update-ref", "-m", t.message, "--stdin")
 	}
@@ -292,7 +292,7 @@ func (t *transaction) copyIndex(from, name string) (program, error) {
 	}
 	data, err := readBounded(from, maxIndex)
 	if err == nil {
-		err = t.disk.write(t.stage(name), 0o666, data)
+		err = t.disk.write(t.stage(name), data)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
@@ -348,7 +348,7 @@ func (t *transaction) lock(path string) error {
 	if err != nil && !errors.Is(err, fs.ErrExist) { // a file system without hard links
 		var content []byte
 		if content, err = os.ReadFile(t.stage("lock")); err == nil {
-			err = t.disk.write(path, 0o666, content)
+			err = t.disk.write(path, content)
 		}
 	}
 	if errors.Is(err, fs.ErrExist) {

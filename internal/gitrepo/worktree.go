@@ -124,7 +124,7 @@ func (c *checkout) states(ctx context.Context) ([]state, error) {
 		}
 		now, dirty := c.indexed(d)
 		switch known := now.is(d.old) || now.is(d.new); {
-		case !known && !(now == nil && (d.old == nil || d.new == nil)):
+		case !known && (now != nil || d.old != nil && d.new != nil):
 			all[i] = staged
 		case !free:
 			all[i] = blocked

@@ -37,7 +37,7 @@ func (e *editor) writeObjects(d disk, common string) error {
 			return err
 		}
 		d.at("write", hash.String())
-		if _, err := e.store.Storage.SetEncodedObject(o); err != nil {
+		if _, err := e.store.SetEncodedObject(o); err != nil {
 			return err
 		}
 		if err := d.settle(filepath.Join(common, looseFile(hash))); err != nil {
