@@ -227,7 +227,7 @@ func TestKilledAtEveryStep(t *testing.T) {
 				dir := copied(t, origin)
 				where, killed := kill(t, dir, c.what, step)
 				if !killed {
-					if step < 15 || olds == 0 || news == 0 && c.follows && stride == 1 {
+					if step < 12 || olds == 0 || news == 0 && c.follows && stride == 1 {
 						t.Errorf("only %d steps, %d back, %d forward", step-1, olds, news)
 					}
 					t.Logf("%d steps: %d back, %d forward", step-1, olds, news)
