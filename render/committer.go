@@ -118,15 +118,11 @@ func (c *committer) plan(ctx context.Context, j *commitJob) error {
 	if j.Result, err = j.branch.Commit(ctx, j.changes, check); err != nil {
 		return c.unrendered(j, err)
 	}
-	return c.signed(j)
-}
-
-// signed returns an error if git is configured to sign the commit, unless the user wants unsigned commits.
-func (c *committer) signed(j *commitJob) error {
 	if c.options.Unsigned || !j.Result.Changed {
 		return nil
 	}
-	return gitrepo.CheckSigning(c.options.Env, cmp.Or(j.branch.WorkTree(), c.source.Root), c.options.Push || j.branch.Remote())
+	j.options.Sign, err = gitrepo.Signs(c.options.Env, cmp.Or(j.branch.WorkTree(), c.source.Root), c.options.Push || j.branch.Remote())
+	return err
 }
 
 // unrendered adds a hint to an error about uncommitted changes if the work tree contains an earlier render: its

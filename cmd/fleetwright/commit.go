@@ -39,10 +39,10 @@ pushed.
 The platform's commit includes the specification. If the repository contains a
 different specification, the commit is refused.
 
-Commits are not signed, git filters do not run, and repositories of other users are not
-written to. The commit is therefore refused if git's configuration asks for signatures,
-if attributes give a path a filter (Git LFS) or another encoding, or if the repository
-belongs to another user and safe.directory does not name it.
+In a work tree, git on PATH does what it does for its own commits: it signs them if its
+configuration asks for it, runs filters (Git LFS), and refuses repositories of other users.
+Hooks do not run. A branch that is not checked out has no files for a filter: the commit is
+refused if its attributes give a path a filter or another encoding.
 
 The author comes from --author, from GIT_AUTHOR_NAME and GIT_AUTHOR_EMAIL, or from
 git's configuration.`,
@@ -65,7 +65,7 @@ git's configuration.`,
 	c.Flags().BoolVar(&o.Push, "push", false, "push to the repositories' remotes, and tenants to their own URLs; a rejected push is retried once")
 	c.Flags().BoolVar(&o.DryRun, "dry-run", false, "check everything and print what would be committed; write nothing")
 	c.Flags().StringVar(&o.Author, "author", "", "the author, as `\"Name <name@example.com>\"`")
-	c.Flags().BoolVar(&o.Unsigned, "no-gpg-sign", false, "commit and push without a signature even if git's configuration asks for one; otherwise such a commit is refused")
+	c.Flags().BoolVar(&o.Unsigned, "no-gpg-sign", false, "commit and push without a signature even if git's configuration asks for one")
 	c.Flags().StringVar(&o.Message, "message", "", "the first line of each commit's message")
 	formatFlag(c, &format)
 	return c

@@ -48,7 +48,7 @@ func commandCases() []commandCase {
 		{line: "validate --format github", cases: []string{"a release of a forged name", "bytes that are no text"}},
 		{line: "validate --format gitlab", cases: []string{"a release of a forged name", "bytes that are no text"}},
 		{line: "render --check", cases: []string{"pipes, sockets and devices", "deep folders"}},
-		{line: dryRun, cases: append([]string{"pipes, sockets and devices", "deep folders"}, gitCases()...)},
+		{line: dryRun, cases: []string{"pipes, sockets and devices", "deep folders"}},
 		{line: "bootstrap plan", cases: bootstraps},
 		{line: "bootstrap verify", cases: bootstraps},
 		{line: "bootstrap values flux-system/a", cases: bootstraps},
@@ -65,11 +65,6 @@ func commandCases() []commandCase {
 		{line: "validate --fix", cases: []string{"misspelt fields", "many findings", "bytes that are no text"}, writes: true},
 		{line: "secrets encrypt", cases: append(rules, "many secret settings"), writes: true},
 	}
-}
-
-// gitCases are those of Git's own files.
-func gitCases() []string {
-	return []string{"git: a huge commit", "git: a huge tree", "git: a delta in a repository that it borrows from", "a pipe as .git/config", "a pipe as .git/index", "a pipe as .git/objects/info/alternates"}
 }
 
 // TestHostileCommands holds of the other commands what TestHostile holds of validate.

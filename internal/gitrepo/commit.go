@@ -20,7 +20,9 @@ type CommitOptions struct {
 	// Author and Committer, see ResolveAuthor. If Committer has no name, the Author is the
 	// committer.
 	Author, Committer Signature
-	// DryRun builds the commit in memory and performs all checks, but writes nothing.
+	// Sign signs the commit with the user's git, see Signs.
+	Sign bool
+	// DryRun builds the commit in memory, without a signature, and performs all checks, but writes nothing.
 	DryRun bool
 }
 
@@ -46,12 +48,16 @@ type Result struct {
 // (such as a full disk while it writes the work tree), the error says so, and the next
 // Open completes it.
 func (b *Branch) Commit(ctx context.Context, changes []Change, o CommitOptions) (Result, error) {
-	e := newEditor(b.store)
-	result, err := b.build(e, changes, o)
+	changes, err := sortChanges(changes)
 	if err != nil {
 		return Result{}, err
 	}
-	if err := b.checkFilters(changes); err != nil {
+	if err := b.convert(ctx, changes, o.DryRun); err != nil {
+		return Result{}, err
+	}
+	e := newEditor(b.store)
+	result, commit, err := b.build(e, changes, o)
+	if err != nil {
 		return Result{}, err
 	}
 	push := b.remote != nil && b.remote.head != result.Commit && result.Commit != ""
@@ -61,22 +67,19 @@ func (b *Branch) Commit(ctx context.Context, changes []Change, o CommitOptions) 
 		return result, nil
 	}
 	defer bounds.Writing()()
-	t, err := b.newTransaction(e, result.Commit, o)
-	if err != nil {
-		return Result{}, err
-	}
 	if move {
-		if err := t.preflight(); err != nil {
+		t := b.newTransaction(result.Commit)
+		t.store.fresh = e.fresh
+		if err := t.preflight(ctx); err != nil {
 			return Result{}, err
 		}
 	}
 	if o.DryRun {
 		return result, nil
 	}
-	if err := e.writeObjects(b.disk, b.layout.common); err != nil {
-		return Result{}, fmt.Errorf("writing objects: %w", err)
+	if result.Commit, err = b.write(ctx, e, commit, result.Commit, o.Sign); err != nil {
+		return Result{}, err
 	}
-	b.store.Reindex()
 	if push {
 		if err := b.remote.send(ctx, b.store.whole(), b.ref, result.Commit); err != nil {
 			return Result{}, err
@@ -84,13 +87,49 @@ func (b *Branch) Commit(ctx context.Context, changes []Change, o CommitOptions) 
 		b.remote.head, result.Pushed = result.Commit, true
 	}
 	if b.temp == "" {
-		if err := t.run(ctx); err != nil {
+		if err := b.move(ctx, result, o); err != nil {
 			return result, pushedButStuck(err, result.Pushed)
 		}
 		b.local = result.Commit
 	}
 	b.base = result.Commit
 	return result, nil
+}
+
+// write writes the new objects, of which the commit is the last, and returns the commit's hash. commit is nil if it is
+// not new.
+func (b *Branch) write(ctx context.Context, e *editor, commit *object.Commit, hash string, sign bool) (string, error) {
+	sign = sign && commit != nil
+	if sign {
+		e.order = e.order[:len(e.order)-1] // git writes it
+	}
+	if err := e.writeObjects(b.disk, b.layout.common); err != nil {
+		return "", fmt.Errorf("writing objects: %w", err)
+	}
+	if sign {
+		var err error
+		if hash, err = b.sign(ctx, commit); err != nil {
+			return "", err
+		}
+	}
+	b.store.Reindex()
+	return hash, nil
+}
+
+// move moves the local branch to the commit.
+func (b *Branch) move(ctx context.Context, r Result, o CommitOptions) error {
+	t := b.newTransaction(r.Commit)
+	t.message = b.logMessage(r.Commit, o.Message)
+	t.env = identities("COMMITTER", o.committer())
+	return t.run(ctx)
+}
+
+// committer returns who commits.
+func (o CommitOptions) committer() Signature {
+	if o.Committer.Name == "" {
+		return o.Author
+	}
+	return o.Committer
 }
 
 // pushedButStuck adds to an error that the remote already has the commit.
@@ -101,44 +140,37 @@ func pushedButStuck(err error, pushed bool) error {
 	return fmt.Errorf("the remote has the commit, but the local branch could not follow (\"git pull\" brings it): %w", err)
 }
 
-// build creates the tree and the commit in memory.
-func (b *Branch) build(e *editor, changes []Change, o CommitOptions) (Result, error) {
-	sorted, err := sortChanges(changes)
-	if err != nil {
-		return Result{}, err
-	}
+// build creates the tree and the commit in memory. The commit is nil if the tree does not change.
+func (b *Branch) build(e *editor, changes []Change, o CommitOptions) (Result, *object.Commit, error) {
 	before, err := b.store.rootOf(b.base)
 	if err != nil {
-		return Result{}, err
+		return Result{}, nil, err
 	}
-	after, err := e.apply(before, "", sorted)
+	after, err := e.apply(before, "", changes)
 	if err != nil {
-		return Result{}, err
+		return Result{}, nil, err
 	}
 	result := Result{Commit: b.base, Parent: b.base, Created: !b.Exists()}
 	if after == before {
 		result.Created = result.Created && b.base != ""
-		return result, nil
+		return result, nil, nil
 	}
 	if after.IsZero() { // git's empty tree, which is an ordinary object
 		if after, err = e.addEncoded(&object.Tree{}); err != nil {
-			return Result{}, err
+			return Result{}, nil, err
 		}
 	}
 	commit, err := b.newCommit(after, o)
 	if err != nil {
-		return Result{}, err
+		return Result{}, nil, err
 	}
 	hash, err := e.addEncoded(commit)
 	result.Commit = hash.String()
-	return result, err
+	return result, commit, err
 }
 
 func (b *Branch) newCommit(tree plumbing.Hash, o CommitOptions) (*object.Commit, error) {
-	committer := o.Committer
-	if committer.Name == "" {
-		committer = o.Author
-	}
+	committer := o.committer()
 	if err := errors.Join(o.Author.check("author"), committer.check("committer")); err != nil {
 		return nil, err
 	}

@@ -431,11 +431,28 @@ func TestUnsupported(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	}
-	split := normal(t, map[string]string{"a": "1"})
-	git(t, split, "update-index", "--split-index")
-	_, err := open(t, split, "main", Options{}).Commit(t.Context(), puts(map[string]string{"a": "2"}), opts("x"))
-	if !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), "--no-split-index") {
-		t.Errorf("got %v", err)
+}
+
+// TestIndexesOfGit commits with indexes and work trees of git's that go-git does not read.
+func TestIndexesOfGit(t *testing.T) {
+	for name, commands := range map[string][][]string{
+		"split":        {{"update-index", "--split-index"}},
+		"sparse":       {{"sparse-checkout", "set", "--cone", "in"}},
+		"sparse index": {{"sparse-checkout", "set", "--cone", "--sparse-index", "in"}},
+		"no hash":      {{"config", "index.skipHash", "true"}},
+		"many files":   {{"config", "feature.manyFiles", "true"}, {"update-index", "--refresh"}},
+	} {
+		dir := normal(t, map[string]string{"a": "1", "in/b": "1", "out/c": "1", "out/d/e": "1"})
+		for _, args := range commands {
+			git(t, dir, args...)
+		}
+		commitTo(t, dir, "main", Options{}, map[string]string{"a": "2", "in/b": "2", "in/new": "2", "out/c": "2", "out/new": "2", "out/d/e": "-"})
+		clean(t, dir)
+		sound(t, dir)
+		if sparse := strings.HasPrefix(name, "sparse"); exists(filepath.Join(dir, "out")) == sparse {
+			t.Errorf("%s: the folder outside of a sparse checkout exists: %v", name, !sparse)
+		}
+		same(t, listing(t, dir, "HEAD"), map[string]string{"a": "100644 2", "in/b": "100644 2", "in/new": "100644 2", "out/c": "100644 2", "out/new": "100644 2"})
 	}
 }
 
@@ -444,12 +461,9 @@ func TestIndexFlagsAndVersions(t *testing.T) {
 		dir := normal(t, map[string]string{"a": "1", "assumed": "1", "skipped": "1", "z/z": "1", strings.Repeat("long", 60) + "/" + strings.Repeat("name", 60): "1"})
 		git(t, dir, "update-index", "--index-version", version)
 		git(t, dir, "update-index", "--assume-unchanged", "assumed")
-		git(t, dir, "update-index", "--skip-worktree", "skipped")
 		write(t, dir, map[string]string{"assumed": "mine", "planned": "mine"})
 		git(t, dir, "add", "-N", "planned")
-		if err := os.Remove(filepath.Join(dir, "skipped")); err != nil {
-			t.Fatal(err)
-		}
+		git(t, dir, "sparse-checkout", "set", "--no-cone", "/*", "!/skipped")
 		commitTo(t, dir, "main", Options{}, map[string]string{"a": "2", "skipped": "2"})
 		flags := git(t, dir, "ls-files", "-v")
 		if !strings.Contains(flags, "h assumed") || !strings.Contains(flags, "S skipped") {
@@ -489,7 +503,7 @@ func TestLineEndings(t *testing.T) {
 	old := filepath.Join(dir, ".git", "index")
 	later(t, old)
 	commitTo(t, dir, "main", Options{}, map[string]string{"a": "y\n"})
-	if got, err := os.ReadFile(filepath.Join(dir, "a")); err != nil || string(got) != "y\n" {
+	if got, err := os.ReadFile(filepath.Join(dir, "a")); err != nil || string(got) != "y\r\n" {
 		t.Errorf("%q %v", got, err)
 	}
 	if got := git(t, dir, "status", "--porcelain"); got != "" {

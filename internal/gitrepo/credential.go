@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 )
@@ -27,10 +26,7 @@ func Credential(ctx context.Context, address *url.URL) (user, password string) {
 	defer cancel()
 	c := exec.CommandContext(ctx, git, "-c", "core.askPass=", "-c", "credential.interactive=false", "credential", "fill")
 	c.Dir = filepath.VolumeName(git) + string(filepath.Separator)
-	c.Env = append(slices.DeleteFunc(os.Environ(), func(entry string) bool {
-		name, _, _ := strings.Cut(entry, "=")
-		return slices.Contains([]string{"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_ASKPASS", "SSH_ASKPASS", "GIT_TRACE", "GIT_TRACE2"}, name)
-	}), "GIT_DIR="+os.DevNull, "GIT_TERMINAL_PROMPT=0")
+	c.Env = append(gitEnvironment(os.Getenv), "GIT_DIR="+os.DevNull)
 	c.Stdin = strings.NewReader("protocol=" + address.Scheme + "\nhost=" + address.Host + "\npath=" + strings.TrimPrefix(address.Path, "/") + "\n\n")
 	var out bytes.Buffer
 	c.Stdout, c.WaitDelay = &out, time.Second

@@ -2,7 +2,6 @@ package gitrepo
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -44,76 +43,40 @@ func (d disk) mkdirs(path string) error {
 	if err := syncDir(filepath.Dir(path)); err != nil {
 		return err
 	}
-	if d.dirBits == 0 {
-		return nil
-	}
-	info, err = os.Stat(path)
-	if err != nil {
-		return err
-	}
-	return os.Chmod(path, info.Mode()|d.dirBits|fs.ModeSetgid)
+	return d.share(path)
 }
 
-// create creates a file, calls fill to write it, and syncs it to disk.
-func (d disk) create(path string, perm fs.FileMode, fill func(io.ReadWriteSeeker) error) (err error) {
+// share adds the permissions of a shared repository to a folder that has none of them.
+func (d disk) share(dir string) error {
+	info, err := os.Stat(dir)
+	if err != nil || info.Mode()&d.dirBits == d.dirBits {
+		return err
+	}
+	return os.Chmod(dir, info.Mode()|d.dirBits|fs.ModeSetgid)
+}
+
+// write creates a file with the given content, in two steps, so that a test can end the process between them.
+func (d disk) write(path string, data []byte) (err error) {
 	d.at("create", path)
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	if d.fileBits != 0 {
-		if err := f.Chmod(perm | d.fileBits); err != nil {
+		if err := f.Chmod(0o666 | d.fileBits); err != nil {
 			return err
 		}
 	}
-	d.at("write", path)
-	if err := fill(f); err != nil {
-		return err
-	}
-	return f.Sync()
-}
-
-// write creates a file with the given content.
-func (d disk) write(path string, perm fs.FileMode, data []byte) error {
-	return d.create(path, perm, func(w io.ReadWriteSeeker) error { return d.halves(w, path, data) })
-}
-
-// halves writes in two steps, so that a test can end the process between them.
-func (d disk) halves(w io.Writer, path string, data []byte) error {
 	half := len(data) / 2
-	if _, err := w.Write(data[:half]); err != nil {
+	if _, err := f.Write(data[:half]); err != nil {
 		return err
 	}
 	d.at("write-half", path)
-	_, err := w.Write(data[half:])
-	return err
-}
-
-// rewrite replaces the content of a file in place: only for lock files, which no process reads.
-func (d disk) rewrite(path string, data []byte) (err error) {
-	d.at("rewrite", path)
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_TRUNC, 0)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	if err := d.halves(f, path, data); err != nil {
+	if _, err := f.Write(data[half:]); err != nil {
 		return err
 	}
 	return f.Sync()
-}
-
-// appendTo appends data to a file in one write. It creates the file if it is missing.
-func (d disk) appendTo(path string, data []byte) (err error) {
-	d.at("append", path)
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666|d.fileBits)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	_, err = f.Write(data)
-	return err
 }
 
 func (d disk) link(from, to string) error {

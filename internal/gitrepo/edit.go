@@ -28,6 +28,9 @@ type Change struct {
 	Content []byte
 	// Delete removes the file; a missing file is no error.
 	Delete bool
+
+	// hash is that of the content as git stores it, if that is another one; git stored it already.
+	hash plumbing.Hash
 }
 
 // checkPath returns an error for paths that git wouldn't check out: absolute and unclean paths,
@@ -226,7 +229,7 @@ func (e *editor) applyName(was item, path string, g group) (item, error) {
 	if kind == tree.AFolder && !now.hash.IsZero() {
 		return item{}, inTheWay(path, g, kind)
 	}
-	return e.writeFile(was, kind, g.self.Content)
+	return e.writeFile(was, kind, g.self)
 }
 
 // inTheWay returns the error for an object that is where the changes would write.
@@ -239,15 +242,18 @@ func inTheWay(at string, g group, kind string) error {
 		&tree.BlockedError{Path: path, At: at, What: kind})
 }
 
-func (e *editor) writeFile(was item, kind string, content []byte) (item, error) {
-	blob := newMemBlob(content)
-	mode := filemode.Regular
+func (e *editor) writeFile(was item, kind string, c *Change) (item, error) {
+	now := item{mode: filemode.Regular, hash: c.hash}
 	if kind == tree.AFile {
-		if was.hash == blob.hash {
-			return was, nil
-		}
-		mode = was.mode
+		now.mode = was.mode
 	}
-	hash, err := e.add(blob)
-	return item{mode: mode, hash: hash}, err
+	if !now.hash.IsZero() {
+		return now, nil
+	}
+	blob := newMemBlob(c.Content)
+	if now.hash = blob.hash; now == was {
+		return was, nil
+	}
+	_, err := e.add(blob)
+	return now, err
 }

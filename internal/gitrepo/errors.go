@@ -32,8 +32,10 @@ var (
 	ErrUnsupported = errors.New("unsupported repository format")
 	// ErrOwner: the repository belongs to another user.
 	ErrOwner = errors.New("the repository belongs to another user")
-	// ErrFilter: the attributes of a file make git store other bytes than it contains.
+	// ErrFilter: the attributes of a file make git store other bytes than it contains, and the branch is not checked out.
 	ErrFilter = errors.New("git would run a filter")
+	// ErrNoGit: git is not on PATH.
+	ErrNoGit = errors.New("git is not on PATH")
 	// ErrNoIdentity: flags, environment and git's configuration do not name the
 	// committer.
 	ErrNoIdentity = errors.New("who commits is unknown")

@@ -106,7 +106,7 @@ func TestIdentityAsGit(t *testing.T) {
 	check(asGit(t, dir, home))
 	check("Local worktree@example.com Fourth worktree@example.com")
 	write(t, home, map[string]string{"first": "[include]\n\tpath = first\n"})
-	if _, _, err := ResolveAuthor("", lookup("HOME", home), dir, now); err == nil || !strings.Contains(err.Error(), "levels of include") {
+	if _, _, err := ResolveAuthor("", lookup("HOME", home), dir, now); err == nil || !strings.Contains(err.Error(), "maximum include depth") {
 		t.Errorf("got %v", err)
 	}
 }

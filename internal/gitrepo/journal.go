@@ -1,116 +1,158 @@
 package gitrepo
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-const (
-	stageDir = "fleetwright-commit"
-	lockName = "fleetwright.lock"
-	// lockWait is how long a commit waits for another one.
-	lockWait = 10 * time.Second
-)
+// stageDir is the folder in git's for the files of a commit that is under way.
+const stageDir = "fleetwright-commit"
 
-// journal records the steps of a commit before they are taken.
+// journal says which reference a commit moves: it has moved, or it has not.
 type journal struct {
 	// Version of the format.
 	Version int `json:"version"`
-	// Ref moves from Old to New. Old is empty if Ref is created; Ref is empty if no reference moves.
-	Ref string `json:"ref,omitempty"`
+	// Ref moves from Old to New. Old is empty if Ref is created.
+	Ref string `json:"ref"`
 	Old string `json:"old,omitempty"`
 	New string `json:"new"`
-	// Tracking is the remote-tracking reference that is updated as well.
-	Tracking string    `json:"tracking,omitempty"`
-	Name     string    `json:"name"`
-	Email    string    `json:"email"`
-	When     time.Time `json:"when"`
-	Message  string    `json:"message"`
 }
 
-// check returns an error for a journal that this package didn't write: a repository may be
-// a stranger's.
+// check returns an error for a journal that this package didn't write: a repository may be a stranger's.
 func (j journal) check() error {
-	sig := Signature{Name: j.Name, Email: j.Email, When: j.When}
 	switch {
-	case j.Version != 1:
-		return fmt.Errorf("version %d, want 1", j.Version)
+	case j.Version != 2:
+		return fmt.Errorf("version %d, want 2", j.Version)
 	case !isHash(j.New) || j.Old != "" && !isHash(j.Old):
 		return errors.New("no commit")
-	case j.Ref != "" && (!strings.HasPrefix(j.Ref, branchPrefix) || plumbing.ReferenceName(j.Ref).Validate() != nil):
+	case !strings.HasPrefix(j.Ref, branchPrefix) || plumbing.ReferenceName(j.Ref).Validate() != nil:
 		return fmt.Errorf("%q is not a branch", j.Ref)
-	case j.Tracking != "" && (!strings.HasPrefix(j.Tracking, "refs/remotes/") || plumbing.ReferenceName(j.Tracking).Validate() != nil):
-		return fmt.Errorf("%q is not a remote-tracking reference", j.Tracking)
-	case strings.ContainsAny(j.Message, "\n\r\x00"):
-		return errors.New("a message of several lines")
 	}
-	return sig.check("committer")
+	return nil
 }
 
 func isHash(s string) bool { return len(s) == 40 && plumbing.IsHash(s) }
-
-// transaction performs the final steps of a commit.
-type transaction struct {
-	layout layout
-	disk   disk
-	store  objects
-	j      journal
-	// owned are the locks that were created without a hard link; only this process knows that it owns them.
-	owned []string
-}
 
 func (t *transaction) stage(name string) string {
 	return filepath.Join(t.layout.common, stageDir, name)
 }
 
-func (t *transaction) refPath(ref string) string {
-	return filepath.Join(t.layout.common, filepath.FromSlash(ref))
-}
-
-// checkout opens the work tree with the differences between the old and the new commit.
-func (t *transaction) checkout(w worktree) (*checkout, error) {
-	before, err := t.store.rootOf(t.j.Old)
-	if err != nil {
-		return nil, err
-	}
-	after, err := t.store.rootOf(t.j.New)
-	if err != nil {
-		return nil, err
-	}
-	diffs, err := t.store.diffTrees(before, after)
-	if err != nil {
-		return nil, err
-	}
-	return openCheckout(w, t.disk, t.store, t.layout.config, diffs, tempFor(t.j.New))
-}
-
-// begin writes the files that become locks, and then the journal.
-func (t *transaction) begin() error {
-	if err := t.disk.mkdirs(t.stage("")); err != nil {
-		return err
-	}
-	for _, name := range []string{"ref", "tracking"} {
-		if err := t.disk.write(t.stage(name), 0o666, []byte(t.j.New+"\n")); err != nil {
-			return err
-		}
-	}
-	for _, name := range []string{"index", "head"} {
-		if err := t.disk.write(t.stage(name), 0o666, nil); err != nil {
-			return err
-		}
-	}
+// begin writes the file that becomes a lock, and then the journal.
+func (t *transaction) begin(lock string) error {
 	data, err := json.MarshalIndent(t.j, "", "  ")
 	if err != nil {
 		return err
 	}
-	if err := t.disk.write(t.stage("journal.new"), 0o666, append(data, '\n')); err != nil {
+	if err := t.disk.mkdirs(t.stage("")); err != nil {
+		return err
+	}
+	if err := t.disk.write(t.stage("lock"), []byte(lock)); err != nil {
+		return err
+	}
+	if err := t.disk.write(t.stage("journal.new"), append(data, '\n')); err != nil {
 		return err
 	}
 	return t.disk.rename(t.stage("journal.new"), t.stage("journal"))
+}
+
+// end removes the journal, our locks, and the folder.
+func (t *transaction) end() error {
+	if err := t.disk.remove(t.stage("journal")); err != nil {
+		return err
+	}
+	all, err := t.layout.worktrees()
+	if err != nil {
+		return err
+	}
+	var locks []string
+	if t.j.Ref != "" {
+		locks = append(locks, t.refPath()+".lock")
+	}
+	for _, w := range all {
+		locks = append(locks, filepath.Join(w.git, "index.lock"))
+	}
+	for _, lock := range locks {
+		if !t.holds(lock) {
+			continue
+		}
+		if err := t.disk.remove(lock); err != nil {
+			return err
+		}
+	}
+	t.disk.at("remove", t.stage(""))
+	return os.RemoveAll(t.stage(""))
+}
+
+// recover completes or reverts an interrupted commit.
+func (b *Branch) recover(ctx context.Context) error {
+	if !exists(filepath.Join(b.layout.common, stageDir)) && !exists(filepath.Join(b.layout.common, lockName)) {
+		return nil
+	}
+	lock, release, err := b.layout.lockRepository(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	t := b.newTransaction("")
+	t.git.held = lock
+	if t.store, err = openObjects(b.layout); err != nil {
+		return err
+	}
+	return t.recoverOther(ctx)
+}
+
+// recoverOther reads the journal that a killed process left, if there is one, and completes or reverts its commit.
+// The caller holds the repository's lock.
+func (t *transaction) recoverOther(ctx context.Context) error {
+	if !exists(t.stage("")) {
+		return nil
+	}
+	if info, err := os.Lstat(t.stage("")); err != nil || !info.IsDir() {
+		return fmt.Errorf("%q is not a folder: remove it", t.stage(""))
+	}
+	o := *t
+	o.j = journal{}
+	data, err := readBounded(o.stage("journal"), 1<<20)
+	if errors.Is(err, fs.ErrNotExist) {
+		return o.end() // the commit had not started, or it is complete
+	}
+	if err != nil {
+		return err
+	}
+	if err = json.Unmarshal(data, &o.j); err == nil {
+		err = o.j.check()
+	}
+	if err != nil {
+		return fmt.Errorf("the journal %q is not one of ours: look at it, and remove its folder: %w", o.stage("journal"), err)
+	}
+	now, err := readRef(o.layout.common, o.j.Ref)
+	if err != nil {
+		return err
+	}
+	if now == o.j.New {
+		if err := o.follow(ctx); err != nil {
+			return fmt.Errorf("completing commit %s on branch %q: %w", shortHash(o.j.New), shortRef(o.j.Ref), err)
+		}
+	}
+	return o.end()
+}
+
+// interrupted returns an error if a commit was interrupted, or is in progress, for callers
+// that must change nothing.
+func (b *Branch) interrupted() error {
+	if !exists(filepath.Join(b.layout.common, stageDir)) {
+		return nil
+	}
+	return &Advice{
+		fmt.Errorf("a commit to %q was interrupted, or is under way", b.location),
+		"run \"fleetwright commit\" without --dry-run, which finishes it",
+	}
 }

@@ -126,6 +126,14 @@ func isGitDir(git, common string) bool {
 	return true
 }
 
+// resolved returns a path without symlinks, or the cleaned path if it does not exist.
+func resolved(path string) string {
+	if whole, err := filepath.EvalSymlinks(path); err == nil {
+		return whole
+	}
+	return filepath.Clean(path)
+}
+
 // mainWorktree returns the work tree that is not linked, if there is one.
 func (l layout) mainWorktree() (worktree, bool) {
 	if l.git == l.common {
@@ -211,6 +219,24 @@ func (l layout) checkedOut(ref string) (worktree, bool, error) {
 			ErrUnsupported, shortRef(ref), found[0].git)
 	}
 	return found[0], true, nil
+}
+
+// homeOf returns the work tree in which a branch is checked out, none if there is none or several.
+func (l layout) homeOf(ref string) (worktree, error) {
+	all, err := l.worktrees()
+	if err != nil {
+		return worktree{}, err
+	}
+	var found []worktree
+	for _, w := range all {
+		if head, err := headOf(w.git); err == nil && head == ref {
+			found = append(found, w)
+		}
+	}
+	if len(found) != 1 {
+		return worktree{}, nil
+	}
+	return found[0], nil
 }
 
 // headOf returns the branch (a full reference name) that HEAD points to; empty if HEAD is detached.

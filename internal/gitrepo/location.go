@@ -166,8 +166,12 @@ func loopback(host string) bool {
 // folder. An scp-like address becomes ssh://, and a password is removed. It returns false if there
 // is none.
 func RemoteURL(dir string) (string, bool) {
-	l, root := layoutAround(dir)
-	if root == "" {
+	root, ok := Root(dir)
+	if !ok {
+		return "", false
+	}
+	l, err := findLayout(root)
+	if err != nil {
 		return "", false
 	}
 	name, ok := l.remoteName()

@@ -1,36 +1,63 @@
 package gitrepo
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
-// errHeld is returned if another process holds a lock.
-var errHeld = errors.New("held")
+const (
+	lockName = "fleetwright.lock"
+	// lockWait is how long a commit waits for another one.
+	lockWait = 10 * time.Second
+)
 
-// tryLock takes an exclusive lock on a file, which the operating system releases when the process
-// ends for any reason. It reports whether the lock was free. The release function removes the file.
-func tryLock(path string) (release func(), ok bool, err error) {
+// lockRepository waits until other commits of this program, and what git they started, have ended, and takes the
+// program's own lock.
+func (l layout) lockRepository(ctx context.Context) (lock *os.File, release func(), err error) {
+	path := filepath.Join(l.common, lockName)
+	late := time.After(lockWait)
+	for {
+		lock, err := takeLock(path)
+		if err == nil {
+			return lock, func() {
+				_ = os.Remove(path) // on systems that cannot remove open files, the unlocked file remains
+				_ = lock.Close()
+			}, nil
+		}
+		if !errors.Is(err, tree.ErrLocked) {
+			return nil, nil, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, nil, context.Cause(ctx)
+		case <-late:
+			return nil, nil, fmt.Errorf("%w: another commit holds %q", ErrBusy, path)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// takeLock takes an exclusive lock on a file, which the operating system releases when all processes that hold it ended.
+func takeLock(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	err = lockFile(f)
 	// The previous holder may have removed the file between open and lock.
-	if err == nil && !stillThere(f, path) {
-		err = errHeld
+	if err = tree.TryLock(f); err == nil && !stillThere(f, path) {
+		err = tree.ErrLocked
 	}
 	if err != nil {
 		_ = f.Close()
-		if errors.Is(err, errHeld) {
-			err = nil
-		}
-		return nil, false, err
+		return nil, err
 	}
-	return func() {
-		_ = os.Remove(path) // on systems that cannot remove open files, the unlocked file remains
-		_ = f.Close()
-	}, true, nil
+	return f, nil
 }
 
 func stillThere(f *os.File, path string) bool {

@@ -51,6 +51,12 @@ type Branch struct {
 	remote      *remote
 	temp        string
 	env         func(string) string
+	// git runs the user's git in a local repository; without a path if it is not on PATH, which bare repositories don't
+	// need. home is the work tree in which the branch is checked out, if there is one.
+	git  program
+	home worktree
+	// filtered are the paths of the branch that have a filter, nil before they are known.
+	filtered map[string]bool
 	// folders are the trees that were read, by hash.
 	folders map[plumbing.Hash]map[string]item
 }
@@ -122,7 +128,7 @@ func (b *Branch) openLocal(ctx context.Context, location string, o Options) (err
 	if b.layout, err = findLayout(location); err != nil {
 		return explainMissing(location, err)
 	}
-	if err := b.layout.checkOwner(o.Env); err != nil {
+	if err := b.openGit(ctx); err != nil {
 		return err
 	}
 	b.disk.dirBits, b.disk.fileBits = b.layout.config.sharedBits()
@@ -151,6 +157,12 @@ func (b *Branch) openLocal(ctx context.Context, location string, o Options) (err
 		return err
 	}
 	b.base = b.local
+	if b.home, err = b.layout.homeOf(b.ref); err != nil {
+		return err
+	}
+	if b.home.dir != "" && b.git.path == "" {
+		return b.layout.withoutGit()
+	}
 	if o.Push {
 		if err := b.openUpstream(ctx, o); err != nil {
 			return err
@@ -160,6 +172,18 @@ func (b *Branch) openLocal(ctx context.Context, location string, o Options) (err
 		b.base, err = readRef(b.layout.common, head)
 	}
 	return err
+}
+
+// openGit finds git for a local repository, and lets it check the repository's owner.
+func (b *Branch) openGit(ctx context.Context) (err error) {
+	b.git, err = newProgram(first(b.layout.work, b.layout.git), b.env)
+	switch {
+	case err == nil:
+		return b.git.checkOwner(ctx, b.git.dir)
+	case b.layout.work == "":
+		return nil
+	}
+	return b.layout.withoutGit()
 }
 
 // openUpstream reads the remote's branch and decides which of the two heads is newer.
@@ -273,7 +297,7 @@ func (b *Branch) Exists() bool {
 
 var _ tree.Reader = (*Branch)(nil)
 
-// ReadFile reads a file of Head, as tree.Reader requires: the error wraps fs.ErrNotExist if there
+// ReadFile reads a file of Head as it was before a filter, as tree.Reader requires: the error wraps fs.ErrNotExist if there
 // is none. It is a *tree.BlockedError if a symlink, submodule or folder is at the path, or a file,
 // symlink or submodule above it. ReadFile follows no symlink.
 func (b *Branch) ReadFile(path string) ([]byte, error) {
@@ -299,7 +323,11 @@ func (b *Branch) ReadFile(path string) ([]byte, error) {
 		case deeper && x.mode == filemode.Dir:
 			at, i = x.hash, i+1
 		case !deeper && kindOf(x.mode) == tree.AFile:
-			return b.store.blob(x.hash)
+			stored, err := b.store.blob(x.hash)
+			if err != nil {
+				return nil, err
+			}
+			return b.smudge(path, x.hash, stored)
 		default:
 			return nil, &tree.BlockedError{Path: path, At: path[:i], What: kindOf(x.mode)}
 		}

@@ -1,50 +1,53 @@
 package gitrepo
 
 import (
+	"context"
 	"errors"
-	"strconv"
+	"fmt"
 	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing/object"
 )
 
-// ErrSigning is returned if git's configuration requires a signature, which this package doesn't create.
-var ErrSigning = errors.New("fleetwright signs nothing")
+// ErrSigning is returned if git's configuration requires a signature of the push, which this package doesn't create.
+var ErrSigning = errors.New("fleetwright signs no push")
 
-// CheckSigning returns an error if git would sign the commit, or the push: a commit without
-// the required signature would look as if another person had made it. Signing needs a
-// program that git's configuration names, and this package starts no program. The error is an
-// *Advice that wraps ErrSigning. env and dir are as in ResolveAuthor.
-func CheckSigning(env func(string) string, dir string, push bool) error {
+// Signs reports whether git's configuration asks for signed commits. If it asks for signed pushes and push is set, the
+// error is an *Advice that wraps ErrSigning. env and dir are as in ResolveAuthor.
+func Signs(env func(string) string, dir string, push bool) (bool, error) {
 	settings, err := readSettings(env, dir)
-	if err != nil {
-		return err
+	if err == nil && push && settings.isTrue("push.gpgsign") {
+		err = &Advice{
+			fmt.Errorf("push.gpgSign is set, so that git would sign the push, and %w", ErrSigning),
+			`commit without --push and push with git; or go without signatures, with --no-gpg-sign`,
+		}
 	}
-	const hint = `run "fleetwright render" and commit with git; or go without a signature, with --no-gpg-sign`
-	if settings.isTrue("commit.gpgsign") {
-		return &Advice{&signingError{"commit.gpgSign is set, so that git would sign the commit"}, hint}
-	}
-	if push && settings.isTrue("push.gpgsign") {
-		return &Advice{&signingError{"push.gpgSign is set, so that git would sign the push"}, hint}
-	}
-	return nil
+	return settings.isTrue("commit.gpgsign"), err
 }
 
-type signingError struct{ why string }
-
-func (e *signingError) Error() string { return e.why + ", and " + ErrSigning.Error() }
-
-func (e *signingError) Unwrap() error { return ErrSigning }
-
-// isTrue parses a boolean as git does. An empty value is false, and so is a value that is not a boolean, such as
-// "if-asked" of push.gpgSign.
-func (s settings) isTrue(key string) bool {
-	value, set := s.values[key]
-	if !set {
-		return false
+// sign creates the commit with a signature of the user's git, and returns its hash. The objects of its tree are written.
+func (b *Branch) sign(ctx context.Context, c *object.Commit) (string, error) {
+	git, err := newProgram(b.layout.git, b.env)
+	if err != nil {
+		return "", err
 	}
-	switch strings.ToLower(value) {
-	case "true", "yes", "on":
-		return true
+	args := []string{"commit-tree", "-S", c.TreeHash.String()}
+	for _, parent := range c.ParentHashes {
+		args = append(args, "-p", parent.String())
 	}
-	n, err := strconv.Atoi(value)
-	return err == nil && n != 0
+	git = git.with("GIT_DIR=" + b.layout.git).with(identities("AUTHOR", Signature(c.Author))...).with(identities("COMMITTER", Signature(c.Committer))...)
+	hash, err := git.run(ctx, c.Message, args...)
+	if err != nil {
+		return "", &Advice{
+			fmt.Errorf("git's configuration asks for a signed commit (commit.gpgSign), and git cannot sign it: %w", err),
+			`see that "git commit" signs here; or go without a signature, with --no-gpg-sign`,
+		}
+	}
+	return strings.TrimSpace(hash), nil
+}
+
+// identities returns the environment that tells git who is the author or committer.
+func identities(role string, s Signature) []string {
+	name := "GIT_" + role
+	return []string{name + "_NAME=" + s.Name, name + "_EMAIL=" + s.Email, fmt.Sprintf("%s_DATE=@%d %s", name, s.When.Unix(), s.When.Format("-0700"))}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
+	"github.com/go-git/go-git/v5/plumbing/format/index"
 
 	"github.com/fleetwright/fleetwright/internal/limits"
 )
@@ -20,7 +21,7 @@ import (
 type Staged struct {
 	blobs   blobs
 	below   string
-	entries map[string]indexEntry // regular files, by their paths relative to the folder
+	entries map[string]*index.Entry // regular files, by their paths relative to the folder
 	paths   []string
 	changed []string
 }
@@ -41,7 +42,7 @@ func ReadStaged(dir, indexFile string) (*Staged, error) {
 	if l.work == "" {
 		return nil, fmt.Errorf("%q has no work tree, and nothing staged: %w", dir, ErrNotRepository)
 	}
-	s := &Staged{entries: map[string]indexEntry{}}
+	s := &Staged{entries: map[string]*index.Entry{}}
 	if s.below, err = belowRoot(root, dir); err != nil {
 		return nil, err
 	}
@@ -55,7 +56,7 @@ func ReadStaged(dir, indexFile string) (*Staged, error) {
 	case !filepath.IsAbs(indexFile):
 		indexFile = filepath.Join(l.work, indexFile)
 	}
-	x, err := readIndex(indexFile)
+	entries, err := readIndex(indexFile)
 	if err != nil {
 		return nil, err
 	}
@@ -63,8 +64,8 @@ func ReadStaged(dir, indexFile string) (*Staged, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, e := range x.entries {
-		if p, inside := s.local(e.name); inside && isStagedFile(e) {
+	for _, e := range entries {
+		if p, inside := s.local(e.Name); inside && isStagedFile(e) {
 			s.entries[p] = e
 			s.paths = append(s.paths, p)
 		}
@@ -74,7 +75,7 @@ func ReadStaged(dir, indexFile string) (*Staged, error) {
 		if err != nil {
 			return err
 		}
-		next, _ := nextTree(x.entries, 0)
+		next, _ := nextTree(entries, 0)
 		return s.compare(next, tree, "")
 	})
 }
@@ -99,8 +100,8 @@ func headCommit(l layout) (string, error) {
 	return hash, nil
 }
 
-func isStagedFile(e indexEntry) bool {
-	return !e.intentToAdd() && (e.mode() == filemode.Regular || e.mode() == filemode.Executable)
+func isStagedFile(e *index.Entry) bool {
+	return !e.IntentToAdd && (e.Mode == filemode.Regular || e.Mode == filemode.Executable)
 }
 
 // local returns a path relative to the folder, and false if it is outside of the folder.
@@ -125,9 +126,9 @@ func (s *Staged) Size(p string) (int64, error) {
 	}
 	s.blobs.mu.Lock()
 	defer s.blobs.mu.Unlock()
-	size, err := s.blobs.store.size(e.hash)
+	size, err := s.blobs.store.size(e.Hash)
 	if err != nil {
-		return 0, s.blobs.store.explain("blob", e.hash, err)
+		return 0, s.blobs.store.explain("blob", e.Hash, err)
 	}
 	return size, nil
 }
@@ -144,7 +145,7 @@ func (s *Staged) ReadFile(p string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.blobs.read(p, e.hash, size)
+	return s.blobs.read(p, e.Hash, size)
 }
 
 // node is a folder of the next commit.
@@ -155,32 +156,32 @@ type node struct {
 
 type nodeItem struct {
 	name   string
-	entry  indexEntry
+	entry  *index.Entry
 	folder *node // nil for a file
 }
 
 // nextTree returns the tree that git would write for the entries of one folder, and the number of entries in it. prefix
 // is the length of the folder's path, including its slash. The index is in the order of trees. The hash of a tree shows
 // whether the folder changed, so that unchanged folders need not be read.
-func nextTree(entries []indexEntry, prefix int) (*node, int) {
+func nextTree(entries []*index.Entry, prefix int) (*node, int) {
 	n := &node{}
 	var data []byte
 	used := 0
 	for used < len(entries) {
 		e := entries[used]
-		if prefix > 0 && (len(e.name) <= prefix || e.name[:prefix] != entries[0].name[:prefix]) {
+		if prefix > 0 && (len(e.Name) <= prefix || e.Name[:prefix] != entries[0].Name[:prefix]) {
 			break
 		}
-		name, _, deeper := strings.Cut(e.name[prefix:], "/")
+		name, _, deeper := strings.Cut(e.Name[prefix:], "/")
 		item := nodeItem{name: name, entry: e}
 		count := 1
-		mode, hash := strconv.FormatUint(uint64(e.stat[statMode]), 8), e.hash
+		mode, hash := strconv.FormatUint(uint64(e.Mode), 8), e.Hash
 		if deeper {
 			item.folder, count = nextTree(entries[used:], prefix+len(name)+1)
 			mode, hash = "40000", item.folder.hash
 		}
 		used += count
-		if !deeper && e.intentToAdd() || deeper && len(item.folder.items) == 0 {
+		if !deeper && e.IntentToAdd || deeper && len(item.folder.items) == 0 {
 			continue
 		}
 		n.items = append(n.items, item)
@@ -217,7 +218,7 @@ func (s *Staged) compare(next *node, tree plumbing.Hash, dir string) error {
 			}
 			continue
 		}
-		if was.hash == i.entry.hash && was.mode == i.entry.mode() {
+		if was.hash == i.entry.Hash && was.mode == i.entry.Mode {
 			continue
 		}
 		if p, inside := s.local(path.Join(dir, i.name)); inside && isStagedFile(i.entry) {

@@ -267,6 +267,5 @@ func checkComponent(name string) error {
 	return nil
 }
 
-// isLink reports whether an item is a symlink, isGitlink whether it is a submodule.
-func (x *item) isLink() bool    { return x != nil && x.mode == filemode.Symlink }
+// isGitlink reports whether an item is a submodule.
 func (x *item) isGitlink() bool { return x != nil && x.mode == filemode.Submodule }

@@ -368,7 +368,7 @@ func (h hookFS) lock(file string) (func() error, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := tryLock(f); err != nil {
+	if err := TryLock(f); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return func() error {

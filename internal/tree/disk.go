@@ -105,7 +105,7 @@ func (d disk) lock(file string) (func() error, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := tryLock(f); err != nil {
+		if err := TryLock(f); err != nil {
 			_ = f.Close()
 			return nil, err
 		}

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// tryLock locks an open file until it is closed or the process ends.
-func tryLock(f *os.File) error {
+// TryLock locks an open file until it is closed or the process ends.
+func TryLock(f *os.File) error {
 	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		return ErrLocked
