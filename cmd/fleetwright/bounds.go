@@ -24,7 +24,7 @@ func limitFlags(root *cobra.Command, s streams) {
 		if err := flagsFrom(root.PersistentFlags(), s.env); err != nil {
 			return usage(c, err)
 		}
-		if limits.Time < 0 {
+		if limits.Time < 0 || flags.Changed("timeout") && limits.Time == 0 {
 			return usage(c, fmt.Errorf("--timeout %s: want a time above 0", limits.Time))
 		}
 		if limits.Time == 0 && c.Name() == "fetch" {

@@ -10,17 +10,31 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// exceededReport returns the report of a run that ended because it exceeded a limit on time or memory, and
+// exceededReport returns the report of a run that ended because it exceeded a guard or a counter, and
 // whether an error says so.
 func exceededReport(err error) (finding.Report, bool) {
 	var e *bounds.Error
 	if !errors.As(err, &e) {
 		return finding.Report{}, false
 	}
-	return finding.NewReport([]finding.Finding{rule.OfUnit(e)}, nil, finding.Summary{}), true
+	all := rule.OfUnits() // it includes e if that was recorded
+	if len(all) == 0 {
+		all = []finding.Finding{rule.OfUnit(e)}
+	}
+	return finding.NewReport(all, nil, finding.Summary{}), true
 }
 
-// unchecked reports what a command did not check because of a limit on time or memory, unless the exit status
+// endedEarly returns the error of the run if a guard ended it, else nil.
+func endedEarly() error {
+	for _, e := range bounds.Exceeded() {
+		if e.Unit.Kind == "run" {
+			return e
+		}
+	}
+	return nil
+}
+
+// unchecked reports what a command did not check because of a guard or a counter, unless the exit status
 // is already an error. It returns the exit status.
 func (s streams) unchecked(status int) int {
 	if status == statusFine && s.tellExceeded() {
@@ -29,9 +43,9 @@ func (s streams) unchecked(status int) int {
 	return status
 }
 
-// tellExceeded prints what exceeded a limit on time or memory, and returns whether anything did.
+// tellExceeded prints what exceeded a guard or a counter, and returns whether anything did.
 func (s streams) tellExceeded() bool {
-	all := rule.Measured()
+	all := rule.OfUnits()
 	for _, f := range all {
 		place := f.File
 		if f.Line > 0 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -351,7 +352,7 @@ func (w *fetchRun) writeVendored(ctx context.Context) error {
 			return &failure{status: statusStopped, err: fmt.Errorf("two charts would be %s: %s and %s", name, other, entry.SHA256)}
 		}
 		wrote[name] = entry.SHA256
-		if err := os.WriteFile(filepath.Join(w.vendor, name), data, 0o644); err != nil {
+		if err := writeFile(filepath.Join(w.vendor, name), func(to io.Writer) error { _, err := to.Write(data); return err }); err != nil {
 			return err
 		}
 	}

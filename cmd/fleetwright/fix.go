@@ -53,6 +53,9 @@ func (v *validation) fix(ctx context.Context, o validators.Options) error {
 	if v.flags.format == formatText {
 		out = v.out
 	}
+	if err := endedEarly(); err != nil { // the last trials are not complete
+		return err
+	}
 	if t.fixed > 0 {
 		if err := replace.Files(ctx, v.dir, t.was, t.files); err != nil {
 			return notFixed(err)

@@ -89,15 +89,16 @@ func configFlag(c *cobra.Command, config *string) {
 // runValidate validates the folder that the arguments name, and prints the report.
 func runValidate(ctx context.Context, s streams, args []string, f *validateFlags) error {
 	v := &validation{streams: s, flags: f, start: time.Now(), report: finding.NewReport(nil, nil, finding.Summary{})}
-	reportExceeded.Store(new(func() error {
-		stopped := validation{streams: s, flags: f, start: v.start, report: finding.NewReport(rule.Measured(), nil, finding.Summary{})}
-		return stopped.write(nil)
-	}))
 	var err error
 	if f.fix {
 		err = finishWrites(ctx, s, f.format, args) // before anything is read
 	}
 	v.folder = s.repositoryFolder(args, f.graph.roots)
+	reportExceeded.Store(new(func() error {
+		stopped := validation{streams: s, folder: folder{dir: v.dir}, flags: f, start: v.start, report: finding.NewReport(rule.OfUnits(), nil, finding.Summary{})}
+		stopped.config.FailOn = finding.Error
+		return stopped.write(nil)
+	}))
 	v.unnamed = len(args) == 0
 	if err == nil {
 		err = v.run(ctx)
@@ -150,12 +151,12 @@ func (v *validation) run(ctx context.Context) error {
 	if err := v.check(ctx, o); err != nil {
 		return err
 	}
-	if v.flags.fix {
+	if v.flags.fix && endedEarly() == nil {
 		if err := v.fix(ctx, o); err != nil {
 			return err
 		}
 	}
-	if v.flags.writeBaseline != "" {
+	if v.flags.writeBaseline != "" && endedEarly() == nil {
 		p.stop()
 		return v.rebase(ctx, o)
 	}

@@ -71,6 +71,9 @@ func TestManyLate(t *testing.T) {
 	for _, name := range []string{"a", "b", "c", "d"} {
 		_, _ = Do(Unit{Kind: "build", Name: name}, forever(t))
 	}
+	if current.Load().look(time.Now(), 0, 0, 0) {
+		t.Error("the process ends at once")
+	}
 	if err := Check(Unit{Kind: "build", Name: "e"}, func() error { t.Error("it runs"); return nil }); err == nil {
 		t.Error("the fifth has no error")
 	}
@@ -122,7 +125,7 @@ func TestRun(t *testing.T) {
 			if g.look(now.Add(grace), c.took, c.used, c.stacks) {
 				t.Error("the process ends before its time")
 			}
-			if !g.look(now.Add(grace+1), c.took, c.used, c.stacks) || !g.look(now, 0, DefaultMemory+DefaultMemory/4+1, 0) {
+			if !g.look(now.Add(grace+1), c.took, c.used, c.stacks) || !g.look(now, 0, DefaultMemory+DefaultMemory/8+1, 0) {
 				t.Error("the process does not end")
 			}
 		})

@@ -148,9 +148,7 @@ func (g *guard) end(u *Unit, late bool) error {
 	if !late {
 		return nil
 	}
-	if g.late++; g.late == mostLate && g.why == "" {
-		g.finish(fmt.Sprintf("has %d units that take more than %s", mostLate, g.unitTime))
-	}
+	g.late++
 	e := &Error{Unit: *u, What: fmt.Sprintf("takes more than %s", g.unitTime)}
 	g.record(e)
 	return e
@@ -185,7 +183,9 @@ func (g *guard) look(now time.Time, took time.Duration, used, stacks int64) (exi
 		if g.ended.IsZero() {
 			g.ended = now
 		}
-		return now.Sub(g.ended) > grace || used+stacks > most+most/4
+		return now.Sub(g.ended) > grace || used+stacks > most+most/8
+	case g.late >= mostLate:
+		g.finish(fmt.Sprintf("has %d units that take more than %s", mostLate, g.unitTime))
 	case took > g.limits.Time:
 		g.finish(fmt.Sprintf("takes more than %s, which --timeout allows", g.limits.Time))
 	case stacks > mostStacks:

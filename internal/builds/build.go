@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/openapi"
 
 	"github.com/fleetwright/fleetwright/internal/bounds"
+	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/patches"
 )
 
@@ -113,7 +114,7 @@ func (v *view) finish(b *Built, dir, file string, err error) *Built {
 		v.limit = limit
 	}
 	if copied := (*jsonpatch.AccumulatedCopySizeError)(nil); errors.As(err, &copied) && v.limit == nil {
-		v.limit = &LimitError{fmt.Errorf("the copy operations of a patch add more than %d MB", mostCopied>>20)}
+		v.limit = &LimitError{fmt.Errorf("the copy operations of a patch add more than %d MB", limits.PatchCopies>>20)}
 	}
 	b.Files = v.filesRead()
 	b.Gaps, b.Remotes, b.missing = append(b.Gaps, v.gaps...), append(b.Remotes, v.remotes...), v.missing
@@ -196,9 +197,6 @@ var (
 	schemaLock sync.RWMutex
 )
 
-// mostCopied is the maximum number of bytes that the copy operations of a JSON patch may add.
-const mostCopied = 1 << 20
-
 // run returns the objects of a folder whose kustomization is k. If variables is set, Flux
 // substitutes variables in the objects later.
 func run(v *view, dir string, k *types.Kustomization, variables bool) (results []Result, err error) {
@@ -274,7 +272,7 @@ func HoldSchema() (release func()) {
 // small build, so commands call Warm while they load the repository.
 func Warm() {
 	warm.Do(func() {
-		jsonpatch.AccumulatedCopySizeLimit = mostCopied
+		jsonpatch.AccumulatedCopySizeLimit = limits.PatchCopies
 		openapi.Schema()
 	})
 }

@@ -17,7 +17,7 @@
 //
 // Neither Helm's engine nor the check of a schema can be stopped. Each is a unit of package bounds,
 // which measures what it takes and ends it. What is counted here, before the work begins, is what
-// would end the process before anything can be measured: how deep a template nests, and what a
+// would end the process before a guard can act: how deep a template nests, and what a
 // function allocates at once.
 //
 // The source of the facts is helm-controller 1.6, source-controller 1.9 and Helm 4.2.

@@ -185,8 +185,7 @@ func pick(books []*book, version string) *book {
 
 // Bounds of a library.
 const (
-	mostBooks      = 100_000 // files and folders
-	mostBookFolder = 12      // deep
+	mostBookFolder = 12 // deep
 )
 
 // index finds the charts. The first folder that has a version of a chart wins.
@@ -220,8 +219,8 @@ func walkFolder(dir string, visit func(metadata []byte, b *book) error) error {
 	defer func() { _ = root.Close() }()
 	seen := 0
 	return fs.WalkDir(root.FS(), ".", func(p string, d fs.DirEntry, err error) error {
-		if seen++; seen > mostBooks {
-			return limitf("the folder of charts %s contains more than %d files and folders", dir, mostBooks)
+		if seen++; seen > limits.LibraryFiles {
+			return limitf("the folder of charts %s contains more than %d files and folders", dir, limits.LibraryFiles)
 		}
 		switch {
 		case err != nil && p == ".":
@@ -255,7 +254,7 @@ func (l *Library) add(metadata []byte, b *book) error {
 		Name    string `json:"name"`
 		Version string `json:"version"`
 	}
-	if nodesOf(metadata) > mostYAML || yaml.Unmarshal(metadata, &m) != nil || m.Name == "" {
+	if nodesOf(metadata) > limits.ChartText || yaml.Unmarshal(metadata, &m) != nil || m.Name == "" {
 		return nil //nolint:nilerr // it is no chart
 	}
 	b.version = m.Version

@@ -133,10 +133,6 @@ func order(c *chart.Chart) {
 	}
 }
 
-// mostYAML bounds the YAML of a values file or Chart.yaml: each byte that can start, end or
-// separate a node.
-const mostYAML = limits.ChartValues / 2
-
 // checkValues refuses YAML that would take too much memory to read.
 func checkValues(files Files) error {
 	total := 0
@@ -146,7 +142,7 @@ func checkValues(files Files) error {
 			total += nodesOf(data)
 		}
 	}
-	if total > 2*mostYAML {
+	if total > limits.ChartValues {
 		return limitf("the chart's values and CustomResourceDefinitions are larger than those of any known chart")
 	}
 	return nil
@@ -217,7 +213,7 @@ func unpack(data []byte, left *int64) (Files, error) {
 			return nil, fmt.Errorf("it is not a chart archive: %w", err)
 		}
 		if entries > 2*limits.ChartFiles {
-			return nil, limitf("the archive has more than %d files", limits.ChartFiles)
+			return nil, limitf("the archive has more than %d files and folders", 2*limits.ChartFiles)
 		}
 		if header.FileInfo().IsDir() || header.Typeflag == tar.TypeXGlobalHeader || header.Typeflag == tar.TypeXHeader {
 			continue

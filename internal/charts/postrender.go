@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/kio"
 	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
 
+	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/sorting"
 )
 
@@ -40,7 +41,7 @@ func parseTexts(texts map[string]string) ([]document, error) {
 		if strings.HasSuffix(name, "NOTES.txt") || strings.TrimSpace(texts[name]) == "" {
 			continue
 		}
-		if nodes += nodesOf([]byte(texts[name])); nodes > mostYAML {
+		if nodes += nodesOf([]byte(texts[name])); nodes > limits.ChartText {
 			return nil, limitf("the rendered templates are larger than those of any known chart")
 		}
 		for _, text := range documents(texts[name]) {

@@ -15,6 +15,7 @@ import (
 	chart "helm.sh/helm/v4/pkg/chart/v2"
 
 	"github.com/fleetwright/fleetwright/internal/count"
+	"github.com/fleetwright/fleetwright/internal/limits"
 )
 
 // Problem is a value that the chart's schema refuses.
@@ -71,7 +72,7 @@ func check(text []byte, values map[string]any) (problems []Problem, err error) {
 			err = fmt.Errorf("it cannot be evaluated: %v", p)
 		}
 	}()
-	if nodesOf(text) > mostYAML {
+	if nodesOf(text) > limits.ChartText {
 		return nil, limitf("it is larger than any known schema")
 	}
 	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))

@@ -246,7 +246,7 @@ func (c *Chart) withValues(o Options, read func(string) ([]byte, error)) (*Chart
 		if err != nil {
 			return nil, fmt.Errorf("the values file %q: %w", name, err)
 		}
-		if nodesOf(data) > mostYAML {
+		if nodesOf(data) > limits.ChartText {
 			return nil, limitf("the values file %q is larger than any known one", name)
 		}
 		own := map[string]any{}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/count"
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/sorting"
 )
 
@@ -72,7 +73,7 @@ func Compose(ctx context.Context, r *helmv2.HelmRelease, lookup Lookup) (*Values
 			return nil, &UnknownError{fmt.Sprintf("values come from %s %s/%s, whose key %q is encrypted or unknown", ref.Kind, r.Namespace, ref.Name, key)}
 		case !known && !ref.Optional && !found:
 			return nil, &UnknownError{fmt.Sprintf("values come from %s %s/%s, which is not among the cluster's objects", ref.Kind, r.Namespace, ref.Name)}
-		case nodesOf([]byte(text)) > mostYAML:
+		case nodesOf([]byte(text)) > limits.ChartText:
 			return nil, limitf("the values in %s %s/%s are larger than any known ones", ref.Kind, r.Namespace, ref.Name)
 		case known && ref.Kind == "Secret":
 			v.hide(text)
@@ -105,7 +106,7 @@ func countReference(created *count.Lists, ref helmv2.ValuesReference, text strin
 // IsValues says whether helm-controller reads a string as values: a YAML mapping, or an empty
 // document. A string that is too large to be checked counts as values.
 func IsValues(text string) bool {
-	if nodesOf([]byte(text)) > mostYAML {
+	if nodesOf([]byte(text)) > limits.ChartText {
 		return true
 	}
 	_, err := common.ReadValues([]byte(text))

@@ -45,8 +45,11 @@ func (l *Lists) grow(list string, length int) error {
 		l.elements += length - has
 		l.copied += length
 	}
-	if l.elements > limits.ListElements || l.copied > limits.ListCopies {
+	switch {
+	case l.elements > limits.ListElements:
 		return Errorf("the indexes in its paths create more than %d elements of lists", limits.ListElements)
+	case l.copied > limits.ListCopies:
+		return Errorf("the lists of its paths grow by so many indexes that more than %d elements are copied", limits.ListCopies)
 	}
 	return nil
 }

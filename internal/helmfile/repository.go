@@ -58,8 +58,8 @@ func (r *reader) all(files []string) (map[string][]*Release, error) {
 	return out, nil
 }
 
-// measured evaluates a file as a unit of work.
-func measured[T any](r *reader, file string, evaluate func(*reader) (T, error)) (T, error) {
+// guarded evaluates a file as a unit of work.
+func guarded[T any](r *reader, file string, evaluate func(*reader) (T, error)) (T, error) {
 	r.budget = limits.Helmfiles
 	r.Unit = bounds.Unit{Kind: "bootstrap", File: file}
 	own, marks := *r, r.Marks()
@@ -74,7 +74,7 @@ func measured[T any](r *reader, file string, evaluate func(*reader) (T, error)) 
 // evaluated returns the releases of a file. If it exceeds a limit, one release stands for the file, of which nothing is
 // known.
 func (r *reader) evaluated(file string) ([]*Release, error) {
-	releases, err := measured(r, file, func(r *reader) ([]*Release, error) { return r.everyWay(file) })
+	releases, err := guarded(r, file, func(r *reader) ([]*Release, error) { return r.everyWay(file) })
 	if exceeded := (*bounds.Error)(nil); errors.As(err, &exceeded) {
 		out := &Release{Definition: InHelmfile, Cluster: repository.BootstrapCluster(r.Paths(), file), Place: located.At(file, 1)}
 		out.Unreadable, out.Exceeded = "the file was not evaluated: "+exceeded.Error(), exceeded
@@ -88,7 +88,7 @@ func (r *reader) evaluated(file string) ([]*Release, error) {
 func (r *reader) usedBy(files []string) (used, parts map[string]bool) {
 	used, parts = map[string]bool{}, map[string]bool{}
 	for _, file := range files {
-		h, err := measured(r, file, func(r *reader) (*helmfile, error) { return r.load(file, path.Dir(file), nil, nil, false) })
+		h, err := guarded(r, file, func(r *reader) (*helmfile, error) { return r.load(file, path.Dir(file), nil, nil, false) })
 		if err != nil || h == nil {
 			continue
 		}

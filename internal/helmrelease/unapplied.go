@@ -105,8 +105,8 @@ func (g *Index) foldersOf(h *Release) []string {
 func (g *Index) topFolder(file string) (string, bool) {
 	at := file
 	for n := 0; ; n++ {
-		if n == mostOuter {
-			bounds.Refuse(bounds.Unit{Kind: "comparison", File: file}, fmt.Sprintf("more than %d kustomizations around it list each other", mostOuter))
+		if n == limits.EnclosingFolders {
+			bounds.Refuse(bounds.Unit{Kind: "comparison", File: file}, fmt.Sprintf("more than %d kustomizations around it list each other", limits.EnclosingFolders))
 			break
 		}
 		i := slices.IndexFunc(g.Repo.Kustomizes(), func(k *repository.Kustomize) bool {
@@ -122,9 +122,6 @@ func (g *Index) topFolder(file string) (string, bool) {
 	}
 	return at, at != file
 }
-
-// mostOuter is the maximum number of kustomizations around a file that list each other.
-const mostOuter = 50
 
 // appliedBy returns the HelmReleases that the build of a folder contains for the HelmRelease in a file.
 func (g *Index) appliedBy(folder string, h *Release) []*Release {

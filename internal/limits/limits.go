@@ -22,9 +22,11 @@ const (
 	AliasBytes  = 32 << 20
 
 	IgnorePatterns = 500
+	IgnoreSteps    = 100_000_000 // characters of patterns, compared with each part of each path
 	IgnoreLength   = 1_000
 	Ignores        = 1_000
 	Committed      = 100 << 20
+	Branches       = 1_000
 )
 
 // Numbers, regular expressions, schemas and expressions in CEL.
@@ -50,6 +52,7 @@ const (
 const (
 	Reads              = 20_000
 	BuiltFolders       = 3_000
+	PatchCopies        = 1 << 20
 	Objects            = 30_000
 	ObjectCopies       = 15
 	Variables          = 500_000
@@ -62,6 +65,7 @@ const (
 	Comparisons        = 1_000_000
 	HelmReleases       = 20_000
 	UnappliedFolders   = 50
+	EnclosingFolders   = 50
 	SetInputs          = 1_000
 	SetObjects         = 5_000
 	Labels             = 100
@@ -74,9 +78,11 @@ const (
 	ArchiveBytes   = 10 << 20 // as source-controller
 	ChartBytes     = 32 << 20
 	AllChartBytes  = 128 << 20
+	LibraryFiles   = 100_000
 	Subcharts      = 10
 	Charts         = 4
 	ChartValues    = 1_000_000
+	ChartText      = 500_000
 
 	Actions        = 100_000
 	OpenBlocks     = 20_000

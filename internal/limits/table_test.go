@@ -68,15 +68,16 @@ func ofRepositories() []row {
 	return []row{
 		{"bytes of a file, and of a commit, tag or tree", bytes(FileBytes), "the file; a revision or the index"},
 		{"bytes of all YAML and JSON files, or of a ResourceList", bytes(TotalBytes), "the first file that is not read; stdin"},
-		{"files and folders; YAML and JSON files", number(Files) + "; " + number(Parsed), "the run, which ends with status 2"},
+		{"files and folders; YAML and JSON files", number(Files) + "; " + number(Parsed), "the run, which ends with status 2; the revision"},
 		{"documents of a file", number(Documents), "the file"},
-		{"nesting of values, of folders, and of parentheses in a template", number(Nesting), "the file, the folder, the chart, the bootstrap file"},
+		{"nesting of values, of folders, and of parentheses in a chart's template", number(Nesting), "the file, the folder, the HelmRelease, the bootstrap file, the ResourceSet"},
 		{"values of a file, estimated before it is parsed", number(FileValues), "the file"},
 		{"values of all files or of a ResourceList, estimated likewise", fmt.Sprintf("%s, or one for %d bytes up to %s", number(TotalValues), ValueBytes, number(MostValues)), "the first file that is not read; stdin"},
 		{"sum of the levels of the values of deep documents", number(Levels), "the file"},
 		{"pairs of keys in large maps", number(KeyPairs), "the file"},
 		{"values, or bytes, that aliases add", number(AliasValues) + ", or " + bytes(AliasBytes), "the file; the Kustomization for a patch"},
-		{"patterns of all `.sourceignore` files; characters of one", number(IgnorePatterns) + "; " + number(IgnoreLength), "the `.sourceignore`: only Flux's own patterns count"},
+		{"patterns of all `.sourceignore` files; characters of one; characters compared with parts of paths", number(IgnorePatterns) + "; " + number(IgnoreLength) + "; " + number(IgnoreSteps), "the `.sourceignore`: only Flux's own patterns count"},
+		{"branches and tags of the repository that sources name", number(Branches), "the source"},
 		{"decisions to ignore a rule, in one annotation or file", number(Ignores), "the first one that has no effect ([ignore-invalid](rules/ignore-invalid.md))"},
 		{"bytes of an object of a repository that is committed to", bytes(Committed), "the target, with status 3"},
 	}
@@ -100,7 +101,7 @@ func ofExpressions() []row {
 
 func ofClusters() []row {
 	return []row{
-		{"files that a build reads; kustomizations; bytes", number(Reads) + "; " + number(BuiltFolders) + "; " + bytes(TotalBytes), "the Kustomization"},
+		{"files that a build reads; kustomizations; bytes; bytes that a JSON patch copies", number(Reads) + "; " + number(BuiltFolders) + "; " + bytes(TotalBytes) + "; " + bytes(PatchCopies), "the Kustomization"},
 		{"objects that all Kustomizations apply", fmt.Sprintf("%s, and %d for each object of the repository", number(Objects), ObjectCopies), "the Kustomization"},
 		{"variables of all Kustomizations; of an object; in each other's defaults", number(Variables) + "; " + number(ObjectVariables) + "; " + number(VariableNesting), "the Kustomization"},
 		{"bytes that substitution adds to a Kustomization's objects; to all", bytes(Growth) + "; " + bytes(TotalBytes), "the Kustomization"},
@@ -108,7 +109,7 @@ func ofClusters() []row {
 		{"Kustomizations of a cluster; in a chain from one document", number(Kustomizations) + "; " + number(KustomizationChain), "the Kustomization that applies the next"},
 		{"files, and bytes, that ArtifactGenerators copy", number(Files) + ", and " + bytes(TotalBytes), "the Kustomization"},
 		{"comparisons of names and labels, steps along dependencies, in a cluster", number(Comparisons), "the cluster, or the first object that is not followed"},
-		{"HelmReleases that are compared with a bootstrap; folders that no cluster applies", number(HelmReleases) + "; " + number(UnappliedFolders), "the HelmReleases; the folders"},
+		{"HelmReleases that are compared with a bootstrap; folders that no cluster applies; kustomizations around a file", number(HelmReleases) + "; " + number(UnappliedFolders) + "; " + number(EnclosingFolders), "the HelmReleases; the folders; the HelmRelease"},
 		{"inputs of a ResourceSet, references to input providers; objects", number(SetInputs) + "; " + number(SetObjects), "the ResourceSet"},
 		{"labels of a source of Kommander", number(Labels), "the object"},
 	}
@@ -117,10 +118,10 @@ func ofClusters() []row {
 func ofTemplates() []row {
 	return []row{
 		{"files of a chart; bytes of one; of its archive; of all", number(ChartFiles) + "; " + bytes(ChartFileBytes) + "; " + bytes(ArchiveBytes) + "; " + bytes(ChartBytes), "the HelmRelease"},
-		{"bytes of all charts", bytes(AllChartBytes), "the HelmRelease"},
+		{"bytes of all charts; files and folders of `--charts`", bytes(AllChartBytes) + "; " + number(LibraryFiles), "the HelmRelease; the run, which ends with status 2"},
 		{"archives in each other; dependencies; charts that bring HelmReleases, in a row", fmt.Sprintf("%d; %d; %d", Subcharts, Subcharts/2, Charts), "the HelmRelease"},
-		{"values of a chart's values and definitions, estimated", number(ChartValues), "the HelmRelease"},
-		{"actions of a template; open control structures", number(Actions) + "; " + number(OpenBlocks), "the HelmRelease, the bootstrap file, the ResourceSet"},
+		{"values of a chart's values and definitions; of what it puts out, its schema or other values, estimated", number(ChartValues) + "; " + number(ChartText), "the HelmRelease"},
+		{"actions of a template; open control structures of a chart's template", number(Actions) + "; " + number(OpenBlocks), "the HelmRelease, the bootstrap file, the ResourceSet"},
 		{"bytes of a template of a bootstrap or ResourceSet", bytes(TemplateBytes), "the bootstrap file, the ResourceSet"},
 		{"bytes of what a chart puts out, or of what one of its functions makes at once", bytes(ChartOutput), "the HelmRelease"},
 		{"bytes of what a template of a bootstrap or ResourceSet puts out, or of what a function makes at once", bytes(TemplateOutput), "the bootstrap file, the ResourceSet"},

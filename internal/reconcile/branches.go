@@ -13,6 +13,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/builds"
+	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/roots"
@@ -22,9 +23,6 @@ import (
 // it is checked out of. The address is the one that a GitRepository has. It returns nil where the clone has none. It is
 // asked by several goroutines.
 type Clone func(ctx context.Context, url, ref string) (*repository.Repository, error)
-
-// mostBranches is how many branches and tags are read.
-const mostBranches = 1000
 
 // branches are those of the validated repository that sources of clusters name, each read once.
 type branches struct {
@@ -51,8 +49,8 @@ func (b *branches) of(ctx context.Context, url, ref string) *branch {
 	one := b.read[ref]
 	if one == nil {
 		one = &branch{}
-		if b.read[ref] = one; len(b.read) > mostBranches {
-			one.kind, one.because = builds.Limit, fmt.Sprintf("is not read: the clusters apply more than %d branches and tags", mostBranches)
+		if b.read[ref] = one; len(b.read) > limits.Branches {
+			one.kind, one.because = builds.Limit, fmt.Sprintf("is not read: the clusters apply more than %d branches and tags", limits.Branches)
 		}
 	}
 	b.mu.Unlock()

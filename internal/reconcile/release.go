@@ -121,7 +121,7 @@ func (r *releases) loadAll(all []*Release, of map[*Release]*walker) {
 		if r.bytes > limits.AllChartBytes {
 			for _, release := range wave {
 				release.Unknown = "its chart is not loaded: others of the repository are too large"
-				release.Limit = &charts.LimitError{What: "the charts of the repository are larger than 128 MB"}
+				release.Limit = &charts.LimitError{What: fmt.Sprintf("the charts of the repository are larger than %d MB", limits.AllChartBytes>>20)}
 			}
 			continue
 		}
@@ -187,7 +187,7 @@ func (release *Release) load(r *releases, w *walker) {
 	release.chart, release.Chart = chart, chart.String()
 }
 
-// unit is a part of the work on a release that is measured on its own.
+// unit is a part of the work on a release that has a guard of its own.
 func (release *Release) unit(kind string) bounds.Unit {
 	o := release.Object
 	return bounds.Unit{Kind: kind, File: o.File, Line: o.Line, Name: fmt.Sprintf("%s %s/%s", o.Kind, o.Namespace, o.Name)}

@@ -13,11 +13,6 @@ import (
 	"github.com/fleetwright/fleetwright/internal/limits"
 )
 
-// mostSpent limits the comparisons of paths with the patterns of .sourceignore files, in characters of the patterns. Above it,
-// or above the limits of package limits, only Flux's default patterns apply, so that more is validated, not less: a pattern
-// that was dropped could include a file again that another pattern excludes.
-const mostSpent = 100_000_000
-
 func newIgnore() *ignore {
 	i := &ignore{plain: map[string]bool{}}
 	i.patterns = sourceignore.VCSPatterns(nil)
@@ -51,7 +46,8 @@ func (i *ignore) add(dir string, data []byte) {
 	i.cost += len(kept) + 10*len(added)
 }
 
-// exceed records that the .sourceignore in a folder exceeds a limit, and why.
+// exceed records that only Flux's default patterns apply, so that more is validated, not less: a pattern that was dropped
+// could include a file again that another one excludes. It records that the .sourceignore in a folder exceeds a limit, and why.
 func (i *ignore) exceed(dir, why string) {
 	if i.beyond == "" {
 		i.beyond, i.where = why, dir
@@ -74,7 +70,7 @@ func (i *ignore) matchesFolder(dir string) bool { return i.match(dir, true) }
 
 func (i *ignore) match(name string, isDir bool) bool {
 	elements := strings.Split(name, "/")
-	if i.spent += i.cost * len(elements); i.spent > mostSpent {
+	if i.spent += i.cost * len(elements); i.spent > limits.IgnoreSteps {
 		i.exceed(i.first, "takes too many comparisons, with the others, for the files of the repository")
 	}
 	if len(i.patterns) == i.control || i.beyond != "" {
@@ -86,7 +82,7 @@ func (i *ignore) match(name string, isDir bool) bool {
 // within reports whether one of the added patterns excludes a path. It also returns true if matching would
 // take too long.
 func (i *ignore) within(elements []string, isDir bool) bool {
-	if i.spent += i.cost * len(elements); i.spent > mostSpent {
+	if i.spent += i.cost * len(elements); i.spent > limits.IgnoreSteps {
 		return true
 	}
 	return sourceignore.NewMatcher(i.patterns).Match(elements, isDir)

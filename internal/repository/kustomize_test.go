@@ -152,10 +152,10 @@ func TestIgnorePatternsAreBounded(t *testing.T) {
 	i = newIgnore()
 	i.add(".", []byte(strings.Repeat("a*/**/x\n", limits.IgnorePatterns)))
 	file, files := strings.Repeat("ab/", 30)+"x", 0
-	for i.matches(file) && files < mostSpent {
+	for i.matches(file) && files < limits.IgnoreSteps {
 		files++
 	}
-	if i.exceeded() == nil || files == 0 || files > mostSpent/limits.IgnorePatterns/30 {
+	if i.exceeded() == nil || files == 0 || files > limits.IgnoreSteps/limits.IgnorePatterns/30 {
 		t.Errorf("%d files are compared with %d patterns: %v", files, limits.IgnorePatterns, i.exceeded())
 	}
 }

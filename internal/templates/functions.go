@@ -34,7 +34,7 @@ var pureFunctions = []string{
 }
 
 // freeFunctions are the functions of sprig that create results far larger than their arguments: at once, which is counted
-// before ([count.Created]), or step by step, so that their time and memory are measured.
+// before ([count.Created]), or step by step, which [rendering.take] counts.
 var freeFunctions = []string{
 	"indent", "join", "mustUniq", "mustWithout", "nindent", "regexFind", "regexFindAll", "regexMatch", "regexReplaceAll",
 	"regexReplaceAllLiteral", "regexSplit", "repeat", "replace", "uniq", "until", "untilStep", "without", "wrap", "wrapWith",

@@ -108,6 +108,8 @@ func TestRenderHostile(t *testing.T) {
 		"doubling marks":      `{{ $x := list (env "A") }}` + strings.Repeat(`{{ $x = list $x $x }}`, 64) + `{{ ternary $x $x (env "A") }}`,
 		"lists in each other": `{{ $x := list 1 }}{{ range 1000 }}{{ $x = list $x }}{{ end }}`,
 		"uniq":                `{{ until 5000 | uniq }}`,
+		"without":             `{{ without (until 5000) 1 }}`,
+		"the largest loop":    `{{ range 9223372036854775807 }}{{ end }}`,
 		"template recursion":  `{{ define "a" }}{{ template "a" }}{{ end }}{{ template "a" }}`,
 		"mutual recursion":    `{{ define "a" }}{{ template "b" }}{{ end }}{{ define "b" }}{{ template "a" }}{{ end }}{{ template "a" }}`,
 		"include recursion":   `{{ define "a" }}{{ include "a" . }}{{ end }}{{ include "a" . }}`,

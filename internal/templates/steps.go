@@ -3,6 +3,7 @@ package templates
 import (
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/fleetwright/fleetwright/internal/limits"
 )
@@ -17,6 +18,9 @@ var (
 // steps counts the repetitions of an evaluation: of loops, and of templates that others include.
 type steps int
 
+// pairwise are the functions that compare each element of a list with each other one, or with each other argument.
+var pairwise = []string{"uniq", "mustUniq", "without", "mustWithout"}
+
 // take counts the elements of a function's arguments: a list that contains another one twice has few values and many
 // elements.
 func (r *rendering) take(name string, args []reflect.Value) error {
@@ -25,7 +29,7 @@ func (r *rendering) take(name string, args []reflect.Value) error {
 		if err := r.takeAll(arg, 0); err != nil {
 			return err
 		}
-		if own := r.elements - before; name == "uniq" { // it compares each element with each other one
+		if own := r.elements - before; slices.Contains(pairwise, name) {
 			r.elements += own * own
 		}
 	}
@@ -64,9 +68,10 @@ func (r *rendering) takeAll(v reflect.Value, depth int) error {
 }
 
 func (s *steps) add(n int) error {
-	if *s += steps(n); *s > limits.Repetitions {
+	if n > limits.Repetitions-int(*s) {
 		return errRepeated
 	}
+	*s += steps(n)
 	return nil
 }
 
@@ -75,6 +80,8 @@ func iterations(v any) int {
 	switch over := reflect.ValueOf(v); {
 	case over.CanInt():
 		return int(max(0, over.Int()))
+	case over.CanUint():
+		return int(min(over.Uint(), limits.Repetitions+1))
 	case over.Kind() == reflect.Slice, over.Kind() == reflect.Array, over.Kind() == reflect.Map:
 		return over.Len()
 	}

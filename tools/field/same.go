@@ -8,9 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 )
@@ -35,14 +37,22 @@ func inGroup(group string) condition {
 	return condition{name: "in " + filepath.Base(group), prefix: []string{"sh", "-c", `echo $$ >"$0"/cgroup.procs && exec "$@"`, group}}
 }
 
-// sameReports validates each folder in repos several times in each condition, prints the slowest run, and reports
+// sameReports validates each folder in repos that has something to check several times in each condition, prints the slowest run, and reports
 // whether a run printed another report than the first one.
 func sameReports(ctx context.Context, out io.Writer, repos, command string, runs int, conditions []condition) (different bool, err error) {
-	dirs, err := filepath.Glob(filepath.Join(repos, "*"))
-	if err != nil || len(dirs) == 0 {
+	named, err := folders(repos)
+	if err != nil || len(named) == 0 {
 		return false, errors.Join(err, fmt.Errorf("no folders in %q", repos))
 	}
+	dirs := slices.Sorted(maps.Values(named))
 	first := map[string][]byte{}
+	dirs = slices.DeleteFunc(dirs, func(dir string) bool {
+		first[dir], err = reportOf(ctx, []string{command}, dir, "")
+		return err != nil
+	})
+	if len(dirs) == 0 {
+		return false, err
+	}
 	for _, c := range conditions {
 		stop := loops(ctx, c.busy)
 		var slowest time.Duration
@@ -57,9 +67,6 @@ func sameReports(ctx context.Context, out io.Writer, repos, command string, runs
 				}
 				slowest = max(slowest, time.Since(began))
 				count++
-				if first[dir] == nil {
-					first[dir] = report
-				}
 				if !bytes.Equal(report, first[dir]) {
 					unlike++
 					_, _ = fmt.Fprintf(out, "%s, %s: the report differs\n", filepath.Base(dir), c.name)

@@ -9,7 +9,7 @@ import (
 )
 
 // LimitExceeded is the ID of the rule about what was not checked because it exceeds a limit. LimitHint is the
-// hint for measured limits, such as time. FixedHint is the hint for counted limits, such as a number of files.
+// hint for guards, such as that of time. FixedHint is the hint for counters, such as a number of files.
 const (
 	LimitExceeded = "limit-exceeded"
 	limitHint     = "look for a part that multiplies itself there; "
@@ -17,9 +17,9 @@ const (
 	FixedHint     = limitHint + "the limit is fixed: docs/security.md lists all limits"
 )
 
-// Measured returns the findings about everything that exceeded a measured limit in this run. They are reported
+// OfUnits returns the findings about the units of this run that exceeded a guard or a counter. They are reported
 // whatever rules run, because something unchecked must not look as if it had passed.
-func Measured() []finding.Finding {
+func OfUnits() []finding.Finding {
 	var all []finding.Finding
 	for _, e := range bounds.Exceeded() {
 		all = append(all, OfUnit(e))
@@ -53,7 +53,7 @@ func (p *Pass) ruleOf(f finding.Finding) string {
 	return p.rule.ID
 }
 
-// unread returns the findings about the files that exceed a limit and were not read. As with Measured, they are
+// unread returns the findings about the files that exceed a limit and were not read. As with OfUnits, they are
 // reported whatever rules run.
 func unread(repo *repository.Repository) []finding.Finding {
 	var all []finding.Finding

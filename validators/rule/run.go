@@ -147,7 +147,7 @@ func Run(ctx context.Context, repo *repository.Repository, o Options) (Outcome, 
 	if len(out.Findings)+len(out.Unresolved) > 0 || out.Coverage != nil {
 		first.Fleet().Know(repo.Lines()) // whichever rules run, the same is hidden
 	}
-	out.Findings = onceExceeded(slices.Concat(out.Findings, Measured(), unread(repo)))
+	out.Findings = onceExceeded(slices.Concat(out.Findings, OfUnits(), unread(repo)))
 	if o.Baseline != nil {
 		out.scrub(repo.Lines()) // it knows findings by their messages
 	}
@@ -160,7 +160,7 @@ func Run(ctx context.Context, repo *repository.Repository, o Options) (Outcome, 
 
 // unfinished returns the outcome of a run in which no rule has ended: what exceeds a limit.
 func unfinished(repo *repository.Repository) Outcome {
-	out := Outcome{Findings: onceExceeded(slices.Concat(Measured(), unread(repo)))}
+	out := Outcome{Findings: onceExceeded(slices.Concat(OfUnits(), unread(repo)))}
 	out.shorten(repo.Lines())
 	return out
 }

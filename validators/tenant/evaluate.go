@@ -66,7 +66,7 @@ func (e *evaluator) evaluate(ctx context.Context, expression string, input map[s
 	var result evaluated
 	if err == nil {
 		result, err = run()
-	} else { // nothing can be counted: it is measured
+	} else { // nothing can be counted: a guard ends it
 		result, err = bounds.Do(e.unit, run)
 	}
 	e.spent += result.cost

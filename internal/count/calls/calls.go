@@ -12,7 +12,7 @@ import (
 )
 
 // ErrComposed reports an expression that composes the string that it passes on, so that it cannot be
-// counted in advance: its evaluation must be measured.
+// counted in advance: its evaluation must be guarded.
 var ErrComposed = count.Errorf("an expression composes the text that it passes to quantity() or matches()")
 
 // Calls are the arguments that CEL expressions pass to functions whose estimated cost in CEL is too
