@@ -47,6 +47,16 @@ func defaultMemory(container func() (uint64, error)) int64 {
 	return bounds.DefaultMemory
 }
 
+// endedEarly returns the error of the run if a guard ended it, else nil.
+func endedEarly() error {
+	for _, e := range bounds.Exceeded() {
+		if e.Unit.Kind == "run" {
+			return e
+		}
+	}
+	return nil
+}
+
 // size is a number of bytes that the command line sets.
 type size int64
 

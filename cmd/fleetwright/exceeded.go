@@ -24,16 +24,6 @@ func exceededReport(err error) (finding.Report, bool) {
 	return finding.NewReport(all, nil, finding.Summary{}), true
 }
 
-// endedEarly returns the error of the run if a guard ended it, else nil.
-func endedEarly() error {
-	for _, e := range bounds.Exceeded() {
-		if e.Unit.Kind == "run" {
-			return e
-		}
-	}
-	return nil
-}
-
 // unchecked reports what a command did not check because of a guard or a counter, unless the exit status
 // is already an error. It returns the exit status.
 func (s streams) unchecked(status int) int {

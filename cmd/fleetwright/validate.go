@@ -211,23 +211,6 @@ func (v *validation) rebase(ctx context.Context, o validators.Options) error {
 	return err
 }
 
-// writeFile writes a file completely or not at all.
-func writeFile(name string, write func(io.Writer) error) error {
-	defer bounds.Writing()()
-	file, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+"-*")
-	if err != nil {
-		return err
-	}
-	err = errors.Join(write(file), file.Chmod(0o644), file.Close())
-	if err == nil {
-		err = os.Rename(file.Name(), name)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(file.Name()))
-	}
-	return nil
-}
-
 // options returns the options of the run, from the configuration and the command line.
 func (v *validation) options() (validators.Options, error) {
 	o, err := v.config.Options()
