@@ -59,6 +59,9 @@ func TestHostile(t *testing.T) {
 					worst = took
 				}
 			}
+			if worst.wall < 20*time.Second {
+				return
+			}
 			fmt.Fprintf(&table, "| %s | %s | %.1f s | %.1f s | %d MB |\n", strings.ReplaceAll(c.name, "|", `\|`), worst.endedBy, worst.wall.Seconds(), worst.cpu.Seconds(), worst.memory>>20)
 		})
 	}
@@ -67,7 +70,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// hostileHead begins the table of the hostile cases in docs/security.md, which TestHostile writes with -update.
+// hostileHead begins the table of the slow cases in docs/security.md, which TestHostile writes with -update.
 const hostileHead = "| Hostile case | Ended by | Time | Of CPU | Memory |\n|---|---|---|---|---|\n"
 
 // writeTable replaces the rows of the table with a head in a page.

@@ -1,6 +1,5 @@
-// Package bounds ends work that takes too much time or memory. It guards what cannot be counted beforehand: a
-// library that a hostile file keeps busy. The guards are so generous that no honest repository meets them; what is
-// known to explode is counted instead, with the same result on every machine (docs/security.md).
+// Package bounds ends work that takes too much time or memory: a library that a hostile file keeps busy. The guards are so
+// generous that no honest repository meets them. What is known to explode is counted instead (package limits).
 //
 // Nothing can stop a goroutine that runs a library's code. A unit of work that exceeds a guard is therefore
 // abandoned: its goroutine goes on until the process exits, and nobody looks at what it does. A unit must not write to
