@@ -68,9 +68,8 @@ func confined() error {
 	return fmt.Errorf("execve: %w", errno)
 }
 
-// filterBut is a seccomp filter that kills a process which forks or opens a socket. It reports the
-// files that are opened, and the programs that are started, but for the one whose path is at an
-// address.
+// filterBut is a seccomp filter that kills a process which forks, starts a program or opens a socket, and reports the files that
+// it opens. Only the program whose path is at an address may be started: the command itself.
 func filterBut(program uintptr) ([]unix.SockFilter, error) {
 	arch := map[string]uint32{"amd64": unix.AUDIT_ARCH_X86_64, "arm64": unix.AUDIT_ARCH_AARCH64}[runtime.GOARCH]
 	if arch == 0 {
@@ -101,7 +100,7 @@ func filterBut(program uintptr) ([]unix.SockFilter, error) {
 		jump(unix.BPF_JEQ, unix.SYS_EXECVE, 0, 5),
 		load(argument), jump(unix.BPF_JEQ, uint32(program), 0, 2),
 		load(argument+4), jump(unix.BPF_JEQ, uint32(uint64(program)>>32), 5, 0),
-		end(unix.SECCOMP_RET_USER_NOTIF), // its own program alone may start again: watchOpens looks
+		kill,
 		jump(unix.BPF_JEQ, unix.SYS_CLONE, 0, 3),
 		load(argument), jump(unix.BPF_JSET, unix.CLONE_THREAD, 1, 0),
 		kill,
@@ -211,10 +210,6 @@ func watchOpens(listener int, over *atomic.Bool) ([]opened, error) {
 			}
 			return files, errno
 		}
-		if call.number == unix.SYS_EXECVE && string(bytes.TrimRight(call.memory(call.arguments[0], len(ownProgram)+1), "\x00")) != ownProgram {
-			_ = unix.Kill(int(call.pid), unix.SIGSYS) // as the filter itself kills
-			continue
-		}
 		file := call.opens()
 		// Where the thread has ended meanwhile, the call opens nothing, and what was read of its memory
 		// may be anything.
@@ -224,9 +219,7 @@ func watchOpens(listener int, over *atomic.Bool) ([]opened, error) {
 			}
 			return files, errno
 		}
-		if call.number != unix.SYS_EXECVE {
-			files = append(files, file)
-		}
+		files = append(files, file)
 		pass := answer{id: call.id, flags: unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE}
 		if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(listener), unix.SECCOMP_IOCTL_NOTIF_SEND, uintptr(unsafe.Pointer(&pass))); errno != 0 && errno != unix.ENOENT {
 			return files, errno
@@ -263,9 +256,6 @@ func (n *notification) opens() opened {
 	}
 	return opened{followed(text, follow), written(flags)}
 }
-
-// ownProgram is how a process starts its own program again in place.
-const ownProgram = "/proc/self/exe"
 
 func written(flags uint64) bool { return flags&(unix.O_WRONLY|unix.O_RDWR|unix.O_CREAT) != 0 }
 

@@ -20,14 +20,9 @@ import (
 	"github.com/fleetwright/fleetwright/internal/limits"
 )
 
-// Limits of the chain of deltas that an object in a pack consists of: git writes chains of at most 4,095 deltas, and
-// of 50 by default.
 const (
-	mostDeltas     = 4095
-	mostDeltaBytes = 4 * limits.FileBytes  // bytes of all deltas, which are in memory at the same time
-	mostChainBytes = 64 * limits.FileBytes // bytes of the objects that the deltas create, one after the other
-	mostBorrowing  = 5                     // depth of repositories that borrow objects from each other, as in git
-	mostFolders    = 100                   // repositories that objects are borrowed from
+	mostBorrowing = 5   // depth of repositories that borrow objects from each other, as in git
+	mostFolders   = 100 // repositories that objects are borrowed from
 )
 
 // objectFolder is a folder that contains a folder "objects", and the indexes of its packs.
@@ -183,7 +178,7 @@ func (s objects) checkChain(p pack, file io.ReaderAt, hash plumbing.Hash) error 
 		return err
 	}
 	var deltas, made int64
-	for range mostDeltas + 1 {
+	for range limits.Deltas + 1 {
 		h, err := p.header(file, at)
 		if err != nil {
 			return err
@@ -195,11 +190,11 @@ func (s objects) checkChain(p pack, file io.ReaderAt, hash plumbing.Hash) error 
 			return nil
 		}
 		deltas, made, at = deltas+h.length, made+h.result, h.base
-		if deltas > mostDeltaBytes || made > mostChainBytes {
-			return s.exceed(fmt.Sprintf("object %s is made of others that have more than %d MB", hash, mostChainBytes>>20))
+		if deltas > limits.DeltaBytes || made > limits.ChainBytes {
+			return s.exceed(fmt.Sprintf("object %s is made of others that have more than %d MB", hash, limits.ChainBytes>>20))
 		}
 	}
-	return s.exceed(fmt.Sprintf("object %s is made of more than %d others", hash, mostDeltas))
+	return s.exceed(fmt.Sprintf("object %s is made of more than %d others", hash, limits.Deltas))
 }
 
 // longestHeader is the maximum length of a header before the compressed bytes.

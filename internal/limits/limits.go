@@ -27,6 +27,9 @@ const (
 	Ignores        = 1_000
 	Committed      = 100 << 20
 	Branches       = 1_000
+	Deltas         = 4095 // as git, whose default is 50
+	DeltaBytes     = 4 * FileBytes
+	ChainBytes     = 64 * FileBytes
 )
 
 // Numbers, regular expressions, schemas and expressions in CEL.

@@ -79,6 +79,7 @@ func ofRepositories() []row {
 		{"patterns of all `.sourceignore` files; characters of one; characters compared with parts of paths", number(IgnorePatterns) + "; " + number(IgnoreLength) + "; " + number(IgnoreSteps), "the `.sourceignore`: only Flux's own patterns count"},
 		{"branches and tags of the repository that sources name", number(Branches), "the source"},
 		{"decisions to ignore a rule, in one annotation or file", number(Ignores), "the first one that has no effect ([ignore-invalid](rules/ignore-invalid.md))"},
+		{"deltas that an object of Git is made of; their bytes; bytes of what they make one after the other", number(Deltas) + "; " + bytes(DeltaBytes) + "; " + bytes(ChainBytes), "the revision"},
 		{"bytes of an object of a repository that is committed to", bytes(Committed), "the target, with status 3"},
 	}
 }
