@@ -31,6 +31,23 @@ func TestCycles(t *testing.T) {
 	}
 }
 
+// TestOwnVariables: what a release reads for each value of a variable makes variants of that release, not of the others in its
+// file.
+func TestOwnVariables(t *testing.T) {
+	a := "-- helmfile.yaml --\nreleases:\n  - name: a\n    chart: x/a\n    values: [{cluster: '{{ env \"CLUSTER\" }}'}]\n  - name: b\n    chart: x/b\n" +
+		"    version: '{{ (readFile (printf \"clusters/%s/b.yaml\" (env \"CLUSTER\")) | fromYaml).version }}'\n-- clusters/one/b.yaml --\nversion: 1.0.0\n-- clusters/two/b.yaml --\nversion: 2.0.0\n"
+	repo := testarchive.Repository(t, txtar.Parse([]byte(a)))
+	all, err := newReader(t.Context(), repo).all(findHelmfiles(repo))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range all["helmfile.yaml"] {
+		if want := map[string]int{"a": 0, "b": 2}[r.Name.Value]; len(r.Variants) != want {
+			t.Errorf("the release %s has %d variants, want %d", r.Name.Value, len(r.Variants), want)
+		}
+	}
+}
+
 // FuzzHelmfile reads any helmfile, as YAML and as a template: without a crash, and
 // twice to the same.
 func FuzzHelmfile(f *testing.F) {

@@ -40,8 +40,21 @@ func (r *reader) unreadable(h *helmfile) []*Release {
 	return []*Release{out}
 }
 
-// release evaluates a release.
+// release evaluates a release, under all values of environment variables that decide which files its own templates read.
 func (r *reader) release(h *helmfile, raw *rawRelease) *Release {
+	before := len(h.refusals)
+	out := combined(templates.Explore(r.Engine, func() *Release {
+		h.refusals = h.refusals[:before:before]
+		each := r.oneWay(h, raw)
+		each.Refusals = slices.Clone(h.refusals[before:])
+		return each
+	}))
+	h.refusals = append(h.refusals[:before:before], out.Refusals...)
+	return out
+}
+
+// oneWay evaluates a release under the values that are assumed.
+func (r *reader) oneWay(h *helmfile, raw *rawRelease) *Release {
 	out := &Release{Place: raw.Place, Definition: InHelmfile, Reads: map[string]bool{}}
 	r.Reads = out.Reads
 	whole, err := h.inherited(raw)

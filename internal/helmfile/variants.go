@@ -25,7 +25,12 @@ func combined(all []variant) *Release {
 	if len(possible) == 1 {
 		return &out
 	}
+	out.Variants = nil
 	for _, v := range possible {
+		if len(v.Result.Variants) > 0 { // it has its own, of the same file
+			out.Variants = append(out.Variants, v.Result.Variants...)
+			continue
+		}
 		each := *v.Result
 		each.Assumptions = v.Assumptions
 		out.Variants = append(out.Variants, &each)
