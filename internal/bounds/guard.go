@@ -52,13 +52,12 @@ func Start(began time.Time, exit func()) {
 	debug.SetMaxStack(2 * DefaultMemory) // the guard must act before Go does, which would print all goroutines
 	g := newGuard()
 	current.Store(g)
-	// What was alive at the last garbage collection, all stacks, and all objects, of which a fifth may be garbage.
-	samples := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}, {Name: "/memory/classes/heap/objects:bytes"}}
+	// What was alive at the last garbage collection, and all stacks.
+	samples := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
 	go func() {
 		for now := range time.Tick(interval) {
 			metrics.Read(samples)
-			used := int64(max(samples[0].Value.Uint64(), samples[2].Value.Uint64()/5*4))
-			if g.look(now, now.Sub(began), used, int64(samples[1].Value.Uint64())) {
+			if g.look(now, now.Sub(began), int64(samples[0].Value.Uint64()), int64(samples[1].Value.Uint64())) {
 				exit()
 			}
 		}
