@@ -77,6 +77,9 @@ func fileLimits() map[string]limitCase {
 		"folders": {want: "was not checked: it is not read: folders nest deeper than 200",
 			files: map[string]string{"clusters/one/ks.yaml": fluxKs("app", ""), strings.Repeat("d/", 202) + "a.yaml": "a: b\n", "app/a.yaml": configMap("a", "  b: c\n")}},
 	}
+	all["replacements that double"] = limitCase{want: "error: Kustomization flux-system/app was not checked: 6 replacements insert a field into itself",
+		files: map[string]string{"clusters/one/ks.yaml": fluxKs("app", ""), "app/a.yaml": configMap("a", "  b: c\n"), "app/kustomization.yaml": "resources: [a.yaml]\nreplacements:\n" +
+			strings.Repeat("  - source: {kind: ConfigMap, name: a, fieldPath: data.b}\n    targets: [{select: {name: a}, fieldPaths: [data.b], options: {delimiter: '!', index: -1}}]\n", 6)}}
 	build := all["bytes of a file"]
 	build.runs, build.files, build.want = "build --cluster one", map[string]string{"clusters/one/ks.yaml": fluxKs("app", ""), "clusters/one/large.yaml": configMap("a", "  b: "+long+"\n")}, "clusters/one/large.yaml"
 	all["bytes of a file in build"] = build

@@ -79,6 +79,10 @@ func (f *Files) load(file string, c *content) {
 			return
 		}
 	}
+	if n := doublings(&k); n > limits.Doublings {
+		c.err = &LimitError{fmt.Errorf("%d replacements insert a field into itself", n)}
+		return
+	}
 	dir := path.Dir(file)
 	if f.Contained {
 		if c.err = contained(dir, file, &k); c.err != nil {
@@ -96,6 +100,22 @@ func (f *Files) load(file string, c *content) {
 	if len(c.gaps)+len(c.remotes)+len(c.missing) > 0 {
 		c.data, c.err = yaml.Marshal(k)
 	}
+}
+
+// doublings returns how often the replacements of a kustomization insert a field into itself, which doubles its text.
+func doublings(k *types.Kustomization) (n int) {
+	for _, r := range k.Replacements {
+		for _, t := range r.Targets {
+			if r.Source == nil || t.Select == nil || t.Options == nil || t.Options.Delimiter == "" {
+				continue
+			}
+			same := (t.Select.Kind == "" || t.Select.Kind == r.Source.Kind) && (t.Select.Name == "" || t.Select.Name == r.Source.Name)
+			if same && slices.Contains(t.FieldPaths, r.Source.FieldPath) {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // contained returns an error if an entry of a kustomization is a path outside of the repository.

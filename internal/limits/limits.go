@@ -56,6 +56,7 @@ const (
 	Reads              = 20_000
 	BuiltFolders       = 3_000
 	PatchCopies        = 1 << 20
+	Doublings          = 5
 	Objects            = 30_000
 	ObjectCopies       = 15
 	Variables          = 500_000

@@ -15,6 +15,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/roots"
 	"github.com/fleetwright/fleetwright/schemas"
+	"github.com/fleetwright/fleetwright/validators/platform"
 	"github.com/fleetwright/fleetwright/validators/rule"
 	"github.com/fleetwright/fleetwright/validators/source"
 )
@@ -263,6 +264,13 @@ func (w *world) find(id reconcile.Identity) *reconcile.Object {
 		}
 	}
 	return nil
+}
+
+// Doubts returns the doubts of a cluster for the rules of other packages.
+func Doubts(p *rule.Pass, c *reconcile.Cluster) platform.Doubt {
+	w := *worlds.Of(p)[c]
+	w.budget = newBudget()
+	return w.doubtOf
 }
 
 // doubt returns the reason why a missing object may exist nevertheless, "" if there is none.

@@ -14,6 +14,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/schemas"
+	"github.com/fleetwright/fleetwright/validators/flux"
 	"github.com/fleetwright/fleetwright/validators/platform"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
@@ -82,7 +83,7 @@ func (w *world) spent(o *reconcile.Object, question string, path ...any) bool {
 // worlds are the management clusters of a repository.
 func worlds(p *rule.Pass) []*world {
 	var out []*world
-	for _, of := range platform.Worlds(p, group) {
+	for _, of := range platform.Worlds(p, flux.Doubts, group) {
 		out = append(out, newWorld(of))
 	}
 	return out

@@ -10,6 +10,7 @@ import (
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/schemas"
+	"github.com/fleetwright/fleetwright/validators/flux"
 	"github.com/fleetwright/fleetwright/validators/platform"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
@@ -66,7 +67,7 @@ type world struct {
 // worlds returns the management clusters of a repository.
 func worlds(p *rule.Pass) []*world {
 	var out []*world
-	for _, of := range platform.Worlds(p, appsGroup, workspacesGroup, coreGroup, schemas.KommanderDispatchGroup) {
+	for _, of := range platform.Worlds(p, flux.Doubts, appsGroup, workspacesGroup, coreGroup, schemas.KommanderDispatchGroup) {
 		w := &world{World: of, projects: map[string]*reconcile.Object{}, overrides: map[string]bool{}, stands: map[[2]string]string{}}
 		for _, o := range of.Own {
 			w.stands[[2]string{o.Kind, o.Name}] = o.Namespace

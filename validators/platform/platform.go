@@ -25,6 +25,9 @@ type World struct {
 	All map[reconcile.Identity]*reconcile.Object
 	// Partial is the reason why not all applied objects are known, "" if they are.
 	Partial string
+	// doubt returns the reason why a missing object that another one references may exist nevertheless, "" if there is
+	// none; nil without a cluster.
+	doubt Doubt
 
 	// held is the set of kinds that have an object, by group and kind.
 	held  map[[2]string]bool
@@ -41,6 +44,10 @@ type World struct {
 	exceeded bool
 }
 
+// Doubt returns the reason why an object that no file of a cluster defines may exist nevertheless, for the reference of
+// an object; "" if there is none.
+type Doubt func(id reconcile.Identity, of *reconcile.Object) string
+
 // Exceeded reports, once for each world, that something about an object, and everything after it, was not
 // checked because the world exceeds a limit.
 func (w *World) Exceeded(o *reconcile.Object, what, why string, path ...any) {
@@ -52,8 +59,8 @@ func (w *World) Exceeded(o *reconcile.Object, what, why string, path ...any) {
 }
 
 // Worlds returns the management clusters of a repository: those that get an object of the product's API groups.
-// In a repository without a cluster, the objects are those in its files.
-func Worlds(p *rule.Pass, groups ...string) []*World {
+// In a repository without a cluster, the objects are those in its files. doubts returns a cluster's doubts.
+func Worlds(p *rule.Pass, doubts func(*rule.Pass, *reconcile.Cluster) Doubt, groups ...string) []*World {
 	var out []*World
 	if len(p.Fleet().Clusters) == 0 {
 		if objects := p.Applied(); holds(objects, groups) {
@@ -62,7 +69,9 @@ func Worlds(p *rule.Pass, groups ...string) []*World {
 	}
 	for _, c := range p.Clusters() {
 		if slices.ContainsFunc(applied(c), func(k *reconcile.Kustomization) bool { return holds(k.Objects, groups) }) {
-			out = append(out, ofCluster(c, groups))
+			w := ofCluster(c, groups)
+			w.doubt = doubts(p, c)
+			out = append(out, w)
 		}
 	}
 	for _, w := range out {
@@ -159,16 +168,21 @@ func (r Reference) String() string {
 }
 
 // Has reports whether Git has the referenced object.
-func (w *World) Has(r Reference) bool {
-	return w.All[reconcile.Identity{Group: r.Group, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name}] != nil
+func (w *World) Has(r Reference) bool { return w.All[r.identity()] != nil }
+
+func (r Reference) identity() reconcile.Identity {
+	return reconcile.Identity{Group: r.Group, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name}
 }
 
-// Doubt returns a reason, valid for all kinds, why an object that is not in Git may exist; "" if there is none.
+// Doubt returns the reason why an object that is not in Git may exist, "" if there is none.
 func (w *World) Doubt(r Reference) string {
-	if Unknown(r.Name + r.Namespace) {
+	switch {
+	case Unknown(r.Name + r.Namespace):
 		return "its name contains a variable with an unknown value"
+	case w.doubt == nil:
+		return w.Partial
 	}
-	return w.Partial
+	return w.doubt(r.identity(), r.From)
 }
 
 // Dangling defines how references to missing objects are reported.
