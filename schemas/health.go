@@ -14,3 +14,14 @@ var HealthEnv = sync.OnceValues(func() (*cel.Env, error) {
 	return cel.NewEnv(cel.HomogeneousAggregateLiterals(), cel.EagerlyValidateDeclarations(true), cel.DefaultUTCTimeZone(true),
 		cel.CrossTypeNumericComparisons(true), cel.OptionalTypes(), ext.Strings(), ext.Sets(), ext.Encoders())
 })
+
+// ReadyEnv is the environment in which Flux compiles spec.dependsOn[].readyExpr.
+// Source: github.com/fluxcd/kustomize-controller v1.9, internal/controller/kustomization_controller.go (evalReadyExpr).
+var ReadyEnv = sync.OnceValues(func() (*cel.Env, error) {
+	env, err := HealthEnv()
+	if err != nil {
+		return nil, err
+	}
+	object := cel.ObjectType("google.protobuf.Struct")
+	return env.Extend(cel.Variable("self", object), cel.Variable("dep", object))
+})

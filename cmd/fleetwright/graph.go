@@ -160,8 +160,12 @@ func oneCluster(fleet *reconcile.Fleet, name string) (*reconcile.Cluster, error)
 	return c, badGraph(err)
 }
 
-// badGraph turns the error about an unknown cluster, root or source into one about wrong input.
+// badGraph turns the error about an unknown cluster, root or source into one about wrong input, unless a guard ended the run
+// before they were known.
 func badGraph(err error) error {
+	if early := endedEarly(); err != nil && early != nil {
+		return early
+	}
 	cluster, root, source := (*reconcile.UnknownCluster)(nil), (*reconcile.UnknownRoot)(nil), (*reconcile.UnknownSource)(nil)
 	if errors.As(err, &cluster) || errors.As(err, &root) || errors.As(err, &source) {
 		return &render.BadInput{Err: err, Hint: hintOf(err)}

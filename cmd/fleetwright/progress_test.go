@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,9 +11,27 @@ import (
 	"github.com/fleetwright/fleetwright/internal/output"
 )
 
+// screen is a terminal that two goroutines use.
+type screen struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (s *screen) Write(data []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(data)
+}
+
+func (s *screen) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
+}
+
 func TestProgressIsToldAndCleared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var screen bytes.Buffer
+		var screen screen
 		p := newProgress(&screen, "validating", "rules", progressAfter, progressEvery)
 		// wants lets a time pass, and looks at what was written last.
 		wants := func(after time.Duration, text string) {
@@ -24,7 +43,7 @@ func TestProgressIsToldAndCleared(t *testing.T) {
 			}
 		}
 		wants(progressAfter-1, "")
-		if screen.Len() > 0 {
+		if screen.String() != "" {
 			t.Fatalf("a quick command tells %q", &screen)
 		}
 		wants(1, "validating: reading the repository, 1 s")
@@ -46,12 +65,12 @@ func TestProgressIsToldAndCleared(t *testing.T) {
 
 func TestProgressIsSilentWhenQuick(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var screen bytes.Buffer
+		var screen screen
 		p := newProgress(&screen, "validating", "rules", progressAfter, progressEvery)
 		p.note(1, 2)
 		p.stop()
 		time.Sleep(time.Hour) //nolint:forbidigo // in a bubble
-		if synctest.Wait(); screen.Len() > 0 {
+		if synctest.Wait(); screen.String() != "" {
 			t.Errorf("it tells %q", &screen)
 		}
 	})

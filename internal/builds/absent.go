@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -52,6 +53,10 @@ func (v *view) absent(dir, file, field, ref string, i int, filesToo bool) *Failu
 		f.Message = fmt.Sprintf("%s: %q has no kustomization.yaml", field, v.named(at, ref))
 	case !filesToo && v.Exists(absolute(at)):
 		f.Message = fmt.Sprintf("%s: %q is a file, but a component must be a folder", field, v.named(at, ref))
+	default:
+		if why := v.Repo.Absence(at); why != "" {
+			f.Message = fmt.Sprintf("%s: Flux does not find %q: %s", field, v.named(at, ref), why)
+		}
 	}
 	own, ok := v.Repo.KustomizeAt(dir)
 	known := ok && own.File.Path == file && own.Document != nil && own.Spec != nil
@@ -62,6 +67,9 @@ func (v *view) absent(dir, file, field, ref string, i int, filesToo bool) *Failu
 	switch {
 	case field == "components" && (!known || entryOf(own, field, ref) < 0):
 		f.Component = ref // the Flux Kustomization's own
+		if other := path.Join(v.Base, repository.Clean(ref)); inside && v.IsDir(absolute(other)) {
+			f.Message = fmt.Sprintf("components: %q is relative to spec.path: there is no folder %q; write %q", ref, at, relativeTo(dir, other))
+		}
 	case known:
 		f.Line, f.Column = own.Document.Position(field, i)
 	}
@@ -82,4 +90,13 @@ func (v *view) hasKustomization(dir string) bool {
 		f, at := v.at(path.Join(dir, name))
 		return f.Repo.Visible(at)
 	})
+}
+
+// relativeTo returns the relative path from a folder to another one; both are relative to the root of the repository.
+func relativeTo(dir, other string) string {
+	rel, err := filepath.Rel(filepath.FromSlash(dir), filepath.FromSlash(other))
+	if err != nil {
+		return other
+	}
+	return filepath.ToSlash(rel)
 }

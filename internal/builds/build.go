@@ -158,6 +158,8 @@ func pathMissing(v *view, dir string) *Failure {
 	message := fmt.Sprintf("folder %q does not exist", dir)
 	if v.Exists(absolute(dir)) {
 		message = fmt.Sprintf("%q is a file, but a path must be a folder", dir)
+	} else if why := v.Repo.Absence(dir); why != "" {
+		message = fmt.Sprintf("Flux does not find folder %q: %s", dir, why)
 	}
 	return &Failure{Reason: PathMissing, Message: message}
 }

@@ -109,6 +109,9 @@ func (v *diagnosis) folder(dir string) *Failure {
 	if f := v.generatedTwice(k); f != nil {
 		return f
 	}
+	if f := v.generates(k); f != nil {
+		return f
+	}
 	return v.refused(v.entries(k))
 }
 

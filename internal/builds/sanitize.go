@@ -78,11 +78,19 @@ func RemoteParts(repo *repository.Repository, k *repository.Kustomize) []Remote 
 
 // keep returns the references of a field without those that are remote and were not fetched.
 func (s *sanitizer) keep(field string, refs []string, remote func(string) bool) []string {
-	if !slices.ContainsFunc(refs, remote) {
+	if !slices.ContainsFunc(refs, remote) && len(s.files.Brought) == 0 {
 		return refs
 	}
 	var kept []string
 	for i, ref := range refs {
+		if at, inside := repository.Join(s.dir, ref); inside && s.files.BroughtFrom(at) != "" {
+			g := Gap{Kind: NotGiven, File: s.file, Field: field, Message: fmt.Sprintf("%q is not in this repository: %s", ref, s.files.BroughtFrom(at))}
+			if s.document != nil {
+				g.Line, g.Column = s.document.Position(field, i)
+			}
+			s.gaps = append(s.gaps, g)
+			continue
+		}
 		if remote(ref) {
 			ref = s.remote(ref, isResources(field), field, i)
 		}

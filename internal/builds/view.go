@@ -31,6 +31,8 @@ type Files struct {
 	Budget *Budget
 	// Remotes are the fetched files for remote entries of kustomizations; nil if none were fetched.
 	Remotes *Remotes
+	// Brought maps folders of the artifact that come from elsewhere, such as submodules, to where they come from.
+	Brought map[string]string
 	// Contained is set if a kustomization must not refer to paths outside of the files, as kustomize requires of a clone.
 	Contained bool
 
@@ -61,6 +63,20 @@ func (f *Files) Origin(file string) string {
 func (f *Files) Naming() func(file string) string {
 	names := &Files{Repo: f.Repo, Real: f.Real, Remotes: f.Remotes}
 	return names.Origin
+}
+
+// BroughtFrom returns where a file or folder of the artifact comes from if it is not in the repository; "" if it is, or
+// if nothing brings it.
+func (f *Files) BroughtFrom(at string) string {
+	if _, isDir := f.Repo.ReadDir(at); isDir || f.Repo.Visible(at) {
+		return ""
+	}
+	for dir := at; dir != "." && dir != "/"; dir = path.Dir(dir) {
+		if from := f.Brought[dir]; from != "" {
+			return from
+		}
+	}
+	return ""
 }
 
 // inside reports whether a path is within the source.

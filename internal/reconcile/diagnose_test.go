@@ -31,6 +31,14 @@ const aMap = "-- base/a.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {nam
 func TestFailureIsAtTheLineToMend(t *testing.T) {
 	for _, c := range []struct{ name, files, want string }{
 		{"a file of an inner folder", "-- base/kustomization.yaml --\nresources:\n  - gone.yaml\n", `base/kustomization.yaml:2:5: resources: "gone.yaml" doesn't exist`},
+		{"a folder that .sourceignore hides", "-- .sourceignore --\n# cluster only\n/base/x\n-- base/kustomization.yaml --\nresources: [x]\n-- base/x/kustomization.yaml --\nresources: [a.yaml]\n" + strings.Replace(aMap, "base", "base/x", 1),
+			`base/kustomization.yaml:1:13: resources: Flux does not find "x": .sourceignore:2 excludes it from the artifact`},
+		{"a chart", "-- base/kustomization.yaml --\nresources: [a.yaml]\nhelmCharts:\n  - {name: a, repo: https://charts.example.org, version: 1.0.0}\n" + aMap,
+			"base/kustomization.yaml:3:5: helmCharts: Flux does not inflate Helm charts: write a HelmRelease for the chart"},
+		{"a plugin", "-- base/kustomization.yaml --\nresources: [a.yaml]\ntransformers: [t.yaml]\n-- base/t.yaml --\napiVersion: example.org/v1\nkind: Annotator\nmetadata: {name: t}\n" + aMap,
+			"base/kustomization.yaml:2:16: transformers: kustomize has no plugin Annotator of its own, and Flux runs no others"},
+		{"a merge into nothing", "-- base/kustomization.yaml --\nresources: [a.yaml]\nsecretGenerator:\n  - {name: b, behavior: replace, literals: [a=b]}\n" + aMap,
+			"base/kustomization.yaml:3:12: secretGenerator: there is no Secret b to replace"},
 		{"a folder without a kustomization", "-- base/kustomization.yaml --\nresources: [x]\n-- base/x/a.yaml --\na: b\n",
 			`base/kustomization.yaml:1:13: resources: "x" has no kustomization.yaml`},
 		{"a Component as a resource", "-- base/kustomization.yaml --\nresources:\n  - ../part\n-- part/kustomization.yaml --\napiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n",
@@ -115,6 +123,9 @@ func TestFailuresOfWhatFluxAdds(t *testing.T) {
 		{"a component", "-- clusters/prod/apps.yaml --\n" + component + "-- apps/kustomization.yaml --\nresources: [a.yaml]\n-- apps/a.yaml --\n" + config +
 			"-- part/kustomization.yaml --\napiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n",
 			`clusters/prod/apps.yaml:4:57: components: "../prat" doesn't exist`},
+		{"a component from the root", "-- clusters/prod/apps.yaml --\n" + strings.Replace(component, "../part, ../prat", "../part, part", 1) + "-- apps/kustomization.yaml --\nresources: [a.yaml]\n-- apps/a.yaml --\n" + config +
+			"-- part/kustomization.yaml --\napiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n",
+			`clusters/prod/apps.yaml:4:57: components: "part" is relative to spec.path: there is no folder "apps/part"; write "../part"`},
 		{"an object in two files", "-- clusters/prod/apps.yaml --\n" + ks("apps", "./apps") + "-- apps/a.yaml --\n" + config + "-- apps/deep/b.yaml --\n---\n# again\n" + config,
 			"apps/deep/b.yaml:3:1: ConfigMap b/a is also at apps/a.yaml:1, and Flux applies all files of apps"},
 		{"a patch's target", "-- clusters/prod/apps.yaml --\n" + strings.Replace(ks("apps", "./apps"), "path: ./apps", `patches: [{patch: "- {op: remove, path: /a}", target: {name: "a("}}], path: ./apps`, 1) + "-- apps/a.yaml --\n" + config,

@@ -61,6 +61,34 @@ func (w *walker) resolve(key roots.Source) (*builds.Files, *builds.Gap) {
 	return files, other
 }
 
+// broughtBy returns the folders that the GitRepository of a root brings into its artifact from elsewhere, each with where
+// it comes from: other sources that it includes, and submodules.
+func broughtBy(root roots.Root, repo *repository.Repository) map[string]string {
+	brought := map[string]string{}
+	submodules := root.Source.Kind == kindGit
+	for _, o := range repo.Find(fluxapi.SourceGroup, kindGit, root.Source.Namespace, root.Source.Name) {
+		value, err := o.Value()
+		fields, isMap := value.(map[string]any)
+		if err != nil || !isMap {
+			continue
+		}
+		submodules, _, _ = unstructured.NestedBool(fields, "spec", "recurseSubmodules")
+		included, _, _ := unstructured.NestedSlice(fields, "spec", "include")
+		for _, item := range included {
+			fields, _ := item.(map[string]any)
+			name, _, _ := unstructured.NestedString(fields, "repository", "name")
+			to, _, _ := unstructured.NestedString(fields, "toPath")
+			brought[path.Join(root.Base, repository.Clean(cmp.Or(to, name)))] = fmt.Sprintf("%s includes it from GitRepository %s/%s", o, o.Namespace, name)
+		}
+	}
+	for _, folder := range repo.Submodules() {
+		if submodules {
+			brought[folder] = "it is in submodule " + folder
+		}
+	}
+	return brought
+}
+
 // ownInFiles is the source of the repository itself as the file beside the one that syncs the cluster defines it, where no
 // build applies that file, as one that a kustomization does not list; nil elsewhere.
 func (w *walker) ownInFiles() *Object {

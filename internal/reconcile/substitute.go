@@ -93,14 +93,32 @@ func (vars Variables) substitute(r builds.Result, o *Object, always bool, most i
 	return vars.substituteText(r, o, most)
 }
 
-// misnamed says which variable has a name that kustomize-controller refuses.
+// misnamed returns a *badName if kustomize-controller refuses the name of a variable.
 func (vars Variables) misnamed() error {
 	for _, name := range slices.Sorted(maps.Keys(vars)) {
 		if !variableName.MatchString(name) {
-			return fmt.Errorf("%q is not a valid variable name: use letters, digits and _, and no digit at the start", name)
+			return &badName{vars[name]}
 		}
 	}
 	return nil
+}
+
+// badName is the error about the name of a variable.
+type badName struct{ *Variable }
+
+func (e *badName) Error() string {
+	return fmt.Sprintf("%q is not a valid variable name: use letters, digits and _, and no digit at the start", e.Name)
+}
+
+// place returns where a Kustomization gets the variable from.
+func (e *badName) place(k *Kustomization) (file string, line, column int) {
+	switch {
+	case e.From == nil:
+		return k.position("spec", "postBuild", "substitute", e.Name)
+	case e.From.Field("data", e.Name) != nil:
+		return e.From.KeyPosition("data", e.Name)
+	}
+	return e.From.KeyPosition("stringData", e.Name)
 }
 
 // substituteText replaces the variables in the object's YAML.

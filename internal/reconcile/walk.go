@@ -25,8 +25,8 @@ func (w *walker) start(root roots.Root) {
 	w.index = map[Identity][]*Object{}
 	w.artifacts = map[roots.Source]*builds.Files{}
 	w.wanted, w.included = map[roots.Source]*WantedSource{}, map[roots.Source]bool{}
-	if root.Base != "." {
-		w.own = &builds.Files{Repo: w.own.Repo, Base: root.Base, Budget: w.own.Budget, Remotes: w.own.Remotes}
+	if brought := broughtBy(root, w.own.Repo); root.Base != "." || len(brought) > 0 {
+		w.own = &builds.Files{Repo: w.own.Repo, Base: root.Base, Budget: w.own.Budget, Remotes: w.own.Remotes, Brought: brought}
 	}
 	first := &Kustomization{Cluster: w.cluster, Namespace: root.Namespace, Name: root.Name, Spec: root.Spec}
 	if root.Object != nil && root.Object.Kind == kindKs {
@@ -81,6 +81,12 @@ func (w *walker) buildFound(atLast bool) bool {
 			gap = w.sourceMissing(k)
 		case gap == nil && strings.Contains(k.Spec.Path, "${"):
 			gap = &builds.Gap{Kind: builds.UnknownPath, Message: "spec.path contains a variable with an unknown value"}
+		}
+		if gap == nil && from != nil {
+			dir := path.Join(from.Base, repository.Clean(k.Spec.Path))
+			if why := from.BroughtFrom(dir); why != "" {
+				gap = &builds.Gap{Kind: builds.OtherSource, Message: fmt.Sprintf("folder %q is not in this repository: %s", dir, why)}
+			}
 		}
 		if gap == nil && from != nil {
 			k.Repo, k.Dir = from.Repo, path.Join(from.Base, repository.Clean(k.Spec.Path))
@@ -405,7 +411,10 @@ func (k *Kustomization) fail(reason builds.Reason, o *Object, err error) {
 		return
 	}
 	f := builds.Failure{Reason: reason, Message: err.Error()}
-	if o != nil {
+	if bad := (*badName)(nil); errors.As(err, &bad) {
+		f.File, f.Line, f.Column = bad.place(k)
+		f.Message += fmt.Sprintf("; Kustomization %s, which reads it, fails as a whole", k)
+	} else if o != nil {
 		f.File, f.Line, f.Column = o.Position()
 		if line, column, ok := unreadable(o); ok {
 			f.Line, f.Column = line, column

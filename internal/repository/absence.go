@@ -1,9 +1,12 @@
 package repository
 
 import (
+	"fmt"
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/go-git/go-git/v5/config"
 
 	"github.com/fleetwright/fleetwright/internal/limits"
 )
@@ -31,6 +34,42 @@ func (r *Repository) Lacks(at string) bool {
 		}
 	}
 	return !u.ignored.within(elements, true)
+}
+
+// Absence returns why Flux does not see a file or folder that is on the disk, for example because of a .sourceignore;
+// "" if nothing is on the disk.
+func (r *Repository) Absence(at string) string {
+	submodules := r.Submodules()
+	for dir := at; dir != "." && dir != "/"; dir = path.Dir(dir) {
+		if r.odd[dir] {
+			return fmt.Sprintf("%s is a symbolic link, which source-controller leaves out", dir)
+		}
+		if slices.Contains(submodules, dir) {
+			return fmt.Sprintf("%s is a submodule, which source-controller leaves out unless the GitRepository sets recurseSubmodules", dir)
+		}
+	}
+	switch by := r.LeftOutBy(at); {
+	case by != "":
+		return by + " excludes it from the artifact"
+	case r.hidden[at] || r.hiddenIn(at) != "":
+		return "source-controller excludes it from the artifact by default"
+	}
+	return ""
+}
+
+// Submodules returns the folders of the submodules that .gitmodules lists.
+func (r *Repository) Submodules() []string {
+	data, err := r.ReadFile(".gitmodules")
+	modules := config.NewModules()
+	if err != nil || modules.Unmarshal(data) != nil {
+		return nil
+	}
+	var folders []string
+	for _, m := range modules.Submodules {
+		folders = append(folders, path.Clean(m.Path))
+	}
+	slices.Sort(folders)
+	return folders
 }
 
 func (r *Repository) findUntracked() *untracked {

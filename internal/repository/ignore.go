@@ -123,22 +123,49 @@ func (i *ignore) bare(hidden map[string]bool) map[string]bool {
 // sourceIgnore is the name of the files that list what an artifact excludes.
 const sourceIgnore = ".sourceignore"
 
-// LeftOutBy returns the path of the nearest .sourceignore that excludes a file from the artifact;
-// "" if none alone does.
-func (r *Repository) LeftOutBy(file string) string {
-	if !r.hidden[file] {
-		return ""
+// LeftOutBy returns FILE:LINE of the pattern in the nearest .sourceignore that excludes a file, or the files of a
+// folder, from the artifact; "" if none alone does.
+func (r *Repository) LeftOutBy(at string) string {
+	file := at
+	if !r.hidden[at] {
+		if file = r.hiddenIn(at); file == "" {
+			return ""
+		}
 	}
 	for dir := path.Dir(file); ; dir = path.Dir(dir) {
 		name := path.Join(dir, sourceIgnore)
 		if data, err := r.ReadFile(name); err == nil {
 			one := newIgnore()
 			if one.add(dir, data); len(one.patterns) > one.control && one.matches(file) {
-				return name
+				return fmt.Sprintf("%s:%d", name, excludingLine(dir, data, file))
 			}
 		}
 		if dir == "." {
 			return ""
 		}
 	}
+}
+
+// hiddenIn returns the first file in a folder that source-controller excludes, "" if there is none.
+func (r *Repository) hiddenIn(dir string) (first string) {
+	for file := range r.hidden {
+		if r.hidden[file] && strings.HasPrefix(file, dir+"/") && (first == "" || file < first) {
+			first = file
+		}
+	}
+	return first
+}
+
+// excludingLine returns the number of the last line of a .sourceignore that excludes a file.
+func excludingLine(dir string, data []byte, file string) (last int) {
+	number := 0
+	for line := range bytes.Lines(data) {
+		number++
+		if one := newIgnore(); len(line) <= limits.IgnoreLength {
+			if one.add(dir, line); len(one.patterns) > one.control && one.matches(file) {
+				last = number
+			}
+		}
+	}
+	return last
 }

@@ -23,6 +23,8 @@ type ClearValue struct {
 	Name string
 	// Line and Column of its key, 0 if the file has no lines.
 	Line, Column int
+	// Unmatched is the encrypted_regex of the file's metadata if it matches nothing of the Secret's field, otherwise "".
+	Unmatched string
 }
 
 // IsNamedEncrypted reports whether the name of a file says that it is, or should be, encrypted: it
@@ -171,7 +173,11 @@ func leftIn(n *yaml.Node, field string, c chooser) []ClearValue {
 		if some && c.meansPlaintext(key.Value) || IsEncryptedFile(key.Value, text) || grade == credential.Public || some && grade != credential.Likely {
 			continue
 		}
-		left = append(left, ClearValue{field + "." + key.Value, key.Line, key.Column})
+		one := ClearValue{Name: field + "." + key.Value, Line: key.Line, Column: key.Column}
+		if !some {
+			one.Unmatched = c.EncryptedRegex
+		}
+		left = append(left, one)
 	}
 	return left
 }
@@ -348,7 +354,7 @@ func (w *walk) value(keys []string, at, n *yaml.Node) {
 	case yaml.ScalarNode:
 		null := n.ShortTag() == "!!null" || n.ShortTag() == "!!bool" && !w.encrypted
 		if !null && w.chooses(keys) && inPlaintext(n.Value, w.encrypted) {
-			w.clear = append(w.clear, ClearValue{strings.Join(keys, "."), at.Line, at.Column})
+			w.clear = append(w.clear, ClearValue{Name: strings.Join(keys, "."), Line: at.Line, Column: at.Column})
 		}
 	}
 }

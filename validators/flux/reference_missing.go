@@ -1,6 +1,10 @@
 package flux
 
 import (
+	"fmt"
+	"slices"
+	"strings"
+
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/validators/rule"
@@ -16,12 +20,13 @@ anything: both stay not ready. A Receiver whose resource doesn't exist answers t
 whose event source doesn't exist is silent about it: those are warnings, since the rest of the object works.
 
 Checked are spec.imageRepositoryRef of ImagePolicies, spec.providerRef and spec.eventSources of Alerts, and spec.resources
-of Receivers. The name "*" and labels select whatever is there. If it isn't known what the cluster applies, the reference
+of Receivers. The name "*" and labels select whatever is there; a namespace is compared as it is written. If it isn't known what the cluster applies, the reference
 is unresolved.`,
 	Fix: `Correct the kind, name or namespace of the reference, or add the object to what the cluster applies.`,
 	Run: func(p *rule.Pass) {
 		var open questions
 		each(p, func(w *world) {
+			w.namespacePatterns(p)
 			for _, n := range w.namesIn(fluxReferences) {
 				if n.id.Group == "" || w.isThere(n.id) || isSource(n.id) && n.id == sourceOf(w.cluster.Kustomizations[0]) {
 					continue
@@ -55,4 +60,26 @@ var fluxReferences = []nameField{
 	{group: fluxapi.NotificationGroup, kinds: []string{"Alert"}, path: []any{"spec", "providerRef"}, to: kind{fluxapi.NotificationGroup, "Provider"}},
 	{group: fluxapi.NotificationGroup, kinds: []string{"Alert"}, path: []any{"spec", "eventSources", -1}, crosses: true},
 	{group: fluxapi.NotificationGroup, kinds: []string{"Receiver"}, path: []any{"spec", "resources", -1}, crosses: true},
+}
+
+// namespacePatterns reports event sources of Alerts and resources of Receivers whose namespace is a pattern: it matches
+// nothing. Source: github.com/fluxcd/notification-controller v1.9, internal/server/event_handlers.go.
+func (w *world) namespacePatterns(p *rule.Pass) {
+	for _, o := range w.applied {
+		at := []any{"spec", "eventSources"}
+		if o.Kind == "Receiver" {
+			at = []any{"spec", "resources"}
+		}
+		if o.Group != fluxapi.NotificationGroup || o.HelmRelease != nil || suspended(o) {
+			continue
+		}
+		for i := range o.List(at...) {
+			path := append(slices.Clone(at), i, "namespace")
+			if namespace := o.Text(path...); strings.Contains(namespace, "*") {
+				p.ReportBuilt(o, placeOf(o, path...).in(finding.Finding{Severity: finding.Warning,
+					Message: fmt.Sprintf("%s selects objects in namespace %q, which matches nothing: only a name may be *", o, namespace),
+					Hint:    "add an entry for each namespace"}))
+			}
+		}
+	}
 }

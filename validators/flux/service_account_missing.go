@@ -1,6 +1,7 @@
 package flux
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,6 +23,9 @@ var ServiceAccountMissing = rule.Rule{
 account that no object creates and that no binding names has no permissions: everything is forbidden. Sources, Providers
 and ImageRepositories read the account itself, and fail without it.
 
+With --default-service-account, Flux applies what names no account as the account of that name in the object's namespace,
+the platform's own Kustomizations too: without a binding for it they fail.
+
 An account is unresolved if a script, a chart that isn't rendered or something outside of the repository may create it.
 Accounts of tenants are reported by tenant-service-account-missing, and those of Flux's own controllers are left alone.`,
 	Fix: `Correct the name, or add the ServiceAccount and a RoleBinding for it to what the cluster applies.`,
@@ -39,6 +43,7 @@ Accounts of tenants are reported by tenant-service-account-missing, and those of
 			for _, n := range w.missingAccounts(p) {
 				w.accountMissing(p, &open, n, spoken[n.id.Name], creator(charts, n.id))
 			}
+			w.withoutAccount(p, &open)
 		})
 		open.report(p)
 	},
@@ -93,4 +98,40 @@ func (w *world) accountMissing(p *rule.Pass, open *questions, n mention, spoken 
 		return
 	}
 	n.report(p, w, finding.Error, w.hint(n.id))
+}
+
+// withoutAccount reports the Kustomizations and HelmReleases that name no account, if the controllers apply them as a
+// default account that has no permissions.
+func (w *world) withoutAccount(p *rule.Pass, open *questions) {
+	name := tenant.DefaultAccount(p, w.cluster)
+	if name == "" {
+		return
+	}
+	var all []*reconcile.Object
+	for _, k := range w.cluster.Kustomizations {
+		if k.Object != nil {
+			all = append(all, k.Object)
+		}
+	}
+	for _, o := range w.applied {
+		if isHelmRelease(o) {
+			all = append(all, o)
+		}
+	}
+	for _, o := range all {
+		_, bound := w.accounts[account{o.Namespace, name}]
+		if bound || suspended(o) || o.Text("spec", "serviceAccountName") != "" || o.Field("spec", "kubeConfig") != nil || tenant.Owns(p, w.cluster, o.Namespace) {
+			continue
+		}
+		binding := reconcile.Identity{Group: rbac, Kind: "RoleBinding", Namespace: o.Namespace, Name: name}
+		at := placeOf(o, "spec")
+		if why := cmp.Or(w.doubtOf(binding, o), w.outside(binding)); why != "" {
+			open.add(at, fmt.Sprintf("whether service account %s/%s, as which Flux applies %s, has permissions", o.Namespace, name, o), why)
+			continue
+		}
+		p.ReportBuilt(o, at.in(finding.Finding{
+			Message: fmt.Sprintf("%s names no serviceAccountName, so Flux applies it as %s/%s (--default-service-account), to which no binding gives permissions", o, o.Namespace, name),
+			Hint:    "set spec.serviceAccountName to an account with permissions, such as kustomize-controller in flux-system",
+		}))
+	}
 }

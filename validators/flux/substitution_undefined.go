@@ -81,7 +81,9 @@ func (w *world) undefined(found *gathered, open *questions, k *reconcile.Kustomi
 		}
 		f := finding.Finding{Severity: finding.Error, Message: fmt.Sprintf("undefined variable ${%s}", name), Cause: name,
 			Hint: fmt.Sprintf("define it in postBuild, add a default (${%s:=…}), or write $${%s} if it is not a Flux variable", name, name)}
-		if near, ok := w.budget.nearest(name, defined); ok && !isSibling(name, near) {
+		if child := w.definesLater(v.UsedBy, name); child != nil {
+			f.Hint = fmt.Sprintf("write $${%s}: it is a variable of %s, but Kustomization %s replaces it first", name, child, k)
+		} else if near, ok := w.budget.nearest(name, defined); ok && !isSibling(name, near) {
 			f.Hint = fmt.Sprintf("did you mean ${%s}?", near)
 		} else if f.Fix = w.escape(v.UsedBy, name, by()); f.Fix != nil {
 			f.Hint = fmt.Sprintf("write $${%s}: the script sets it itself", name)
@@ -91,6 +93,19 @@ func (w *world) undefined(found *gathered, open *questions, k *reconcile.Kustomi
 		}
 		found.add(at, name, f, v.UsedBy, k.String())
 	}
+}
+
+// definesLater returns an object if it is a Kustomization that defines a variable of this name itself, otherwise nil.
+func (w *world) definesLater(o *reconcile.Object, name string) *reconcile.Object {
+	if !isKustomization(o) {
+		return nil
+	}
+	for _, k := range w.cluster.Kustomizations {
+		if v := k.Variables[name]; k.Object == o && v != nil && !v.Undefined {
+			return o
+		}
+	}
+	return nil
 }
 
 // isSibling reports whether two names differ only in a number at the end: SECRET_DOMAIN_2 is no typo of

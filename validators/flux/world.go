@@ -266,10 +266,11 @@ func (w *world) find(id reconcile.Identity) *reconcile.Object {
 	return nil
 }
 
-// Doubts returns the doubts of a cluster for the rules of other packages.
+// Doubts returns the doubts of a cluster for the rules about platform products, which know themselves what else creates
+// objects of their kinds.
 func Doubts(p *rule.Pass, c *reconcile.Cluster) platform.Doubt {
 	w := *worlds.Of(p)[c]
-	w.budget = newBudget()
+	w.budget, w.makers = newBudget(), nil
 	return w.doubtOf
 }
 

@@ -4,6 +4,17 @@ package mutation_test
 // to the table of their domain.
 var addedMutants = []mutant{
 	{
+		name: "marker-of-a-policy-that-does-not-exist", example: "homelab", rule: "flux-image-marker-unmatched",
+		edits: []edit{add("kubernetes/flux/cluster/automation.yaml", "apiVersion: image.toolkit.fluxcd.io/v1\nkind: ImageUpdateAutomation\nmetadata: {name: fleet, namespace: flux-system}\nspec: {interval: 30m, sourceRef: {kind: GitRepository, name: flux-system}, git: {commit: {author: {email: flux@example.org}}}, update: {strategy: Setters}}\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: web, namespace: default}\nspec: {containers: [{name: web, image: 'nginx:1.29.0'}]} «»# {\"$imagepolicy\": \"flux-system:web\"}\n")},
+	},
+	{
+		name: "generator-of-an-encrypted-file", example: "homelab", rule: "sops-not-decrypted",
+		edits: []edit{
+			add("kubernetes/apps/default/web/kustomization.yaml", "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nconfigMapGenerator:\n  - name: web\n    namespace: default\n    envs:\n      - «»web.env\n"),
+			add("kubernetes/apps/default/web/web.env", "password=ENC[AES256_GCM,data:9fQkzA==,iv:c29tZQ==,tag:dGFn,type:str]\nsops_lastmodified=2026-01-01T00:00:00Z\nsops_mac=ENC[AES256_GCM,data:bWFj,iv:c29tZQ==,tag:dGFn,type:str]\nsops_version=3.13.3\n"),
+		},
+	},
+	{
 		name: "pod-in-a-namespace-that-refuses-it", example: "homelab", rule: "flux-pod-security",
 		edits: []edit{add("kubernetes/flux/cluster/pod.yaml", "apiVersion: v1\nkind: Namespace\nmetadata: {name: web, labels: {pod-security.kubernetes.io/enforce: baseline}}\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: web, namespace: web}\n«»spec: {hostNetwork: true, containers: [{name: web, image: 'nginx:1.29.0'}]}\n")},
 	},

@@ -97,7 +97,19 @@ func reportGroup(p *rule.Pass, group [][]*reconcile.Object) {
 			f.Severity = finding.Error
 		}
 	}
+	if i := slices.IndexFunc(all, isRenamed); i >= 0 {
+		second = all[i]
+		f.Severity = finding.Error
+		f.Message = fmt.Sprintf("targetNamespace of Kustomization %s renames Namespace %s to %s, which is applied by %s: without this file Flux deletes it with all that is in it",
+			second.Kustomization, second.Source.Name, second.Name, by)
+		f.Hint = "move the Namespace to a Kustomization without targetNamespace"
+	}
 	p.ReportBuilt(second, f, "kind")
+}
+
+// isRenamed reports whether the targetNamespace of a Kustomization gives a Namespace another name.
+func isRenamed(o *reconcile.Object) bool {
+	return o.Kind == "Namespace" && o.Group == "" && o.HelmRelease == nil && o.Source != nil && o.Source.Name != o.Name && o.Kustomization.Spec.TargetNamespace == o.Name
 }
 
 // owner names the Kustomization or HelmRelease that applies an object.

@@ -218,8 +218,22 @@ func (d Dangling) Report(p *rule.Pass, w *World, references []Reference) {
 		} else if d.Hint != nil {
 			f.Hint = d.Hint(r)
 		}
+		if other := w.inOtherNamespace(r); f.Hint == "" && other != "" {
+			f.Hint = fmt.Sprintf("it exists in namespace %s, but is read in %s only", other, r.Namespace)
+		}
 		p.ReportBuilt(r.From, f, r.Path...)
 	}
+}
+
+// inOtherNamespace returns a namespace that has an object of a reference's kind and name, "" if none has.
+func (w *World) inOtherNamespace(r Reference) string {
+	i := slices.IndexFunc(w.Objects, func(o *reconcile.Object) bool {
+		return r.Namespace != "" && o.Group == r.Group && o.Kind == r.Kind && o.Name == r.Name && o.Namespace != ""
+	})
+	if i < 0 {
+		return ""
+	}
+	return w.Objects[i].Namespace
 }
 
 // Hints counts the searches for similar names.

@@ -135,6 +135,7 @@ func (w work) built(cluster string, o *reconcile.Object) checked {
 	}
 	problems, judged := w.judge(found, o.Value, c, len(o.Unknown) == 0)
 	c.judged = judged
+	problems = append(problems, withoutNamespace(o)...)
 	if len(problems) == 0 {
 		return c
 	}
@@ -145,11 +146,15 @@ func (w work) built(cluster string, o *reconcile.Object) checked {
 			p.Message = fmt.Sprintf("%s of %s: HelmRelease %s asks the cluster for objects that are not known here", p.Message, o, o.HelmRelease.Name)
 		}
 		l := located{Problem: p, doubtful: doubtful}
+		why, hint := unreplaced(o, p)
+		if why != "" {
+			l.Message, l.Hint = l.Message+why, hint
+		}
 		if p.Kind == schemas.UnknownField {
 			l.file, l.line, l.column = o.KeyPosition(p.Path...)
 		} else {
 			l.file, l.line, l.column = o.Position(p.Path...)
-			if file, line, _ := placeInSource(o, p); file == l.file && line == l.line {
+			if file, line, _ := placeInSource(o, p); file == l.file && line == l.line && why == "" {
 				l.Hint = asWritten(o.Source, p)
 			}
 			if file, line, column, ok := o.PatchPosition(p.Path...); ok && (p.Rule || p.Required) && !own(p) {
@@ -160,6 +165,32 @@ func (w work) built(cluster string, o *reconcile.Object) checked {
 	}
 	c.found = withoutAliases(o.Source, c.found)
 	return c
+}
+
+// unreplaced returns what to add to the message about a value with a variable, and a hint, if Flux replaces no variables in
+// the object because its Kustomization has none; "" otherwise.
+func unreplaced(o *reconcile.Object, p schemas.Problem) (why, hint string) {
+	k := o.Kustomization
+	if k == nil || o.HelmRelease != nil || k.Parent == nil && k.Object == nil || !strings.Contains(o.Text(p.Path...), "${") || len(k.Variables) > 0 ||
+		k.Spec.PostBuild != nil && (k.Spec.PostBuild.SubstituteStrategy == "Always" || len(k.Spec.PostBuild.SubstituteFrom) > 0) {
+		return "", ""
+	}
+	return fmt.Sprintf(": Flux replaces no variable here, since Kustomization %s has none", k), "define one in spec.postBuild, or set spec.postBuild.substituteStrategy: Always"
+}
+
+// withoutNamespace returns a problem if an object of a namespaced kind that a Kustomization applies has no namespace: Flux
+// fails with "namespace not specified". Source: github.com/fluxcd/pkg/ssa v0.77, manager_apply.go.
+func withoutNamespace(o *reconcile.Object) []schemas.Problem {
+	k := o.Kustomization
+	if o.Namespace != "" || o.Name == "" || o.HelmRelease != nil || o.ResourceSet() != nil || k == nil || k.Parent == nil && k.Object == nil {
+		return nil
+	}
+	if s, known := schemas.Lookup(apischema.FromAPIVersionAndKind(o.APIVersion, o.Kind)); !known || !s.Namespaced {
+		return nil
+	}
+	return []schemas.Problem{{Kind: schemas.Invalid, Path: []any{"metadata", "name"},
+		Message: fmt.Sprintf("%s has no namespace: Flux applies no object of a namespaced kind without one, and nothing else of Kustomization %s", o, k),
+		Hint:    "set metadata.namespace, namespace in the kustomization.yaml, or spec.targetNamespace of the Kustomization"}}
 }
 
 // lacks notes that there is no schema for the kind: it is wrong, or not known.

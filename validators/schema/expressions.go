@@ -4,45 +4,72 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/types"
+
 	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/schemas"
 )
 
-// expressionProblems are the expressions in spec.healthCheckExprs of a Kustomization or HelmRelease
-// that Flux cannot parse: it stalls before it builds anything. A text that is substituted may be one.
+// expressionProblems returns a problem for each expression in spec.healthCheckExprs and spec.dependsOn of a Kustomization
+// or HelmRelease that Flux does not compile: it stalls before it builds anything. A text that is substituted may be one.
 // Source: github.com/fluxcd/kustomize-controller v1.9, internal/controller/kustomization_controller.go
-// (Reconcile), and helm-controller v1.6, helmrelease_controller.go.
+// (Reconcile, evalReadyExpr), and helm-controller v1.6, helmrelease_controller.go.
 func expressionProblems(object map[string]any) []schemas.Problem {
 	o := reconcile.Object{Value: object}
 	if group, _, _ := strings.Cut(o.Text("apiVersion"), "/"); group != fluxapi.KustomizeGroup && group != fluxapi.HelmGroup {
 		return nil
 	}
-	checks, _ := o.Field("spec", "healthCheckExprs").([]any)
 	var problems []schemas.Problem
-	for i := range checks {
-		for _, name := range []string{"inProgress", "failed", "current"} {
-			path := []any{"spec", "healthCheckExprs", i, name}
-			text := o.Text(path...)
-			if text == "" || strings.Contains(text, "${") {
-				continue
-			}
-			if why := unparsable(text); why != "" {
-				problems = append(problems, schemas.Problem{Kind: schemas.Invalid, Path: path,
-					Message: fmt.Sprintf("%s is not a valid CEL expression, and stalls the %s: %s", schemas.Field(path), o.Text("kind"), why)})
-			}
+	check := func(wrong func(string) string, hint string, path ...any) {
+		text := o.Text(path...)
+		if text == "" || strings.Contains(text, "${") {
+			return
 		}
+		if why := wrong(text); why != "" {
+			problems = append(problems, schemas.Problem{Kind: schemas.Invalid, Path: path, Hint: hint,
+				Message: fmt.Sprintf("%s is not a valid CEL expression, and stalls the %s: %s", schemas.Field(path), o.Text("kind"), why)})
+		}
+	}
+	for i := range o.List("spec", "healthCheckExprs") {
+		for _, name := range []string{"inProgress", "failed", "current"} {
+			check(unparsable, "", "spec", "healthCheckExprs", i, name)
+		}
+	}
+	for i := range o.List("spec", "dependsOn") {
+		check(uncompilable, "the variables are self, this "+o.Text("kind")+", and dep, the one that it depends on", "spec", "dependsOn", i, "readyExpr")
 	}
 	return problems
 }
 
-// unparsable is why a text is no expression, "" for one.
+// unparsable returns why the expression of a health check cannot be parsed, "" if it can.
 func unparsable(text string) string {
 	env, err := schemas.HealthEnv()
 	if err != nil {
 		return ""
 	}
 	_, issues := env.Parse(text)
+	return firstIssue(issues)
+}
+
+// uncompilable returns why an expression is not one of a dependency that is ready, "" if it is.
+func uncompilable(text string) string {
+	env, err := schemas.ReadyEnv()
+	if err != nil {
+		return ""
+	}
+	compiled, issues := env.Compile(text)
+	if why := firstIssue(issues); why != "" {
+		return why
+	}
+	if is := compiled.OutputType(); is != types.BoolType {
+		return fmt.Sprintf("its type is %s, and must be bool", is)
+	}
+	return ""
+}
+
+func firstIssue(issues *cel.Issues) string {
 	if issues == nil || len(issues.Errors()) == 0 {
 		return ""
 	}

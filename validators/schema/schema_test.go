@@ -15,10 +15,10 @@ import (
 )
 
 const (
-	badMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {b: 1}\n"
-	noSpec = "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: a}\nspec: {suspend: true}\n"
+	badMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: b}\ndata: {b: 1}\n"
+	noSpec = "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: a, namespace: b}\nspec: {suspend: true}\n"
 	foo    = "apiVersion: example.com/v1\nkind: Foo\nspec: {size: big}\n"
-	chart  = "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: a}\nspec: {chartRef: {kind: OCIRepository, name: a}}\n"
+	chart  = "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: a, namespace: b}\nspec: {chartRef: {kind: OCIRepository, name: a}}\n"
 )
 
 const fooDefinition = `apiVersion: apiextensions.k8s.io/v1

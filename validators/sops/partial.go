@@ -65,9 +65,14 @@ func partialDocuments(p *rule.Pass, f *repository.File) {
 			if !real(p, f.Path) {
 				return
 			}
-			p.Report(finding.Finding{Object: object, File: f.Path, Line: value.Line, Column: value.Column, Secret: true,
+			one := finding.Finding{Object: object, File: f.Path, Line: value.Line, Column: value.Column, Secret: true,
 				Message: fmt.Sprintf("%s holds %q in plaintext next to encrypted values", what, value.Name),
-				Hint:    addedHint(f.Path)})
+				Hint:    addedHint(f.Path)}
+			if value.Unmatched != "" {
+				one.Message = fmt.Sprintf("%s holds %q in plaintext: the file's encrypted_regex matches neither the key nor its field", what, value.Name)
+				one.Hint = regexHint(p, f.Path, value.Unmatched)
+			}
+			p.Report(one)
 		}
 	}
 }
@@ -107,6 +112,15 @@ func undecided(p *rule.Pass, file string, line int, err error) {
 	default:
 		p.Unresolved(file, line, "whether all values are encrypted: "+err.Error())
 	}
+}
+
+// regexHint returns the way out where encrypted_regex is wrong: sops edit would leave the value as it is.
+func regexHint(p *rule.Pass, file, regex string) string {
+	where := "the rule for it in .sops.yaml"
+	if r, ok := rulingOf(p, file); ok && !r.specified && r.EncryptedRegex == regex {
+		where = r.by(r.Line)
+	}
+	return fmt.Sprintf("correct encrypted_regex in %s, remove the field sops from the file, and encrypt it: sops encrypt --in-place %s", where, file)
 }
 
 func addedHint(file string) string {

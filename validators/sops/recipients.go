@@ -122,7 +122,9 @@ func eachRuled(p *rule.Pass, check func(encrypted, ruling)) {
 		}
 		told[e.File.Path] = true
 		if r, ok := rulingOf(p, e.File.Path); ok && len(r.Recipients) > 0 {
-			if r.Recipients = slices.DeleteFunc(slices.Clone(r.Recipients), isPlaceholder); len(r.Recipients) > 0 {
+			own := *r.CreationRule // other rules read the one in the configuration
+			own.Recipients = slices.DeleteFunc(slices.Clone(r.Recipients), isPlaceholder)
+			if r.CreationRule = &own; len(own.Recipients) > 0 {
 				check(e, r)
 			}
 		}

@@ -376,3 +376,15 @@ func Owns(p *rule.Pass, of *reconcile.Cluster, namespace string) bool {
 	m := models.Of(p)[of.Name]
 	return m != nil && m.byNamespace[namespace] != nil
 }
+
+// DefaultAccount returns the service account with which the controllers of a cluster without tenants apply what names none;
+// "" if they use their own, if that is unknown, or if there are tenants, for which tenant-service-account-missing checks it.
+func DefaultAccount(p *rule.Pass, of *reconcile.Cluster) string {
+	if models.Of(p)[of.Name] != nil {
+		return ""
+	}
+	if l := lockdownOf(p.Repo, &cluster{Cluster: of}); l.known {
+		return l.account
+	}
+	return ""
+}

@@ -166,10 +166,14 @@ func HasPassword(value string) bool {
 	return set && !IsPlaceholder(password) && !filled().MatchString(password) && !shellVariable().MatchString(password)
 }
 
-// namesField reports whether a value is the name of another field for the same secret, such as maxmindLicenseKey for licenseKey.
+// namesField reports whether a value is the name of another field, such as maxmindLicenseKey for licenseKey, or of a key of
+// a Secret, such as installID for installationIdSecretKey.
 func namesField(field, value string) bool {
+	if strings.ContainsFunc(value, func(r rune) bool { return !unicode.IsLetter(r) }) {
+		return false
+	}
 	before, ends := strings.CutSuffix(strings.ToLower(value), strings.ToLower(field))
-	return ends && before != "" && !strings.ContainsFunc(value, func(r rune) bool { return !unicode.IsLetter(r) })
+	return ends && before != "" || strings.HasSuffix(field, "Key") && !IsDrawn(value)
 }
 
 // shellVariable is a variable of a shell, as a whole.
