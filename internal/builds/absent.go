@@ -67,7 +67,7 @@ func (v *view) absent(dir, file, field, ref string, i int, filesToo bool) *Failu
 	switch {
 	case field == "components" && (!known || entryOf(own, field, ref) < 0):
 		f.Component = ref // the Flux Kustomization's own
-		if other := path.Join(v.Base, repository.Clean(ref)); inside && v.IsDir(absolute(other)) {
+		if other := path.Join(v.Base, repository.Clean(ref)); inside && !isDir && v.IsDir(absolute(other)) {
 			f.Message = fmt.Sprintf("components: %q is relative to spec.path: there is no folder %q; write %q", ref, at, relativeTo(dir, other))
 		}
 	case known:

@@ -112,6 +112,9 @@ func (v *diagnosis) folder(dir string) *Failure {
 	if f := v.generates(k); f != nil {
 		return f
 	}
+	if f := v.replaces(k); f != nil {
+		return f
+	}
 	return v.refused(v.entries(k))
 }
 
@@ -185,6 +188,9 @@ func (v *diagnosis) malformed(file string) *Failure {
 	f, ok := v.Repo.File(file)
 	if !ok {
 		return nil
+	}
+	if failure := v.nameless(f); failure != nil {
+		return failure
 	}
 	wrong := f.Err
 	for _, d := range f.Documents {

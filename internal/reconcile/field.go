@@ -1,5 +1,11 @@
 package reconcile
 
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
 // Field returns what is at a path (field names and list indexes) of the object, nil where
 // there is nothing.
 func (o *Object) Field(path ...any) any {
@@ -36,3 +42,28 @@ func (o *Object) List(path ...any) []any {
 
 // Label returns the value of one of the object's labels, "" where it has none.
 func (o *Object) Label(name string) string { return o.Text("metadata", "labels", name) }
+
+// Holding returns the path of the first string in a value that contains another string; nil if there is none.
+func Holding(value any, what string) []any {
+	switch value := value.(type) {
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(value)) {
+			if s, ok := value[name].(string); ok && strings.Contains(s, what) {
+				return []any{name}
+			}
+			if rest := Holding(value[name], what); rest != nil {
+				return append([]any{name}, rest...)
+			}
+		}
+	case []any:
+		for i, item := range value {
+			if s, ok := item.(string); ok && strings.Contains(s, what) {
+				return []any{i}
+			}
+			if rest := Holding(item, what); rest != nil {
+				return append([]any{i}, rest...)
+			}
+		}
+	}
+	return nil
+}

@@ -143,7 +143,7 @@ func TestCharts(t *testing.T) {
 		{"the newest", repository("*"), "greeter 1.2.0"},
 		{"any pre-release", repository(">=1.2.1-0"), "greeter 1.3.0-rc.1"},
 		{"another version", repository("1.2.1"), "chart greeter is available locally in version 1.3.0-rc.1, 1.2.0, 1.1.5 and 1 more, but not in version 1.2.1"},
-		{"an ignored folder", strings.ReplaceAll(ownChart, "/greeter", "/hidden"), "no chart for Flux at \"./charts/hidden\": charts/.sourceignore excludes it from the source"},
+		{"an ignored folder", strings.ReplaceAll(ownChart, "/greeter", "/hidden"), "no chart for Flux at \"./charts/hidden\": charts/.sourceignore:1 excludes it from the source"},
 		{"a file that is no pattern's", strings.ReplaceAll(ownChart, "/greeter", "/seen"), "seen 0.5.0"},
 		{"a chart that is not there", strings.ReplaceAll(repository("1.1.0"), "greeter", "other"), ""},
 		{"a version that is not known", repository("${VERSION}"), ""},

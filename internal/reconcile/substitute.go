@@ -148,12 +148,47 @@ func (vars Variables) substituteText(r builds.Result, o *Object, most int) (grow
 	}
 	value, err := reread(result)
 	if err != nil {
-		return growth, fmt.Errorf("the object is not valid YAML after variable substitution: %w", err)
+		return growth, &brokenYAML{vars.breaking(string(text)), err}
 	}
 	if o.Value = value; o.Encrypted {
 		delete(value, "sops")
 	}
 	return growth, nil
+}
+
+// brokenYAML is the error of an object that is not valid YAML after variable substitution. name is the variable whose value
+// breaks it, "" if that is unknown.
+type brokenYAML struct {
+	name string
+	err  error
+}
+
+func (e *brokenYAML) Error() string {
+	if e.name == "" {
+		return "the object is not valid YAML after variable substitution: " + e.err.Error()
+	}
+	return fmt.Sprintf("the value of ${%s} breaks the YAML around it: %v; quote it in the value of the variable, as in \"'…'\"", e.name, e.err)
+}
+
+// breaking returns the variable without whose value the text of an object is valid YAML, "" if there is none.
+func (vars Variables) breaking(text string) string {
+	const most = 20 // of variables that are tried
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(vars)), func(name string) bool { return !strings.Contains(text, "${"+name) })
+	for _, name := range names[:min(len(names), most)] {
+		result, err := expand(text, func(other string) (string, bool) {
+			if v := vars[other]; v != nil && other != name {
+				return v.Value, true
+			}
+			return "x", true
+		})
+		if err != nil {
+			return ""
+		}
+		if _, err := reread(result); err == nil {
+			return name
+		}
+	}
+	return ""
 }
 
 // marked says whether a label or annotation excepts an object from substitution.
@@ -179,16 +214,21 @@ func reread(text string) (map[string]any, error) {
 	return builds.ValueOf(node)
 }
 
-// evaluate runs the substitution.
-func (vars Variables) evaluate(text string, o *Object) (result string, err error) {
+// expand replaces the variables in a text as Flux does.
+func expand(text string, value func(name string) (string, bool)) (result string, err error) {
 	// It panics on some lengths and positions.
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("the variable substitution failed: %v", p)
 		}
 	}()
+	return envsubst.Eval(text, value)
+}
+
+// evaluate runs the substitution.
+func (vars Variables) evaluate(text string, o *Object) (result string, err error) {
 	used := map[string]bool{}
-	result, err = envsubst.Eval(text, func(name string) (string, bool) {
+	result, err = expand(text, func(name string) (string, bool) {
 		used[name] = true
 		v, ok := vars[name]
 		if ok && !v.Known {

@@ -416,6 +416,9 @@ func (k *Kustomization) fail(reason builds.Reason, o *Object, err error) {
 		f.Message += fmt.Sprintf("; Kustomization %s, which reads it, fails as a whole", k)
 	} else if o != nil {
 		f.File, f.Line, f.Column = o.Position()
+		if broken := (*brokenYAML)(nil); errors.As(err, &broken) && broken.name != "" {
+			f.File, f.Line, f.Column = o.Position(Holding(o.Value, "${"+broken.name)...)
+		}
 		if line, column, ok := unreadable(o); ok {
 			f.Line, f.Column = line, column
 			f.Message = "the variables here cannot be read: " + err.Error() + "; write $${ if it is not a Flux variable"

@@ -140,7 +140,7 @@ func (w *world) placeOfVariable(k *reconcile.Kustomization, v *reconcile.Variabl
 			return at
 		}
 	}
-	path := holding(o.Value, "${"+v.Name)
+	path := reconcile.Holding(o.Value, "${"+v.Name)
 	at := placeOf(o, path...)
 	if in, ok := w.budget.inLines(w.repo, at.file, at.line, "${"+v.Name, ends); ok && in.line == at.line {
 		return in
@@ -153,31 +153,6 @@ func (w *world) placeOfVariable(k *reconcile.Kustomization, v *reconcile.Variabl
 		}
 	}
 	return at
-}
-
-// holding returns the path of the first string in a value that contains another string; nil if there is none.
-func holding(value any, what string) []any {
-	switch value := value.(type) {
-	case map[string]any:
-		for _, name := range slices.Sorted(maps.Keys(value)) {
-			if s, ok := value[name].(string); ok && strings.Contains(s, what) {
-				return []any{name}
-			}
-			if rest := holding(value[name], what); rest != nil {
-				return append([]any{name}, rest...)
-			}
-		}
-	case []any:
-		for i, item := range value {
-			if s, ok := item.(string); ok && strings.Contains(s, what) {
-				return []any{i}
-			}
-			if rest := holding(item, what); rest != nil {
-				return append([]any{i}, rest...)
-			}
-		}
-	}
-	return nil
 }
 
 func isNameByte(c byte) bool {

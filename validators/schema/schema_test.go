@@ -69,7 +69,7 @@ func TestWhatIsValidated(t *testing.T) {
 		{"required, and a patch to any kind", "-- kustomization.yaml --\nresources: [a.yaml]\npatches: [{patch: '[]', target: {name: x}}]\n-- a.yaml --\n" + chart, "", 1},
 		{"required, and a patch to another kind", "-- kustomization.yaml --\nresources: [a.yaml]\npatches: [{patch: '[]', target: {kind: ConfigMap}}]\n-- a.yaml --\n" + chart, "a.yaml:4:1", 0},
 		{"required, and an inline patch", "-- kustomization.yaml --\nresources: [a.yaml]\npatches:\n- patch: |\n    kind: HelmRelease\n    spec: {interval: 1h}\n-- a.yaml --\n" + chart, "", 1},
-		{"required, and a patch of Flux's that changes nothing", "-- a.yaml --\n" + chart + "---\napiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: b}\nspec:\n  interval: 1h\n  prune: true\n  sourceRef: {kind: GitRepository, name: a}\n  patches: [{patch: '[]', target: {kind: HelmRelease}}]\n", "a.yaml:4:1", 0},
+		{"required, and a patch of Flux's that changes nothing", "-- a.yaml --\n" + chart + "---\napiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: b, namespace: b}\nspec:\n  interval: 1h\n  prune: true\n  sourceRef: {kind: GitRepository, name: a}\n  patches: [{patch: '[]', target: {kind: HelmRelease}}]\n", "a.yaml:4:1", 0},
 		{"an anchor and its aliases", "-- a.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {z: &one 1, b: *one, c: *one}\n", "a.yaml:4:11", 0},
 		{"an alias of what is right", "-- a.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, generation: &one 1}\ndata: {b: *one}\n", "a.yaml:4:11", 0},
 		{"what is merged in twice", "-- a.yaml --\napiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  containers:\n  - &one {name: a, image: b, ports: [{containerPort: x}]}\n  - {<<: *one, name: b}\n", "a.yaml:6:54", 0},
@@ -138,7 +138,7 @@ func TestExamplesAreNotJudged(t *testing.T) {
 func TestFieldsThatAPatchMaySetAreReportedOnce(t *testing.T) {
 	t.Parallel()
 	files := "-- kustomization.yaml --\nresources: [a.yaml]\npatches: [{patch: '[]', target: {kind: HelmRelease}}]\n-- a.yaml --\n" +
-		chart + "---\n" + strings.Replace(chart, "name: a}", "name: b}", 1)
+		chart + "---\n" + strings.Replace(chart, "name: a,", "name: b,", 1)
 	_, unresolved := ruletest.Run(t, Invalid, files)
 	const want = "this and 1 other HelmRelease objects have missing required fields (spec.interval), unless patches set them"
 	if len(unresolved) != 1 || unresolved[0].Reason != want {

@@ -1,0 +1,36 @@
+package sops
+
+import (
+	"fmt"
+	"path"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// NotDecrypted is the rule sops-not-decrypted.
+var NotDecrypted = rule.Rule{
+	ID:       "sops-not-decrypted",
+	Title:    "an encrypted file that Flux does not decrypt",
+	Severity: finding.Error,
+	Why: `kustomize-controller decrypts the objects that a Kustomization applies, and the files that a secretGenerator reads. It
+does not decrypt the files that a configMapGenerator reads: the ConfigMap holds the ciphertext and the metadata of SOPS,
+and nothing reports it until the application fails.`,
+	Fix: `Generate a Secret instead: move the entry to a secretGenerator, and read the Secret where the ConfigMap is read. If
+nothing in the file is secret, decrypt it (sops decrypt --in-place FILE).`,
+	Run: func(p *rule.Pass) {
+		for _, f := range p.Repo.Files() {
+			for _, d := range f.Documents {
+				for in := range eachInput(d, "configMapGenerator") {
+					file := in.file(path.Dir(f.Path))
+					if in.field == "literals" || !p.Repo.Exists(file) || !isEncryptedFile(p, file) || !real(p, f.Path) {
+						continue
+					}
+					p.Report(finding.Finding{File: f.Path, Line: in.node.Line, Column: in.node.Column,
+						Message: fmt.Sprintf("the generator of ConfigMap %s reads %s, which is encrypted: Flux decrypts only the files of a secretGenerator", in.generated, in.text),
+						Hint:    "use a secretGenerator"})
+				}
+			}
+		}
+	},
+}
