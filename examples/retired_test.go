@@ -56,12 +56,11 @@ func TestTakingAProductOut(t *testing.T) {
 // inPlace renders a folder in place, with what may be removed.
 func inPlace(t *testing.T, dir string, allowed ...string) *tree.Plan {
 	t.Helper()
-	source, err := fluxrender.FromFolder(dir, "")
+	loaded, err := fluxrender.Load(dir, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	source.AllowRemoval = allowed
-	planned, err := source.ToFolders(t.Context(), fluxrender.FolderOptions{})
+	_, planned, err := fluxrender.ToFolders(t.Context(), loaded, fluxrender.FolderOptions{AllowRemoval: allowed})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -167,7 +167,7 @@ func isKRM(f tree.File) bool {
 
 // updatePackage updates the items with the rendered files: it adds, changes and removes files that Fleetwright
 // owns, and keeps all others.
-func (f *renderFleet) updatePackage(list *resourceList, source *render.Source) error {
+func (f *renderFleet) updatePackage(list *resourceList, loaded *render.Specification) error {
 	p, err := readPackage(list)
 	if err != nil {
 		return &render.BadInput{Err: err}
@@ -180,10 +180,13 @@ func (f *renderFleet) updatePackage(list *resourceList, source *render.Source) e
 	if err != nil {
 		return err
 	}
-	target, err := source.Platform(current)
+	from := []tree.Reader{current}
+	rendered, err := render.Generate(loaded, render.GenerateOptions{Platform: from, Secrets: from, PlatformOnly: true})
 	if err != nil {
 		return err
 	}
+	defer list.noteAbsent(rendered)
+	target := rendered.Targets[0]
 	krm, hidden := &tree.Tree{}, &tree.Tree{}
 	for file := range target.Tree.All() {
 		to := hidden
@@ -196,7 +199,7 @@ func (f *renderFleet) updatePackage(list *resourceList, source *render.Source) e
 	}
 	visible, unseen := splitInventory(inv, current, krm)
 	target.Tree = krm
-	plan, err := source.Plan(target, current, visible, f.overwrite)
+	plan, err := render.Compare(rendered, target, current, visible, f.overwrite, f.allowRemoval)
 	if err != nil {
 		return err
 	}

@@ -53,33 +53,56 @@ func (f *renderFleet) run(_ context.Context, list *resourceList, o Options) erro
 	if err := f.check(list); err != nil {
 		return &render.BadInput{Err: fmt.Errorf("functionConfig RenderFleet: %w", err)}
 	}
-	source, objects, err := f.source(list, o)
+	loaded, objects, err := f.load(list, o)
 	if err != nil {
 		return err
 	}
-	if list.kustomize && f.path == "" {
+	if f.output == outputPackage {
+		return f.updatePackage(list, loaded)
+	}
+	from, closeAll, err := f.existing(list, loaded, o)
+	if err != nil {
+		return err
+	}
+	defer closeAll()
+	rendered, err := render.Generate(loaded, from)
+	if err != nil {
+		return err
+	}
+	defer list.noteAbsent(rendered)
+	if f.output == outputObjects {
+		return f.emitObjects(list, rendered)
+	}
+	return list.emitFiles(rendered, objects)
+}
+
+// existing returns where the existing files of the platform repository are.
+func (f *renderFleet) existing(list *resourceList, loaded *render.Specification, o Options) (render.GenerateOptions, func(), error) {
+	from := render.GenerateOptions{PlatformOnly: f.output == outputObjects}
+	dir := loaded.Root
+	switch {
+	case f.path != "":
+	case list.kustomize:
 		// The items from kustomize have no paths, and encrypted ones would lose the order of their fields.
 		// Therefore read the files: kustomize calls an exec function in the kustomization's folder.
-		folder, err := tree.OpenFolder(o.Root)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = folder.Close() }() // opened for reading
-		source.UseSecrets(folder)
+		dir = o.Root
+	default:
+		return from, func() {}, nil
 	}
-	defer func() { list.noteAbsent(source) }()
-	switch f.output {
-	case outputObjects:
-		return f.emitObjects(list, source)
-	case outputFiles:
-		return f.emitFiles(list, source, objects)
+	folder, err := tree.OpenFolder(dir)
+	if err != nil {
+		return from, nil, err
 	}
-	return f.updatePackage(list, source)
+	from.Secrets = []tree.Reader{folder}
+	if f.path != "" {
+		from.Platform = from.Secrets
+	}
+	return from, func() { _ = folder.Close() }, nil // opened for reading
 }
 
 // noteAbsent adds a result for each declared Secret without a file, with the command that creates it.
-func (l *resourceList) noteAbsent(source *render.Source) {
-	for _, s := range source.AbsentSecrets() {
+func (l *resourceList) noteAbsent(rendered *render.Rendered) {
+	for _, s := range rendered.Absent {
 		l.note(framework.Info, s.Path, fmt.Sprintf("Secret %s is declared, but its file is not among the items: no kustomization lists it\n"+
 			"hint: if the file does not exist yet, create it with \"fleetwright secrets sync\"", s.Secret))
 	}
@@ -114,44 +137,43 @@ func (f *renderFleet) check(list *resourceList) error {
 	return nil
 }
 
-// source loads the specification, and also returns its objects.
-func (f *renderFleet) source(list *resourceList, o Options) (*render.Source, []*kyaml.RNode, error) {
-	source, objects, err := f.load(list, o)
-	if err != nil {
-		return nil, nil, err
-	}
-	source.AllowRemoval = f.allowRemoval
+// load loads the specification, and also returns its objects.
+func (f *renderFleet) load(list *resourceList, o Options) (loaded *render.Specification, objects []*kyaml.RNode, err error) {
+	manifests := ""
 	if f.fluxManifests != "" {
-		dir, err := inside(o.Root, f.fluxManifests, "spec.fluxManifests")
-		if err != nil {
-			return nil, nil, err
-		}
-		if err := source.UseFluxManifests(dir); err != nil {
+		if manifests, err = inside(o.Root, f.fluxManifests, "spec.fluxManifests"); err != nil {
 			return nil, nil, err
 		}
 	}
-	return source, objects, nil
-}
-
-func (f *renderFleet) load(list *resourceList, o Options) (*render.Source, []*kyaml.RNode, error) {
 	if f.path != "" {
 		dir, err := inside(o.Root, f.path, "spec.path")
 		if err != nil {
 			return nil, nil, err
 		}
-		source, err := render.FromFolder(dir, "")
-		if err != nil {
+		if loaded, err = render.Load(dir, manifests); err != nil {
 			return nil, nil, err
 		}
-		objects, err := documents(source.Files)
-		return source, objects, err
+		objects, err = documents(loaded.Files)
+		return loaded, objects, err
 	}
+	nodes, objects, err := f.specification(list)
+	if err != nil {
+		return nil, nil, err
+	}
+	spec, err := specs.LoadNodes(nodes)
+	if err != nil {
+		return nil, nil, err
+	}
+	components, err := render.FluxComponents(spec, manifests)
+	return &render.Specification{Spec: spec, Components: components}, objects, err
+}
+
+// specification returns the objects of the specification among the items or in spec.objects.
+func (f *renderFleet) specification(list *resourceList) (nodes []*yaml.Node, objects []*kyaml.RNode, err error) {
 	items := f.objects
 	if len(items) == 0 {
 		items = ownSpecification(list.items)
 	}
-	var nodes []*yaml.Node
-	var objects []*kyaml.RNode
 	for _, item := range items {
 		if isSpecification(item) {
 			nodes = append(nodes, item.YNode())
@@ -166,11 +188,7 @@ func (f *renderFleet) load(list *resourceList, o Options) (*render.Source, []*ky
 			Hint: "list the files of fleet/ as resources, or set spec.objects or spec.path to the specification",
 		}
 	}
-	spec, err := specs.LoadNodes(nodes)
-	if err != nil {
-		return nil, nil, err
-	}
-	return render.FromSpec(spec), objects, nil
+	return nodes, objects, nil
 }
 
 // ownSpecification removes the objects in nested kpt packages, which may have a specification of their own. It
@@ -238,39 +256,17 @@ func inside(root, dir, field string) (string, error) {
 	return filepath.Join(root, filepath.FromSlash(dir)), nil
 }
 
-// readers returns readers for the existing files of the platform repository, if the functionConfig names its
-// folder.
-func (f *renderFleet) readers(source *render.Source) ([]tree.Reader, func(), error) {
-	if f.path == "" {
-		return nil, func() {}, nil
-	}
-	folder, err := tree.OpenFolder(source.Root)
-	if err != nil {
-		return nil, nil, err
-	}
-	return []tree.Reader{folder}, func() { _ = folder.Close() }, nil // opened for reading
-}
-
 // emitObjects adds the objects that Flux applies to one cluster.
-func (f *renderFleet) emitObjects(list *resourceList, source *render.Source) error {
-	cluster := source.Spec.Cluster(f.cluster)
+func (f *renderFleet) emitObjects(list *resourceList, rendered *render.Rendered) error {
+	cluster := rendered.Spec.Cluster(f.cluster)
 	if cluster == nil {
 		var names []string
-		for _, c := range source.Spec.Clusters {
+		for _, c := range rendered.Spec.Clusters {
 			names = append(names, c.Metadata.Name)
 		}
 		return &render.BadInput{Err: fmt.Errorf("functionConfig RenderFleet: the specification has no cluster %q of spec.cluster: want %s", f.cluster, alternatives(names))}
 	}
-	readers, closeAll, err := f.readers(source)
-	if err != nil {
-		return err
-	}
-	defer closeAll()
-	platform, err := source.Platform(readers...)
-	if err != nil {
-		return err
-	}
-	objects, err := render.ClusterObjects(platform.Tree, cluster)
+	objects, err := render.ClusterObjects(rendered.Targets[0].Tree, cluster)
 	if err != nil {
 		return err
 	}
@@ -278,21 +274,12 @@ func (f *renderFleet) emitObjects(list *resourceList, source *render.Source) err
 }
 
 // emitFiles adds each file of each target as an object of kind File.
-func (f *renderFleet) emitFiles(list *resourceList, source *render.Source, objects []*kyaml.RNode) error {
-	readers, closeAll, err := f.readers(source)
-	if err != nil {
-		return err
-	}
-	defer closeAll()
-	targets, err := source.Targets(readers...)
-	if err != nil {
-		return err
-	}
+func (l *resourceList) emitFiles(rendered *render.Rendered, objects []*kyaml.RNode) error {
 	specification, err := specificationYAML(objects)
 	if err != nil {
 		return err
 	}
-	carriers, err := source.Carriers(targets, specification)
+	carriers, err := render.Carriers(rendered, specification)
 	if err != nil {
 		return err
 	}
@@ -300,7 +287,7 @@ func (f *renderFleet) emitFiles(list *resourceList, source *render.Source, objec
 	for i, n := range carriers {
 		nodes[i] = kyaml.NewRNode(n)
 	}
-	return list.emit(nodes)
+	return l.emit(nodes)
 }
 
 // emit adds objects to the items. The item that a generator receives is its own configuration, which kustomize

@@ -11,7 +11,7 @@ import (
 // CommitOptions are the options of Commit.
 type CommitOptions struct {
 	// Destinations maps target names to destinations. If it is empty, the platform's target is committed to the
-	// repository of Source.Root, on its current branch. Tenants on a branch of the platform repository are
+	// repository of Specification.Root, on its current branch. Tenants on a branch of the platform repository are
 	// committed there, too. Other tenants are committed to their own URL and branch if Push is set, and skipped
 	// otherwise. If it is not empty, only the named targets and the tenants on the platform's repository are
 	// committed.
@@ -20,8 +20,9 @@ type CommitOptions struct {
 	Push bool
 	// DryRun plans and checks everything, but writes nothing.
 	DryRun bool
-	// Overwrite is as in FolderOptions; "fleet" also replaces the specification in the platform's repository.
-	Overwrite []string
+	// Overwrite and AllowRemoval are as in FolderOptions; "fleet" in Overwrite also replaces the specification in the
+	// platform's repository.
+	Overwrite, AllowRemoval []string
 	// Unsigned creates unsigned commits even if git is configured to sign them.
 	Unsigned bool
 	// Author is "Name <email>"; if empty, it comes from git's environment and configuration.
@@ -56,12 +57,13 @@ type Committed struct {
 	Skipped, SkipHint string
 }
 
-// committer commits the targets of one source.
+// committer commits the targets of a specification.
 type committer struct {
-	source  *Source
-	options CommitOptions
-	jobs    []*commitJob // in the order of the targets
-	skipped []Committed
+	from     *Specification
+	options  CommitOptions
+	rendered *Rendered
+	jobs     []*commitJob // in the order of the targets
+	skipped  []Committed
 }
 
 // commitJob is the commit of one target.

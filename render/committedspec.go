@@ -22,10 +22,7 @@ func isSpecPath(p string) bool {
 // specification returns the changes that the platform's commit makes to the specification in the repository.
 // The commit must contain the specification from which the files were rendered; otherwise it is refused.
 func (c *committer) specification(j *commitJob) ([]tree.Step, error) {
-	files, spec := c.source.Files, c.source.Spec
-	if spec == nil {
-		spec = c.source.carriedSpec
-	}
+	files, spec := c.rendered.Files, c.rendered.Spec
 	if spec == nil {
 		return nil, nil // a stream without one
 	}
@@ -33,9 +30,9 @@ func (c *committer) specification(j *commitJob) ([]tree.Step, error) {
 	if err != nil {
 		return nil, err
 	}
-	own := c.checkedOut(j) && sameFolder(j.branch.WorkTree(), c.source.Root)
-	if own && c.source.Spec == nil {
-		read, err := ReadSpecification(c.source.Root)
+	own := c.checkedOut(j) && sameFolder(j.branch.WorkTree(), c.rendered.Root)
+	if own && c.rendered.Stream != nil {
+		read, err := ReadSpecification(c.rendered.Root)
 		if err != nil || !read.Spec.Equal(spec) {
 			return nil, c.differs(j, "the work tree")
 		}

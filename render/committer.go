@@ -12,56 +12,39 @@ import (
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
-// Commit commits each target to its repository and branch: one commit each, on top of the branch's head, and
-// none if nothing changed. It plans and checks everything before the first commit. The result lists every
-// target. If it returns an error, too, targets that are not Done are not committed; another call commits the
-// rest.
-func (s *Source) Commit(ctx context.Context, o CommitOptions) ([]Committed, error) {
-	c := &committer{source: s, options: o}
-	defer c.close()
-	if err := c.prepare(ctx); err != nil {
-		return c.results(), err
-	}
-	if o.DryRun {
-		return c.results(), nil
-	}
-	// The platform comes last, so that everything it references exists when Flux reads it.
-	for _, j := range slices.Backward(c.jobs) {
-		if err := c.commit(ctx, j); err != nil {
-			return c.results(), err
-		}
-	}
-	return c.results(), nil
-}
-
-// prepare renders the targets, opens their branches, and plans and checks the commits.
-func (c *committer) prepare(ctx context.Context) error {
+// generate generates the targets from what is in the platform's branch and in the folder of the specification, and
+// determines the destination of each.
+func (c *committer) generate(ctx context.Context) error {
 	platform, err := c.platform(ctx)
 	if err != nil {
 		return err
 	}
-	folder, err := tree.OpenFolder(c.source.Root)
+	folder, err := tree.OpenFolder(c.from.Root)
 	if err != nil {
 		return err
 	}
 	defer folder.Close()
-	readers := []tree.Reader{folder}
+	from := GenerateOptions{Platform: []tree.Reader{folder}, Secrets: []tree.Reader{folder}}
 	if platform != nil {
-		readers = []tree.Reader{platform.reader, folder}
+		from = GenerateOptions{Platform: []tree.Reader{platform.reader, folder}, Secrets: []tree.Reader{folder, platform.reader}}
 	}
-	targets, err := c.source.Targets(readers...)
-	if err != nil {
+	if c.rendered, err = Generate(c.from, from); err != nil {
 		return err
 	}
-	if err := c.checkNames(targets); err != nil {
+	if err := c.checkNames(c.rendered.Targets); err != nil {
 		return err
 	}
 	paths := slices.DeleteFunc(slices.Clone(c.options.Overwrite), isSpecPath)
-	overwrite, err := splitOverwrite(paths, targets)
+	overwrite, err := splitOverwrite(paths, c.rendered.Targets)
 	if err != nil {
 		return err
 	}
-	c.assign(targets, platform, overwrite)
+	c.assign(c.rendered.Targets, platform, overwrite)
+	return nil
+}
+
+// compareAll plans and checks all commits.
+func (c *committer) compareAll(ctx context.Context) error {
 	for _, j := range c.jobs {
 		if err := c.open(ctx, j); err != nil {
 			return j.fails(err)
@@ -69,15 +52,15 @@ func (c *committer) prepare(ctx context.Context) error {
 		if err := c.alone(j); err != nil {
 			return err
 		}
-		if err := c.plan(ctx, j); err != nil {
+		if err := c.compare(ctx, j); err != nil {
 			return j.fails(err)
 		}
 	}
 	return nil
 }
 
-// plan compares a target with the head of its branch and checks that it can be committed.
-func (c *committer) plan(ctx context.Context, j *commitJob) error {
+// compare compares a target with the head of its branch and checks that it can be committed.
+func (c *committer) compare(ctx context.Context, j *commitJob) error {
 	inv, err := readInventory(j.Location+"#"+j.Branch+":", j.reader)
 	if err != nil {
 		return err
@@ -96,7 +79,7 @@ func (c *committer) plan(ctx context.Context, j *commitJob) error {
 	if err := j.takeOver(inv); err != nil {
 		return err
 	}
-	if j.Plan, err = c.source.Plan(j.Target, j.reader, inv, j.overwrite); err != nil {
+	if j.Plan, err = Compare(c.rendered, j.Target, j.reader, inv, j.overwrite, c.options.AllowRemoval); err != nil {
 		return err
 	}
 	for step := range j.Plan.Changes() {
@@ -121,7 +104,7 @@ func (c *committer) plan(ctx context.Context, j *commitJob) error {
 	if c.options.Unsigned || !j.Result.Changed {
 		return nil
 	}
-	j.options.Sign, err = gitrepo.Signs(c.options.Env, cmp.Or(j.branch.WorkTree(), c.source.Root), c.options.Push || j.branch.Remote())
+	j.options.Sign, err = gitrepo.Signs(c.options.Env, cmp.Or(j.branch.WorkTree(), c.from.Root), c.options.Push || j.branch.Remote())
 	return err
 }
 
@@ -129,7 +112,7 @@ func (c *committer) plan(ctx context.Context, j *commitJob) error {
 // inventory is neither the committed nor the new one.
 func (c *committer) unrendered(j *commitJob, err error) error {
 	var dirty *gitrepo.DirtyError
-	if !errors.As(err, &dirty) || !sameFolder(j.branch.WorkTree(), c.source.Root) ||
+	if !errors.As(err, &dirty) || !sameFolder(j.branch.WorkTree(), c.from.Root) ||
 		!slices.ContainsFunc(dirty.Paths, func(p gitrepo.DirtyPath) bool { return p.Path == tree.InventoryPath }) {
 		return err
 	}
@@ -139,7 +122,7 @@ func (c *committer) unrendered(j *commitJob, err error) error {
 func (c *committer) commitOptions(j *commitJob) (gitrepo.CommitOptions, error) {
 	dir := j.branch.WorkTree()
 	if dir == "" {
-		dir = c.source.Root
+		dir = c.from.Root
 	}
 	author, by, err := gitrepo.ResolveAuthor(c.options.Author, c.options.Env, dir, c.options.Now)
 	if errors.Is(err, gitrepo.ErrNoIdentity) && len(j.changes) == 0 { // no commit is created, so no author is needed
@@ -158,7 +141,7 @@ func (c *committer) commit(ctx context.Context, j *commitJob) error {
 	if errors.Is(err, gitrepo.ErrMoved) || errors.Is(err, gitrepo.ErrRejected) {
 		j.close()
 		if err = c.open(ctx, j); err == nil {
-			err = c.plan(ctx, j)
+			err = c.compare(ctx, j)
 		}
 		if err == nil {
 			result, err = j.branch.Commit(ctx, j.changes, j.options)
@@ -168,5 +151,15 @@ func (c *committer) commit(ctx context.Context, j *commitJob) error {
 		return j.fails(err)
 	}
 	j.Result, j.Done = result, true
+	return nil
+}
+
+// applyAll creates the commits. The platform's comes last, so that everything it references exists when Flux reads it.
+func (c *committer) applyAll(ctx context.Context) error {
+	for _, j := range slices.Backward(c.jobs) {
+		if err := c.commit(ctx, j); err != nil {
+			return err
+		}
+	}
 	return nil
 }

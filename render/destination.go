@@ -22,8 +22,8 @@ func (c *committer) platform(ctx context.Context) (*commitJob, error) {
 	switch {
 	case named:
 		j.destination = given
-		if given.Branch == "" && c.source.Spec != nil {
-			j.destination.Branch = c.source.Spec.Fleet.Spec.Repository.Branch
+		if given.Branch == "" && c.from.Spec != nil {
+			j.destination.Branch = c.from.Spec.Fleet.Spec.Repository.Branch
 		}
 	case len(c.options.Destinations) > 0:
 		return nil, nil
@@ -43,7 +43,7 @@ func (c *committer) platform(ctx context.Context) (*commitJob, error) {
 
 // ownRepository returns the repository whose root is the folder with the specification.
 func (c *committer) ownRepository() (string, error) {
-	dir := c.source.Root
+	dir := c.from.Root
 	root, ok := gitrepo.Root(dir)
 	switch {
 	case !ok:

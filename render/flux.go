@@ -21,9 +21,13 @@ const (
 
 // FluxComponents generates gotk-components.yaml, as `flux install --export` does. It reads Flux's manifests
 // from a folder: the unpacked manifests.tar.gz of a release. The Fleet sets the version, the components and the
-// registry. It downloads nothing, and does not write to the folder.
+// registry. It downloads nothing, and does not write to the folder. It returns nil without a folder, or if the
+// specification does not install Flux with flux bootstrap.
 func FluxComponents(spec *v1alpha1.Spec, dir string) ([]byte, error) {
 	flux := spec.Fleet.Spec.Flux
+	if dir == "" || flux.Install != v1alpha1.InstallBootstrap {
+		return nil, nil
+	}
 	// The generator writes its overlay into the folder with the manifests.
 	base, err := os.MkdirTemp("", "fleetwright-flux-")
 	if err != nil {

@@ -18,13 +18,16 @@ import (
 // FolderOptions are the options of ToFolders.
 type FolderOptions struct {
 	// Out is the folder to which every target is written, each in a folder of its own. If empty, the platform's
-	// target is written in place, to Source.Root.
+	// target is written in place, to Specification.Root.
 	Out string
 	// Check plans, but writes nothing.
 	Check bool
 	// Overwrite lists edited files to rewrite: paths in the platform's target,
 	// or NAME/path in the target NAME.
 	Overwrite []string
+	// AllowRemoval are what may be removed with all that is lost: cluster/NAME, addon/NAME, product/NAME,
+	// product/NAME/KIND/NAME, tenant/NAME or secret/NAMESPACE/NAME.
+	AllowRemoval []string
 }
 
 // Planned is a target with the plan that updates its folder or branch.
@@ -50,83 +53,94 @@ func within(folder, other string) bool {
 	return false
 }
 
-// ToFolders writes the rendered targets to folders and returns what it did. Each folder is written completely
-// or not at all. When it writes in place, it skips the targets of tenants. It first completes or undoes an
-// interrupted write.
-func (s *Source) ToFolders(ctx context.Context, o FolderOptions) ([]Planned, error) {
-	place := func(name string) string { return filepath.Join(o.Out, name) }
-	if o.Out == "" {
-		place = func(string) string { return s.Root }
-	} else if folder := filepath.Join(s.Root, SpecFolder); s.Spec != nil && within(o.Out, folder) {
-		return nil, &BadInput{
+// generateOver generates what a render writes to folders, from what is there. It first completes or undoes an interrupted
+// write to the platform's folder.
+func generateOver(from *Specification, o FolderOptions) (*Rendered, tree.Recovery, error) {
+	platform := placeOf(generators.PlatformTarget, from, o)
+	if folder := filepath.Join(from.Root, SpecFolder); o.Out != "" && within(o.Out, folder) {
+		return nil, tree.Recovery{}, &BadInput{
 			Err:  fmt.Errorf("--out %q is inside the specification's folder, %q, where every YAML file is read as part of the specification", o.Out, folder),
 			Hint: "name a folder outside of it",
 		}
 	}
-	if err := s.plainOut(o.Out); err != nil {
-		return nil, err
+	if err := plainOut(from.Root, o.Out); err != nil {
+		return nil, tree.Recovery{}, err
 	}
-	recoverFolder := recoverFolder
-	if o.Check {
-		recoverFolder = tree.Look
-	}
-	// The platform's folder is read for adopted files before it is rendered, so recover it first.
-	recovery, err := recoverFolder(place(generators.PlatformTarget))
+	recovery, err := recoverFolder(platform, o)
 	if err != nil {
-		return nil, err
+		return nil, recovery, err
 	}
-	targets, err := s.targetsFor(o, place(generators.PlatformTarget))
-	if err != nil {
-		return nil, err
+	g := GenerateOptions{PlatformOnly: o.Out == ""}
+	for _, dir := range slices.Compact([]string{platform, from.Root}) {
+		r, err := tree.OpenFolder(dir)
+		if err != nil {
+			return nil, recovery, err
+		}
+		defer r.Close()
+		g.Platform = append(g.Platform, r)
+		g.Secrets = append([]tree.Reader{r}, g.Secrets...)
 	}
-	for _, t := range targets {
-		if err := s.plainOut(o.Out, t.Name); err != nil {
+	rendered, err := Generate(from, g)
+	return rendered, recovery, err
+}
+
+// compareFolders plans the update of each target's folder. recovery is that of the platform's folder.
+func compareFolders(r *Rendered, recovery tree.Recovery, o FolderOptions) ([]Planned, error) {
+	for _, t := range r.Targets {
+		if err := plainOut(r.Root, o.Out, t.Name); err != nil {
 			return nil, err
 		}
 	}
-	overwrite, err := splitOverwrite(o.Overwrite, targets)
+	overwrite, err := splitOverwrite(o.Overwrite, r.Targets)
 	if err != nil {
 		return nil, err
 	}
-	planned := make([]Planned, len(targets))
-	errs := make([]error, len(targets))
+	planned := make([]Planned, len(r.Targets))
+	errs := make([]error, len(r.Targets))
 	var group sync.WaitGroup
 	places := make(chan struct{}, 2*runtime.GOMAXPROCS(0))
-	for i, t := range targets {
+	for i, t := range r.Targets {
 		places <- struct{}{}
 		group.Go(func() {
 			defer func() { <-places }()
 			p := &planned[i]
-			*p = Planned{Target: t, Dir: place(t.Name), Recovery: recovery}
+			*p = Planned{Target: t, Dir: placeOf(t.Name, r.Specification, o), Recovery: recovery}
 			if t.Name != generators.PlatformTarget {
-				p.Recovery, errs[i] = recoverFolder(p.Dir)
+				p.Recovery, errs[i] = recoverFolder(p.Dir, o)
 			}
 			if errs[i] == nil {
-				errs[i] = s.planFolder(p, overwrite[t.Name])
+				errs[i] = p.compare(r, overwrite[t.Name], o.AllowRemoval)
 			}
 		})
 	}
 	group.Wait()
-	if err := cmp.Or(errs...); err != nil { // the first in order, so that runs agree
-		return nil, err
-	}
-	if o.Check {
-		return planned, nil
-	}
+	return planned, cmp.Or(errs...) // the first in order, so that runs agree
+}
+
+// applyFolders writes the plans: each folder completely or not at all.
+func applyFolders(ctx context.Context, r *Rendered, planned []Planned, o FolderOptions) error {
 	writes := make([]tree.Write, len(planned))
 	for i, p := range planned {
-		if err := s.plainOut(o.Out, p.Target.Name); err != nil {
-			return nil, err
+		if err := plainOut(r.Root, o.Out, p.Target.Name); err != nil {
+			return err
 		}
 		writes[i] = tree.Write{Dir: p.Dir, Plan: p.Plan}
 	}
-	return planned, tree.ApplyAll(ctx, writes)
+	return tree.ApplyAll(ctx, writes)
+}
+
+// placeOf returns the folder of a target.
+func placeOf(target string, from *Specification, o FolderOptions) string {
+	if o.Out == "" {
+		return from.Root
+	}
+	return filepath.Join(o.Out, target)
 }
 
 // plainOut returns an error if the folder of --out, or of a target in it, is a symbolic link. It also checks
 // the folders between --out and the root of the specification's repository: a link there may come from somebody
 // else and lead anywhere. Links above the repository belong to the user.
-func (s *Source) plainOut(out string, targets ...string) error {
+func plainOut(source, out string, targets ...string) error {
 	if out == "" {
 		return nil
 	}
@@ -138,7 +152,7 @@ func (s *Source) plainOut(out string, targets ...string) error {
 	for _, name := range targets {
 		checked = append(checked, filepath.Join(whole, name))
 	}
-	root, err := filepath.Abs(s.Root)
+	root, err := filepath.Abs(source)
 	if err != nil {
 		return err
 	}
@@ -165,8 +179,11 @@ func (s *Source) plainOut(out string, targets ...string) error {
 	return nil
 }
 
-// recoverFolder completes or undoes an interrupted write.
-func recoverFolder(dir string) (tree.Recovery, error) {
+// recoverFolder completes or undoes an interrupted write, or only looks for one.
+func recoverFolder(dir string, o FolderOptions) (tree.Recovery, error) {
+	if o.Check {
+		return tree.Look(dir)
+	}
 	r, err := tree.Recover(dir)
 	if err != nil {
 		return r, fmt.Errorf("completing an interrupted write of %q: %w", dir, err)
@@ -174,36 +191,8 @@ func recoverFolder(dir string) (tree.Recovery, error) {
 	return r, nil
 }
 
-// targetsFor renders the targets that are written to folders.
-func (s *Source) targetsFor(o FolderOptions, platformDir string) ([]tree.Target, error) {
-	var readers []tree.Reader
-	for _, dir := range slices.Compact([]string{platformDir, s.Root}) {
-		r, err := tree.OpenFolder(dir)
-		if err != nil {
-			return nil, err
-		}
-		defer r.Close()
-		readers = append(readers, r)
-	}
-	if o.Out != "" {
-		return s.Targets(readers...)
-	}
-	if s.Spec != nil {
-		t, err := s.Platform(readers...)
-		return []tree.Target{t}, err
-	}
-	targets := slices.DeleteFunc(slices.Clone(s.targets), func(t tree.Target) bool { return t.Name != generators.PlatformTarget })
-	if len(targets) == 0 {
-		return nil, &BadInput{
-			Err:  fmt.Errorf("the stream contains no target %q", generators.PlatformTarget),
-			Hint: "write the other targets with --out OUT",
-		}
-	}
-	return targets, nil
-}
-
-// planFolder plans the update of a target's folder.
-func (s *Source) planFolder(p *Planned, overwrite []string) error {
+// compare plans the update of a target's folder.
+func (p *Planned) compare(rendered *Rendered, overwrite, allowRemoval []string) error {
 	r, err := tree.OpenFolder(p.Dir)
 	if err != nil {
 		return err
@@ -216,7 +205,7 @@ func (s *Source) planFolder(p *Planned, overwrite []string) error {
 	if err := p.takeOver(inv, r, overwrite); err != nil {
 		return err
 	}
-	p.Plan, err = s.Plan(p.Target, r, inv, overwrite)
+	p.Plan, err = Compare(rendered, p.Target, r, inv, overwrite, allowRemoval)
 	return err
 }
 

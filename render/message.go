@@ -67,10 +67,10 @@ func (c *committer) changed(j *commitJob, names map[string]bool) []string {
 		return nil
 	}
 	kinds := map[string][]string{}
-	for _, t := range c.source.Tenants {
+	for _, t := range c.rendered.Tenants {
 		kinds["Tenants"] = append(kinds["Tenants"], t.Name)
 	}
-	if spec := cmp.Or(c.source.Spec, c.source.carriedSpec); spec != nil {
+	if spec := c.rendered.Spec; spec != nil {
 		for _, a := range spec.Addons {
 			kinds["Add-ons"] = append(kinds["Add-ons"], a.Metadata.Name)
 		}

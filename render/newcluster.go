@@ -24,15 +24,15 @@ type NewCluster struct {
 
 // NewClusters returns the clusters whose first files a plan writes, by name. keyFile returns the file with a
 // cluster's private age key.
-func (s *Source) NewClusters(target tree.Target, plan *tree.Plan, keyFile func(cluster string) string) []NewCluster {
-	if s.Spec == nil || target.Name != generators.PlatformTarget || plan == nil {
+func NewClusters(spec *v1alpha1.Spec, target tree.Target, plan *tree.Plan, keyFile func(cluster string) string) []NewCluster {
+	if spec == nil || target.Name != generators.PlatformTarget || plan == nil {
 		return nil
 	}
-	lay := layout.For(s.Spec.Fleet.Spec.Layout)
+	lay := layout.For(spec.Fleet.Spec.Layout)
 	var all []NewCluster
-	for _, c := range s.Spec.Clusters {
+	for _, c := range spec.Clusters {
 		if isNew(c, plan) {
-			all = append(all, NewCluster{Name: c.Metadata.Name, Commands: s.firstHour(target, c, lay.Bootstrap(c), keyFile(c.Metadata.Name))})
+			all = append(all, NewCluster{Name: c.Metadata.Name, Commands: firstHour(spec, target, c, lay.Bootstrap(c), keyFile(c.Metadata.Name))})
 		}
 	}
 	return all
@@ -55,14 +55,14 @@ func isNew(c *v1alpha1.Cluster, plan *tree.Plan) bool {
 
 // firstHour returns the commands for a new cluster, in order: those of docs/first-cluster.md from the creation
 // of the namespace on.
-func (s *Source) firstHour(target tree.Target, c *v1alpha1.Cluster, bootstrap, keyFile string) []string {
-	fleet := s.Spec.Fleet.Spec
+func firstHour(spec *v1alpha1.Spec, target tree.Target, c *v1alpha1.Cluster, bootstrap, keyFile string) []string {
+	fleet := spec.Fleet.Spec
 	commands := []string{"kubectl create namespace " + layout.FluxNamespace}
-	if d := encryption.Decryption(s.Spec); d != nil && d.SecretRef != nil {
+	if d := encryption.Decryption(spec); d != nil && d.SecretRef != nil {
 		commands = append(commands, fmt.Sprintf("kubectl create secret generic %s --namespace=%s --from-file=age.agekey=%s", d.SecretRef.Name, layout.FluxNamespace, keyFile))
 	}
 	if ref := fleet.Repository.SecretRef; ref != nil {
-		commands = append(commands, s.readGit(c, ref.Name))
+		commands = append(commands, readGit(spec, c, ref.Name))
 	}
 	file := path.Join(bootstrap, "Makefile")
 	boots := false
@@ -89,15 +89,15 @@ const allReady = "kubectl wait kustomization.kustomize.toolkit.fluxcd.io --all %
 
 // readGit returns the command that creates the Secret with which Flux reads the platform repository. If the
 // specification declares the Secret, the command uses its file in Git.
-func (s *Source) readGit(c *v1alpha1.Cluster, name string) string {
-	for _, f := range generators.SecretFiles(s.Spec) {
+func readGit(spec *v1alpha1.Spec, c *v1alpha1.Cluster, name string) string {
+	for _, f := range generators.SecretFiles(spec) {
 		if f.Secret.Namespace == layout.FluxNamespace && f.Secret.Name == name && slices.Contains(f.Clusters, c.Metadata.Name) {
 			return "sops --decrypt " + f.Path + " | kubectl apply --server-side --filename=-"
 		}
 	}
 	keys := "--from-file=identity --from-file=known_hosts"
-	if !strings.HasPrefix(s.Spec.Fleet.Spec.Repository.URL, "ssh://") {
+	if !strings.HasPrefix(spec.Fleet.Spec.Repository.URL, "ssh://") {
 		keys = "--from-literal=username=git --from-file=password"
 	}
-	return fmt.Sprintf("kubectl create secret generic %s --namespace=%s %s  # the credentials of %s", name, layout.FluxNamespace, keys, cmp.Or(s.Spec.Fleet.Spec.Repository.URL, "the repository"))
+	return fmt.Sprintf("kubectl create secret generic %s --namespace=%s %s  # the credentials of %s", name, layout.FluxNamespace, keys, cmp.Or(spec.Fleet.Spec.Repository.URL, "the repository"))
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // ofClusters is a fleet with these clusters, and others beside minimal's parts.
-func ofClusters(t *testing.T, more string, clusters ...string) *Source {
+func ofClusters(t *testing.T, more string, clusters ...string) *Rendered {
 	t.Helper()
 	var spec strings.Builder
 	spec.WriteString(minimal)
@@ -24,11 +24,7 @@ func ofClusters(t *testing.T, more string, clusters ...string) *Source {
 		}
 		spec.WriteString("}\n")
 	}
-	s, err := FromFolder(folder(t, map[string]string{"fleet/a.yaml": spec.String() + more}), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return generated(t, folder(t, map[string]string{"fleet/a.yaml": spec.String() + more}))
 }
 
 // anAddon is one with more fields of its spec.
@@ -232,7 +228,6 @@ func TestRemovals(t *testing.T) {
 	for name, c := range removalCases {
 		t.Run(name, func(t *testing.T) {
 			before, after := ofClusters(t, c.had, c.before...), ofClusters(t, c.has, c.after...)
-			after.AllowRemoval = c.allow
 			_, declared := goes(c.declared)
 			after.Guards = append(after.Guards, declared...)
 			plan, guards := goes(c.retired)
@@ -240,7 +235,7 @@ func TestRemovals(t *testing.T) {
 			for tenant, state := range c.states {
 				inv.Tenants = append(inv.Tenants, tree.TenantState{Name: tenant, State: state})
 			}
-			err := after.checkRemoval(inv, plan)
+			err := checkRemoval(after, inv, plan, c.allow)
 			var errs strict.Errors
 			if errors.As(err, &errs); len(errs) != len(c.want) {
 				t.Fatalf("got %d errors, want %d: %v", len(errs), len(c.want), err)

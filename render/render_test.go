@@ -45,6 +45,20 @@ func folder(t *testing.T, files map[string]string) string {
 	return dir
 }
 
+// generated is what a folder with a specification renders to.
+func generated(t *testing.T, dir string) *Rendered {
+	t.Helper()
+	loaded, err := Load(dir, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Generate(loaded, GenerateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
 func TestReadSpecification(t *testing.T) {
 	dir := folder(t, map[string]string{
 		"fleet/a.yaml": minimal, "fleet/notes.md": "no YAML", "fleet/more/b.yml": "# nothing\n", "other.yaml": "a: [",
@@ -161,16 +175,9 @@ func bomb() string {
 
 func TestClusterObjects(t *testing.T) {
 	for _, example := range []string{"acme", "homelab"} {
-		source, err := FromFolder(filepath.Join("../examples", example), "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		platform, err := source.Platform()
-		if err != nil {
-			t.Fatal(err)
-		}
+		source := generated(t, filepath.Join("../examples", example))
 		for _, c := range source.Spec.Clusters {
-			objects, err := ClusterObjects(platform.Tree, c)
+			objects, err := ClusterObjects(source.Targets[0].Tree, c)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -209,15 +216,9 @@ func TestClusterObjects(t *testing.T) {
 }
 
 func TestCarriersRoundTrip(t *testing.T) {
-	source, err := FromFolder(folder(t, map[string]string{"fleet/a.yaml": minimal}), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	targets, err := source.Targets()
-	if err != nil {
-		t.Fatal(err)
-	}
-	nodes, err := source.Carriers(targets, []byte(minimal))
+	source := generated(t, folder(t, map[string]string{"fleet/a.yaml": minimal}))
+	targets := source.Targets
+	nodes, err := Carriers(source, []byte(minimal))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,12 +230,12 @@ func TestCarriersRoundTrip(t *testing.T) {
 	if err != nil || others != 2 {
 		t.Fatalf("%d others, %v", others, err)
 	}
-	if !again.carriedSpec.Equal(source.Spec) {
+	if !again.Spec.Equal(source.Spec) {
 		t.Error("the specification is another one")
 	}
-	back, err := again.Targets()
-	if err != nil || len(back) != len(targets) {
-		t.Fatalf("%d targets, %v", len(back), err)
+	back := again.Stream.Targets
+	if len(back) != len(targets) {
+		t.Fatalf("%d targets", len(back))
 	}
 	for i, want := range targets {
 		if back[i].Name != want.Name || back[i].URL != want.URL || back[i].Branch != want.Branch || back[i].Orphan != want.Orphan || len(back[i].Tree.Paths()) != len(want.Tree.Paths()) {
@@ -246,7 +247,7 @@ func TestCarriersRoundTrip(t *testing.T) {
 			}
 		}
 	}
-	if err := again.Check(&tree.Inventory{Tenants: []tree.TenantState{{Name: "gone", State: string(v1alpha1.StateActive)}}}); err == nil {
+	if err := checkTenants(again.Stream, &tree.Inventory{Tenants: []tree.TenantState{{Name: "gone", State: string(v1alpha1.StateActive)}}}); err == nil {
 		t.Error("a stream drops an Active tenant")
 	}
 }
@@ -291,7 +292,7 @@ func FuzzFromStream(f *testing.F) {
 		if input := (*BadInput)(nil); err != nil && !errors.As(err, &input) {
 			t.Errorf("error %v is not the input's", err)
 		}
-		if err == nil && len(s.targets) == 0 {
+		if err == nil && len(s.Stream.Targets) == 0 {
 			t.Error("a stream without targets")
 		}
 	})

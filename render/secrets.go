@@ -6,45 +6,37 @@ import (
 	"io/fs"
 	"slices"
 
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators"
 	"github.com/fleetwright/fleetwright/internal/secrets"
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
-// AbsentSecrets returns the declared Secrets that have no file yet, as of the last call of Targets or Platform,
-// sorted by path. No generated file references them. "fleetwright secrets sync" creates their files.
-func (s *Source) AbsentSecrets() []generators.SecretFile { return s.absent }
-
-// UseSecrets sets the folder from which the files of declared Secrets are read if no other reader has them: the
-// folder that contains the specification.
-func (s *Source) UseSecrets(folder tree.Reader) { s.secrets = folder }
-
-// readSecrets reads the existing files of declared Secrets. They are carried along unchanged. It returns an
-// error if one is not encrypted.
-func (s *Source) readSecrets(into map[string][]byte, platform []tree.Reader) error {
-	s.absent = nil
-	newest := slices.Clone(platform)
-	slices.Reverse(newest)
-	if s.secrets != nil {
-		newest = append(newest, s.secrets)
-	}
-	for _, f := range generators.SecretFiles(s.Spec) {
-		content, err := readFirst(newest, f.Path)
+// readSecrets reads the existing files of declared Secrets. It returns an error if one is not encrypted.
+func readSecrets(spec *v1alpha1.Spec, from []tree.Reader) (map[string][]byte, error) {
+	found := map[string][]byte{}
+	for _, f := range generators.SecretFiles(spec) {
+		content, err := readFirst(from, f.Path)
 		if errors.Is(err, fs.ErrNotExist) {
-			if !f.Retired {
-				s.absent = append(s.absent, f)
-			}
 			continue
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if err := checkEncrypted(f.Path, content); err != nil {
-			return err
+			return nil, err
 		}
-		into[f.Path] = content
+		found[f.Path] = content
 	}
-	return nil
+	return found, nil
+}
+
+// absentSecrets returns the declared Secrets without a file, sorted by path.
+func absentSecrets(spec *v1alpha1.Spec, found map[string][]byte) []generators.SecretFile {
+	return slices.DeleteFunc(generators.SecretFiles(spec), func(f generators.SecretFile) bool {
+		_, exists := found[f.Path]
+		return exists || f.Retired
+	})
 }
 
 // checkEncrypted returns an error if the file of a declared Secret is not encrypted.
@@ -61,11 +53,11 @@ func checkEncrypted(file string, content []byte) error {
 
 // keepsSecrets returns an error if a stream was rendered without the files of declared Secrets that exist at
 // the destination. Its kustomizations would not list them, and Flux would delete the Secrets.
-func (s *Source) keepsSecrets(t tree.Target, current tree.Reader) error {
-	if s.carriedSpec == nil || t.Name != generators.PlatformTarget {
+func keepsSecrets(r *Rendered, t tree.Target, current tree.Reader) error {
+	if r.Stream == nil || r.Spec == nil {
 		return nil
 	}
-	for _, f := range generators.SecretFiles(s.carriedSpec) {
+	for _, f := range generators.SecretFiles(r.Spec) {
 		if _, carried := t.Tree.Get(f.Path); carried {
 			continue
 		}

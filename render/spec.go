@@ -12,9 +12,11 @@ import (
 	"syscall"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/generators"
 	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/sorting"
 	"github.com/fleetwright/fleetwright/internal/specs"
+	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
 // SpecFolder is the folder of the specification, at the platform repository's root.
@@ -27,13 +29,32 @@ const (
 	maxSpecDepth = 16
 )
 
-// Specification is the specification in a folder's fleet/.
+// Specification is the specification in a folder's fleet/, or the one that a stream was rendered from.
 type Specification struct {
 	// Root is the folder that contains fleet/: the folder of the platform's target.
 	Root string
 	// Files are the specification's files, their paths relative to Root.
 	Files []specs.File
-	Spec  *v1alpha1.Spec
+	// Spec is nil for a stream that has none.
+	Spec *v1alpha1.Spec
+	// Components is the content of gotk-components.yaml, if it was requested; see FluxComponents.
+	Components []byte
+	// Stream is what a stream contains, which needs no generation.
+	Stream *Rendered
+}
+
+// Rendered is what is generated from a specification.
+type Rendered struct {
+	*Specification
+	// Targets are the platform's, then those of the tenants by name.
+	Targets []tree.Target
+	// Tenants are the tenants' states, sorted by name.
+	Tenants []tree.TenantState
+	// Guards name what a later render may remove only on request, sorted.
+	Guards []string
+	// Absent are the declared Secrets that have no file yet, sorted by path. No generated file references them.
+	// "fleetwright secrets sync" creates their files.
+	Absent []generators.SecretFile
 }
 
 // ReadSpecification reads and checks the specification in dir/fleet; dir may be the fleet folder itself. It

@@ -56,8 +56,8 @@ type carriedRepository struct {
 }
 
 // Carriers wraps each file of the targets, including their inventories, in an object of kind File with a unique
-// name. specification is the source's, as YAML.
-func (s *Source) Carriers(targets []tree.Target, specification []byte) ([]*yaml.Node, error) {
+// name. specification is the one that they are rendered from, as YAML.
+func Carriers(r *Rendered, specification []byte) ([]*yaml.Node, error) {
 	var out []*yaml.Node
 	add := func(c carried) error {
 		sum := sha256.Sum256([]byte(c.Path))
@@ -69,8 +69,8 @@ func (s *Source) Carriers(targets []tree.Target, specification []byte) ([]*yaml.
 		out = append(out, n)
 		return err
 	}
-	for _, t := range targets {
-		plan, err := s.Plan(t, tree.Memory{}, &tree.Inventory{}, nil)
+	for _, t := range r.Targets {
+		plan, err := Compare(r, t, tree.Memory{}, &tree.Inventory{}, nil, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -98,7 +98,7 @@ const maxStream = 512 << 20
 
 // FromStream unpacks the File objects of a YAML stream, which may be in a List or ResourceList. Other objects
 // are ignored and counted. root is the folder of the platform's target.
-func FromStream(in io.Reader, name, root string) (s *Source, others int, err error) {
+func FromStream(in io.Reader, name, root string) (s *Specification, others int, err error) {
 	u := unpacker{name: name, trees: map[string]*tree.Target{}}
 	limited := &io.LimitedReader{R: in, N: maxStream + 1}
 	decoder := yaml.NewDecoder(limited)
@@ -124,7 +124,7 @@ func FromStream(in io.Reader, name, root string) (s *Source, others int, err err
 			Hint: "pass the output of RenderFleet with output: files",
 		}
 	}
-	s, err = u.source(root)
+	s, err = u.specificationIn(root)
 	return s, u.others, err
 }
 
@@ -212,13 +212,14 @@ func (u *unpacker) file(c carried) error {
 	return nil
 }
 
-// source returns the source that the objects of the stream form together.
-func (u *unpacker) source(root string) (*Source, error) {
-	s := &Source{Root: root, Tenants: u.tenants, Guards: u.guards}
+// specificationIn returns the specification of the stream with the targets.
+func (u *unpacker) specificationIn(root string) (*Specification, error) {
+	s := &Specification{Root: root}
+	s.Stream = &Rendered{Specification: s, Tenants: u.tenants, Guards: u.guards}
 	for _, t := range u.trees {
-		s.targets = append(s.targets, *t)
+		s.Stream.Targets = append(s.Stream.Targets, *t)
 	}
-	sorting.Func(s.targets, func(a, b tree.Target) int {
+	sorting.Func(s.Stream.Targets, func(a, b tree.Target) int {
 		first := func(t tree.Target) int {
 			if t.Name == generators.PlatformTarget {
 				return 0
@@ -231,11 +232,11 @@ func (u *unpacker) source(root string) (*Source, error) {
 		return s, nil
 	}
 	file := specs.File{Path: SpecFolder + "/fleet.yaml", Content: []byte(u.specification)}
-	spec, err := specs.Load([]specs.File{file})
-	if err != nil {
+	var err error
+	if s.Spec, err = specs.Load([]specs.File{file}); err != nil {
 		return nil, u.bad(fmt.Errorf("the specification in it: %w", err))
 	}
-	s.carriedSpec, s.Files = spec, []specs.File{file}
+	s.Spec.States, s.Files = nil, []specs.File{file} // positions in a stream help nobody
 	return s, nil
 }
 

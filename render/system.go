@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"strings"
 
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators"
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
@@ -13,9 +14,9 @@ import (
 // checkSystem checks that existing flux-system kustomizations in the platform repository, which belong to the
 // user, include the component with the specification's settings for Flux. The one that `flux bootstrap` writes
 // lacks the lockdown and the decryption.
-func (s *Source) checkSystem(platform []tree.Reader) error {
+func checkSystem(spec *v1alpha1.Spec, platform []tree.Reader) error {
 	var lacking []string
-	for _, name := range generators.SystemPaths(s.Spec) {
+	for _, name := range generators.SystemPaths(spec) {
 		content, err := readFirst(platform, name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // it is about to be written

@@ -27,19 +27,10 @@ func (f *sourceFlags) register(c *cobra.Command) {
 	c.Flags().StringArrayVar(&f.allowRemoval, "allow-removal", nil, "allow the removal of a cluster, of an add-on that stores data, of a platform product or a part of it, of a tenant from a cluster, or of a declared Secret: `cluster/NAME`, addon/NAME, product/NAME, product/NAME/KIND/NAME, tenant/NAME or secret/NAMESPACE/NAME; repeatable")
 }
 
-// source reads the source from which targets are rendered. It reports on stderr which objects of a stream it
-// ignored.
-func (f *sourceFlags) source(s streams, dir string) (*render.Source, error) {
-	source, err := f.read(s, dir)
-	if err == nil {
-		source.AllowRemoval = f.allowRemoval
-	}
-	return source, err
-}
-
-func (f *sourceFlags) read(s streams, dir string) (*render.Source, error) {
+// load reads the specification, or a stream. It reports on stderr how many objects of a stream it ignored.
+func (f *sourceFlags) load(s streams, dir string) (*render.Specification, error) {
 	if f.stream == "" {
-		return render.FromFolder(dir, f.fluxManifests)
+		return render.Load(dir, f.fluxManifests)
 	}
 	if f.fluxManifests != "" {
 		return nil, &render.BadInput{Err: errors.New("--from-stream and --flux-manifests cannot be used together: a stream already contains rendered files")}
@@ -53,11 +44,11 @@ func (f *sourceFlags) read(s streams, dir string) (*render.Source, error) {
 		defer file.Close()
 		in, name = file, f.stream
 	}
-	source, others, err := render.FromStream(in, name, dir)
+	loaded, others, err := render.FromStream(in, name, dir)
 	if err == nil && others > 0 {
 		_ = output.Printf(s.err, "%s: ignored %d objects that are not of kind File\n", name, others)
 	}
-	return source, err
+	return loaded, err
 }
 
 // folderArgument returns the optional argument DIR, "." if it is missing.

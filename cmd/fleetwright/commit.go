@@ -56,7 +56,7 @@ git's configuration.`,
 				}
 				return err
 			}
-			o.Overwrite, o.Env, o.Now = from.overwrite, s.env, time.Now()
+			o.Overwrite, o.AllowRemoval, o.Env, o.Now = from.overwrite, from.allowRemoval, s.env, time.Now()
 			return runCommit(c.Context(), s, folderArgument(args), from, o, format)
 		},
 	}
@@ -97,29 +97,30 @@ func destinations(values []string) (map[string]render.Destination, error) {
 
 func runCommit(ctx context.Context, s streams, dir string, from sourceFlags, o render.CommitOptions, format string) error {
 	report := newRenderReport("CommitReport", false)
+	var rendered *render.Rendered
 	var done []render.Committed
-	source, err := from.source(s, dir)
+	loaded, err := from.load(s, dir)
 	if err == nil {
-		done, err = source.Commit(ctx, o)
+		rendered, done, err = render.Commit(ctx, loaded, o)
 	}
 	for _, d := range done {
 		addCommitted(report, d, o.DryRun && err == nil)
 	}
 	if err == nil {
-		report.addAbsent(source.AbsentSecrets())
+		report.addAbsent(rendered.Absent)
 	}
 	if format == formatJSON {
 		return report.print(s, err, report.stale())
 	}
 	if err == nil {
-		printAbsent(s, source.AbsentSecrets(), dir)
+		printAbsent(s, rendered.Absent, dir)
 	}
 	if perr := printCommit(s, done, o, err != nil); perr != nil {
 		return perr
 	}
 	for _, d := range done {
 		if err == nil && d.Done && !o.DryRun {
-			printNewClusters(s, source.NewClusters(d.Target, d.Plan, s.clusterKeyFile))
+			printNewClusters(s, render.NewClusters(rendered.Spec, d.Target, d.Plan, s.clusterKeyFile))
 		}
 	}
 	if err == nil && report.stale() {

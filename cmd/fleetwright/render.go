@@ -33,7 +33,7 @@ data, of a platform product, of a workspace or project, of a tenant from a clust
 declared Secret are refused with what is lost, unless --allow-removal names them.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			o.Overwrite = from.overwrite
+			o.Overwrite, o.AllowRemoval = from.overwrite, from.allowRemoval
 			return runRender(c.Context(), s, folderArgument(args), from, o, format)
 		},
 	}
@@ -47,27 +47,26 @@ declared Secret are refused with what is lost, unless --allow-removal names them
 func runRender(ctx context.Context, s streams, dir string, from sourceFlags, o render.FolderOptions, format string) error {
 	report := newRenderReport("RenderReport", o.Check)
 	err := func() error {
-		source, err := from.source(s, dir)
+		loaded, err := from.load(s, dir)
 		if err != nil {
 			return err
 		}
-		planned, err := source.ToFolders(ctx, o)
+		rendered, planned, err := render.ToFolders(ctx, loaded, o)
 		for _, p := range planned {
 			report.add(p.Target.Name, p.Dir, p.Plan)
 		}
 		if err != nil {
 			return err
 		}
-		absent := source.AbsentSecrets()
-		report.addAbsent(absent)
+		report.addAbsent(rendered.Absent)
 		if format != formatText {
 			return nil
 		}
-		if err := printRender(s, planned, absent, o, dir); err != nil || o.Check {
+		if err := printRender(s, planned, rendered.Absent, o, dir); err != nil || o.Check {
 			return err
 		}
 		for _, p := range planned {
-			printNewClusters(s, source.NewClusters(p.Target, p.Plan, s.clusterKeyFile))
+			printNewClusters(s, render.NewClusters(rendered.Spec, p.Target, p.Plan, s.clusterKeyFile))
 		}
 		return nil
 	}()

@@ -169,6 +169,10 @@ kind: Tenant
 metadata: {name: leaving}
 spec: {source: {url: "https://h/x"}, state: Removed}
 `)}))
+	now := map[string]v1alpha1.State{}
+	for _, t := range spec.Tenants {
+		now[t.Metadata.Name] = t.Spec.State
+	}
 	for _, test := range []struct {
 		name     string
 		previous map[string]v1alpha1.State
@@ -186,7 +190,7 @@ spec: {source: {url: "https://h/x"}, state: Removed}
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var got []string
-			for _, e := range CheckTransitions(spec, test.previous) {
+			for _, e := range CheckTransitions(now, test.previous, spec.States) {
 				got = append(got, e.Error())
 				if e.Hint == "" {
 					t.Error("no hint")

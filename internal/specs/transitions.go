@@ -14,14 +14,10 @@ import (
 const leaveHint = "remove a tenant in two steps, Active → Draining → Removed: Draining removes its sync, so that Flux prunes its workloads while its accounts still exist; " +
 	"Removed then removes the rest. Without the accounts, Flux skips pruning and leaves the objects behind; without their roles, deletion hangs"
 
-// CheckTransitions compares the tenants of a specification with their states at the last render
-// (from the inventory), by name. It returns an error for each tenant that skips a step of the
-// off-boarding, sorted by name; nil if there is none.
-func CheckTransitions(spec *v1alpha1.Spec, previous map[string]v1alpha1.State) []*strict.Error {
-	now := make(map[string]v1alpha1.State, len(spec.Tenants))
-	for _, t := range spec.Tenants {
-		now[t.Metadata.Name] = t.Spec.State
-	}
+// CheckTransitions compares the states of tenants with those at the last render (from the inventory), by name.
+// It returns an error for each tenant that skips a step of the off-boarding, sorted by name; nil if there is
+// none. at are the positions of the states.
+func CheckTransitions(now, previous map[string]v1alpha1.State, at map[string]v1alpha1.Place) []*strict.Error {
 	var errs []*strict.Error
 	for _, name := range slices.Sorted(maps.Keys(previous)) {
 		before, after := previous[name], now[name]
@@ -37,7 +33,7 @@ func CheckTransitions(spec *v1alpha1.Spec, previous map[string]v1alpha1.State) [
 				Hint:    fmt.Sprintf("restore it with state: %s; %s", next, leaveHint),
 			})
 		case before == v1alpha1.StateActive && after == v1alpha1.StateRemoved:
-			at := spec.States[name]
+			at := at[name]
 			errs = append(errs, &strict.Error{
 				File: at.File, Line: at.Line, Column: at.Column, Object: at.Object, Field: at.Field,
 				Message: fmt.Sprintf("tenant %s was Active and cannot become Removed in one step", strict.Quote(name)),

@@ -211,16 +211,16 @@ func newExample(name string) *example {
 	if err != nil {
 		return &example{err: err}
 	}
-	source, err := render.FromFolder(path.Join("..", "..", "examples", name), manifests)
+	loaded, err := render.Load(path.Join("..", "..", "examples", name), manifests)
 	if err != nil {
 		return &example{err: err}
 	}
-	targets, err := source.Targets()
+	rendered, err := render.Generate(loaded, render.GenerateOptions{})
 	if err != nil {
 		return &example{err: err}
 	}
 	e := &example{targets: map[string]files{}, unbroken: map[string]func() (finding.Report, error){}}
-	for _, t := range targets {
+	for _, t := range rendered.Targets {
 		content := files{}
 		for f := range t.Tree.All() {
 			content[f.Path] = f.Content
