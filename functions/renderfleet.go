@@ -49,7 +49,7 @@ func newRenderFleet() (settings, runner) {
 }
 
 // run renders the specification among the items, or the one in the folder that the functionConfig names.
-func (f *renderFleet) run(_ context.Context, list *resourceList, o Options) error {
+func (f *renderFleet) run(ctx context.Context, list *resourceList, o Options) error {
 	if err := f.check(list); err != nil {
 		return &render.BadInput{Err: fmt.Errorf("functionConfig RenderFleet: %w", err)}
 	}
@@ -71,7 +71,7 @@ func (f *renderFleet) run(_ context.Context, list *resourceList, o Options) erro
 	}
 	defer list.noteAbsent(rendered)
 	if f.output == outputObjects {
-		return f.emitObjects(list, rendered)
+		return f.emitObjects(ctx, list, rendered)
 	}
 	return list.emitFiles(rendered, objects)
 }
@@ -257,7 +257,7 @@ func inside(root, dir, field string) (string, error) {
 }
 
 // emitObjects adds the objects that Flux applies to one cluster.
-func (f *renderFleet) emitObjects(list *resourceList, rendered *render.Rendered) error {
+func (f *renderFleet) emitObjects(ctx context.Context, list *resourceList, rendered *render.Rendered) error {
 	cluster := rendered.Spec.Cluster(f.cluster)
 	if cluster == nil {
 		var names []string
@@ -266,7 +266,7 @@ func (f *renderFleet) emitObjects(list *resourceList, rendered *render.Rendered)
 		}
 		return &render.BadInput{Err: fmt.Errorf("functionConfig RenderFleet: the specification has no cluster %q of spec.cluster: want %s", f.cluster, alternatives(names))}
 	}
-	objects, err := render.ClusterObjects(rendered.Targets[0].Tree, cluster)
+	objects, err := clusterObjects(ctx, rendered.Targets[0].Tree, cluster)
 	if err != nil {
 		return err
 	}

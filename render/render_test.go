@@ -173,48 +173,6 @@ func bomb() string {
 	return b.String()
 }
 
-func TestClusterObjects(t *testing.T) {
-	for _, example := range []string{"acme", "homelab"} {
-		source := generated(t, filepath.Join("../examples", example))
-		for _, c := range source.Spec.Clusters {
-			objects, err := ClusterObjects(source.Targets[0].Tree, c)
-			if err != nil {
-				t.Fatal(err)
-			}
-			seen, releases := map[string]bool{}, 0
-			for _, o := range objects {
-				id := strings.Join([]string{o.GetApiVersion(), o.GetKind(), o.GetNamespace(), o.GetName()}, "|")
-				if seen[id] {
-					t.Errorf("%s/%s: %s twice", example, c.Metadata.Name, id)
-				}
-				seen[id] = true
-				if o.GetKind() == "HelmRelease" {
-					releases++
-				}
-			}
-			want := 0
-			for _, a := range source.Spec.AddonsOn(c) {
-				if a.Spec.Chart != nil {
-					want++
-				}
-			}
-			// Flux itself may come as a release that is no add-on.
-			if releases < want || releases > want+2 {
-				t.Errorf("%s/%s: %d HelmReleases, want %d", example, c.Metadata.Name, releases, want)
-			}
-			all := ""
-			for _, o := range objects {
-				all += o.MustString()
-			}
-			for name := range c.Spec.Variables {
-				if strings.Contains(all, "${"+name+"}") {
-					t.Errorf("%s/%s: ${%s} is not substituted", example, c.Metadata.Name, name)
-				}
-			}
-		}
-	}
-}
-
 func TestCarriersRoundTrip(t *testing.T) {
 	source := generated(t, folder(t, map[string]string{"fleet/a.yaml": minimal}))
 	targets := source.Targets

@@ -217,8 +217,9 @@ type Object struct {
 	// generated, and the HelmRelease for what a chart renders.
 	File         string
 	Line, Column int
-	// Encrypted says that SOPS encrypts values of the object.
+	// Encrypted says that SOPS encrypts values of the object, and SOPS is what it wrote beside them, which is not in Value.
 	Encrypted bool
+	SOPS      map[string]any
 	// Substituted says that variables of postBuild were replaced in it.
 	Substituted bool
 	// Unknown are the variables in it whose values cannot be known offline; they stand as

@@ -23,7 +23,8 @@ func newObject(k *Kustomization, r builds.Result) *Object {
 	sops, encrypted := r.Value["sops"].(map[string]any)
 	if o.Encrypted = encrypted && sops["mac"] != nil; o.Encrypted {
 		o.Value = maps.Clone(r.Value) // other objects share it
-		delete(o.Value, "sops")       // kustomize-controller takes it out when it decrypts
+		o.SOPS = sops
+		delete(o.Value, "sops") // kustomize-controller takes it out when it decrypts
 	}
 	return o
 }
