@@ -19,6 +19,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/regular"
 	"github.com/fleetwright/fleetwright/internal/secrets"
 	"github.com/fleetwright/fleetwright/internal/secrets/envelope"
+	"github.com/fleetwright/fleetwright/internal/settings"
 	"github.com/fleetwright/fleetwright/internal/specs"
 	"github.com/fleetwright/fleetwright/render"
 )
@@ -30,9 +31,9 @@ type encryptSecrets struct {
 	now   time.Time
 }
 
-func newEncryptSecrets() (settings, runner) {
+func newEncryptSecrets() (settings.Fields, runner) {
 	f := &encryptSecrets{}
-	return settings{"creationRules": f.creationRules, "root": textSetting(&f.root)}, f.run
+	return settings.Fields{"creationRules": f.creationRules, "root": settings.Text(&f.root)}, f.run
 }
 
 // creationRules reads the rules of a .sops.yaml; in a ConfigMap they are a string.

@@ -20,6 +20,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/bootstrap"
 	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/lock"
+	"github.com/fleetwright/fleetwright/internal/settings"
 	"github.com/fleetwright/fleetwright/internal/strict"
 	"github.com/fleetwright/fleetwright/render"
 )
@@ -53,7 +54,7 @@ func (o Options) fetched() (bootstrap.Fetched, error) {
 type function struct {
 	kind string
 	// start returns the settings that decode the configuration, and the runner that uses it.
-	start func() (settings, runner)
+	start func() (settings.Fields, runner)
 }
 
 // runner runs a function on a list. If it returns an error, the call fails, but the list is written
@@ -118,7 +119,7 @@ func (l *resourceList) call(ctx context.Context, o Options) error {
 			continue
 		}
 		fields, run := f.start()
-		if err := fields.decode(kind, spec, path); err != nil {
+		if err := decode(fields, kind, spec, path); err != nil {
 			return &render.BadInput{Err: err}
 		}
 		return run(ctx, l, o)

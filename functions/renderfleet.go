@@ -16,6 +16,7 @@ import (
 	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/settings"
 	"github.com/fleetwright/fleetwright/internal/specs"
 	"github.com/fleetwright/fleetwright/internal/tree"
 	"github.com/fleetwright/fleetwright/render"
@@ -35,16 +36,16 @@ type renderFleet struct {
 	overwrite, allowRemoval              []string
 }
 
-func newRenderFleet() (settings, runner) {
+func newRenderFleet() (settings.Fields, runner) {
 	f := &renderFleet{}
-	return settings{
-		"output":        textSetting(&f.output, outputPackage, outputObjects, outputFiles),
-		"cluster":       textSetting(&f.cluster),
-		"path":          textSetting(&f.path),
-		"fluxManifests": textSetting(&f.fluxManifests),
+	return settings.Fields{
+		"output":        settings.Text(&f.output, outputPackage, outputObjects, outputFiles),
+		"cluster":       settings.Text(&f.cluster),
+		"path":          settings.Text(&f.path),
+		"fluxManifests": settings.Text(&f.fluxManifests),
 		"objects":       objectsSetting(&f.objects),
-		"overwrite":     listSetting(&f.overwrite),
-		"allowRemoval":  listSetting(&f.allowRemoval),
+		"overwrite":     settings.List(&f.overwrite),
+		"allowRemoval":  settings.List(&f.allowRemoval),
 	}, f.run
 }
 
@@ -264,7 +265,7 @@ func (f *renderFleet) emitObjects(ctx context.Context, list *resourceList, rende
 		for _, c := range rendered.Spec.Clusters {
 			names = append(names, c.Metadata.Name)
 		}
-		return &render.BadInput{Err: fmt.Errorf("functionConfig RenderFleet: the specification has no cluster %q of spec.cluster: want %s", f.cluster, alternatives(names))}
+		return &render.BadInput{Err: fmt.Errorf("functionConfig RenderFleet: the specification has no cluster %q of spec.cluster: want %s", f.cluster, settings.Alternatives(names))}
 	}
 	objects, err := clusterObjects(ctx, rendered.Targets[0].Tree, cluster)
 	if err != nil {

@@ -14,18 +14,20 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/output"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/regular"
 	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/internal/settings"
 	"github.com/fleetwright/fleetwright/render"
 	"github.com/fleetwright/fleetwright/validators"
 )
 
 // validateFleet is the function ValidateFleet.
-type validateFleet struct{ Validation }
+type validateFleet struct{ validators.Configuration }
 
-func newValidateFleet() (settings, runner) {
+func newValidateFleet() (settings.Fields, runner) {
 	f := &validateFleet{}
-	return f.settings(), f.run
+	return f.Fields(), f.run
 }
 
 // run validates the items as `fleetwright validate` validates the files of a repository.
@@ -52,15 +54,15 @@ func (f *validateFleet) run(ctx context.Context, list *resourceList, o Options) 
 	if err != nil {
 		return &render.BadInput{Err: fmt.Errorf("reading the items: %w", err)}
 	}
-	if err := f.CheckRoots(repo); err != nil {
-		return err
-	}
 	fetched, err := o.fetched()
 	if err != nil {
 		return err
 	}
 	options.Reconcile.Fetched, options.Reconcile.FetchedSources, options.Reconcile.Lock = fetched.Charts, fetched.Sources, fetched.Lock
 	report, err := validators.Run(ctx, repo, options)
+	if root := (*reconcile.UnknownRoot)(nil); errors.As(err, &root) {
+		return &render.BadInput{Err: err, Hint: root.Hint()}
+	}
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/bootstrap"
 	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/internal/settings"
 	"github.com/fleetwright/fleetwright/render"
 )
 
@@ -21,9 +22,9 @@ type verifyBootstrap struct {
 	root  string
 }
 
-func newVerifyBootstrap() (settings, runner) {
+func newVerifyBootstrap() (settings.Fields, runner) {
 	f := &verifyBootstrap{}
-	return settings{"files": filesSetting(&f.files), "root": textSetting(&f.root)}, f.run
+	return settings.Fields{"files": filesSetting(&f.files), "root": settings.Text(&f.root)}, f.run
 }
 
 // run compares bootstrap files with the HelmReleases among the items, or in a folder.

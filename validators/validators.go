@@ -248,9 +248,6 @@ func idsOf(all []rule.Rule) []string {
 	return ids
 }
 
-// ConfigurationFile is the name of the configuration file at the root of a repository.
-const ConfigurationFile = ".fleetwright.yaml"
-
 // Options are the options of a validation.
 type Options = rule.Options
 

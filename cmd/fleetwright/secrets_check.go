@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fleetwright/fleetwright/functions"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/repository"
@@ -172,7 +171,7 @@ func clearOptions(config func() ([]byte, error), read func(string) ([]byte, erro
 	if err != nil {
 		return o, err
 	}
-	v, err := functions.ReadValidation(validators.ConfigurationFile, content)
+	v, err := validators.ReadConfiguration(validators.ConfigurationFile, content)
 	if err != nil {
 		return o, err
 	}

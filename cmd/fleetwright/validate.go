@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fleetwright/fleetwright/functions"
 	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/builds"
 	"github.com/fleetwright/fleetwright/internal/definitions"
@@ -44,7 +43,7 @@ A finding can be ignored, with a reason: by the annotation fleetwright.dev/ignor
 "RULE: REASON" on its object, by the comment "# fleetwright:ignore RULE REASON" on its
 line, in the configuration, or by a baseline.
 
-The configuration is ` + validators.ConfigurationFile + ` in DIR: a ` + functions.ValidationKind + ` of fleetwright.dev/v1alpha1
+The configuration is ` + validators.ConfigurationFile + ` in DIR: a ` + validators.ConfigurationKind + ` of fleetwright.dev/v1alpha1
 as the KRM function takes it. A flag overrides the environment (FLEETWRIGHT_FAIL_ON
 for --fail-on, and so on), which overrides the file.
 
@@ -251,7 +250,7 @@ func (v *validation) graph() (reconcile.Options, error) {
 	}
 	o.Roots = v.config.Roots
 	v.sources = o.Sources
-	return o, v.config.CheckRoots(v.repo)
+	return o, nil
 }
 
 // schemaFolders opens the folders of --schemas.
@@ -271,7 +270,7 @@ func schemaFolders(dirs []string) ([]*schemas.Folder, error) {
 }
 
 // configuration reads the configuration file. The command line and the environment override its fields.
-func (v *validation) configuration() (functions.Validation, error) {
+func (v *validation) configuration() (validators.Configuration, error) {
 	c, err := v.configurationFile()
 	if err != nil {
 		return c, err
@@ -300,10 +299,10 @@ func (v *validation) configuration() (functions.Validation, error) {
 	return c, nil
 }
 
-func (v *validation) configurationFile() (functions.Validation, error) {
+func (v *validation) configurationFile() (validators.Configuration, error) {
 	name := v.flags.config
 	if name == noConfig || name == "" && !hasConfiguration(v.dir) {
-		return functions.Validation{FailOn: finding.Error}, nil
+		return validators.Configuration{FailOn: finding.Error}, nil
 	}
 	var content []byte
 	var err error
@@ -314,12 +313,12 @@ func (v *validation) configurationFile() (functions.Validation, error) {
 		err = fmt.Errorf("--config: %w", err)
 	}
 	if err != nil {
-		return functions.Validation{}, &render.BadInput{Err: err, Hint: fmt.Sprintf("name a file with a %s, or --config %s", functions.ValidationKind, noConfig)}
+		return validators.Configuration{}, &render.BadInput{Err: err, Hint: fmt.Sprintf("name a file with a %s, or --config %s", validators.ConfigurationKind, noConfig)}
 	}
 	if v.flags.config != "" {
 		name = v.inRepository(name)
 	}
-	return functions.ReadValidation(name, content)
+	return validators.ReadConfiguration(name, content)
 }
 
 // readBaseline reads the baseline that the command line names, or the one that the configuration names, which

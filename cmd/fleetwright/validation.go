@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/fleetwright/fleetwright/functions"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
@@ -47,7 +46,7 @@ type validation struct {
 	fleet   *reconcile.Fleet // nil if it was not evaluated
 	// sources are the repositories that --source names.
 	sources map[string]*repository.Repository
-	config  functions.Validation
+	config  validators.Configuration
 	rules   []finding.Rule
 	report  finding.Report
 }

@@ -1,10 +1,9 @@
-package functions
+package validators
 
 import (
 	"cmp"
 	"errors"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -14,19 +13,21 @@ import (
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/internal/settings"
 	"github.com/fleetwright/fleetwright/internal/sorting"
 	"github.com/fleetwright/fleetwright/internal/strict"
-	"github.com/fleetwright/fleetwright/render"
-	"github.com/fleetwright/fleetwright/validators"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// ValidationKind is the kind of the functionConfig, and of the configuration file.
-const ValidationKind = "ValidateFleet"
+// ConfigurationFile is the name of the configuration file at the root of a repository.
+const ConfigurationFile = ".fleetwright.yaml"
 
-// Validation is the configuration of a validation: the spec of a ValidateFleet, in a functionConfig or in the
+// ConfigurationKind is the kind of the functionConfig, and of the configuration file.
+const ConfigurationKind = "ValidateFleet"
+
+// Configuration is the configuration of a validation: the spec of a ValidateFleet, in a functionConfig or in the
 // configuration file.
-type Validation struct {
+type Configuration struct {
 	// Rules to run, by ID or with a * at the end; an empty list runs all. Disable lists rules that do not run.
 	Rules, Disable []string
 	// Profiles whose rules run as well.
@@ -49,84 +50,74 @@ type Validation struct {
 	Baseline string
 }
 
-// settings returns the decoders of the spec.
-func (v *Validation) settings() settings {
+// Fields returns the decoders of the spec.
+func (v *Configuration) Fields() settings.Fields {
 	v.FailOn = finding.Error
-	return settings{
+	return settings.Fields{
 		"rules":            ruleList(&v.Rules),
 		"disable":          ruleList(&v.Disable),
 		"profiles":         profileList(&v.Profiles),
 		"severities":       v.severities,
 		"ignore":           v.ignore,
-		"roots":            listSetting(&v.Roots),
-		"failOn":           textSetting((*string)(&v.FailOn), string(finding.Error), string(finding.Warning), string(finding.Info)),
-		"failOnUnresolved": boolSetting(&v.FailOnUnresolved),
-		"minCoverage":      percentSetting(&v.MinCoverage),
+		"roots":            settings.List(&v.Roots),
+		"failOn":           settings.Text((*string)(&v.FailOn), string(finding.Error), string(finding.Warning), string(finding.Info)),
+		"failOnUnresolved": settings.Bool(&v.FailOnUnresolved),
+		"minCoverage":      settings.Percent(&v.MinCoverage),
 		"kubernetes":       v.kubernetes,
-		"baseline":         textSetting(&v.Baseline),
+		"baseline":         settings.Text(&v.Baseline),
 	}
 }
 
 // Options returns the options of a run. If no rules are selected, all rules run. It returns an error if no rule
 // is left.
-func (v Validation) Options() (validators.Options, error) {
-	rules, err := validators.Select(v.Rules, v.Profiles...)
+func (v Configuration) Options() (Options, error) {
+	rules, err := Select(v.Rules, v.Profiles...)
 	if err != nil {
-		return validators.Options{}, err
+		return Options{}, err
 	}
 	rules = slices.DeleteFunc(rules, func(r rule.Rule) bool {
 		return slices.ContainsFunc(v.Disable, func(pattern string) bool { return finding.MatchesID(pattern, r.ID) })
 	})
 	if len(rules) == 0 {
-		return validators.Options{}, errors.New("no rule is left to check: all chosen rules are disabled")
+		return Options{}, errors.New("no rule is left to check: all chosen rules are disabled")
 	}
-	return validators.Options{Rules: rules, Severities: v.Severities, Ignore: v.Ignore, Kubernetes: v.Kubernetes, Reconcile: reconcile.Options{Roots: v.Roots}}, nil
+	return Options{Rules: rules, Severities: v.Severities, Ignore: v.Ignore, Kubernetes: v.Kubernetes, Reconcile: reconcile.Options{Roots: v.Roots}}, nil
 }
 
-// CheckRoots returns an error if a root is not a folder of the repository.
-func (v Validation) CheckRoots(repo *repository.Repository) error {
-	for _, root := range v.Roots {
-		if _, ok := repo.ReadDir(path.Clean(root)); !ok {
-			return &render.BadInput{Err: fmt.Errorf("the root %q is not a folder of the repository", root), Hint: "name a folder that a cluster syncs, relative to the repository's root"}
-		}
-	}
-	return nil
-}
-
-// ReadValidation reads a configuration file with one ValidateFleet. name is the file name in errors. The error
+// ReadConfiguration reads a configuration file with one ValidateFleet. name is the file name in errors. The error
 // is a strict.Errors.
-func ReadValidation(name string, content []byte) (Validation, error) {
-	var v Validation
-	fail := func(all ...problem) (Validation, error) {
+func ReadConfiguration(name string, content []byte) (Configuration, error) {
+	var v Configuration
+	fail := func(all ...settings.Problem) (Configuration, error) {
 		errs := make(strict.Errors, 0, len(all))
 		for _, p := range all {
-			e := &strict.Error{File: name, Message: p.text, Hint: p.hint}
-			if p.node != nil {
-				e.Line, e.Column = p.node.Line, p.node.Column
+			e := &strict.Error{File: name, Message: p.Text, Hint: p.Hint}
+			if p.Node != nil {
+				e.Line, e.Column = p.Node.Line, p.Node.Column
 			}
 			errs = append(errs, e)
 		}
 		sorting.StableFunc(errs, func(a, b *strict.Error) int {
 			return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 		})
-		return Validation{}, errs
+		return Configuration{}, errs
 	}
 	const only = "config.yaml"
 	repo, err := repository.FromFiles(func(yield func(string, []byte) bool) { yield(only, content) }, repository.Options{})
 	if err != nil {
-		return Validation{}, err
+		return Configuration{}, err
 	}
 	file, _ := repo.File(only)
 	if e := file.Err; e != nil {
-		return Validation{}, strict.Errors{{File: name, Line: e.Line, Column: e.Column, Message: e.Message}}
+		return Configuration{}, strict.Errors{{File: name, Line: e.Line, Column: e.Column, Message: e.Message}}
 	}
 	if len(file.Documents) != 1 {
-		return fail(problem{text: fmt.Sprintf("has %d YAML documents: want one, a %s of %s", len(file.Documents), ValidationKind, v1alpha1.APIVersion)})
+		return fail(settings.Problem{Text: fmt.Sprintf("has %d YAML documents: want one, a %s of %s", len(file.Documents), ConfigurationKind, v1alpha1.APIVersion)})
 	}
 	root := file.Documents[0].Root()
 	all := headProblems(root)
 	if len(all) == 0 {
-		all = v.settings().problems(repository.Lookup(root, "spec"), "spec")
+		all = v.Fields().Problems(repository.Lookup(root, "spec"), "spec")
 	}
 	if len(all) > 0 {
 		return fail(all...)
@@ -138,17 +129,17 @@ func ReadValidation(name string, content []byte) (Validation, error) {
 }
 
 // headProblems checks everything in a configuration file except its spec.
-func headProblems(root *kyaml.Node) []problem {
+func headProblems(root *kyaml.Node) []settings.Problem {
 	if root.Kind != kyaml.MappingNode {
-		return []problem{{node: root, text: fmt.Sprintf("want an object: a %s of %s", ValidationKind, v1alpha1.APIVersion)}}
+		return []settings.Problem{{Node: root, Text: fmt.Sprintf("want an object: a %s of %s", ConfigurationKind, v1alpha1.APIVersion)}}
 	}
-	var all []problem
-	for _, want := range [][2]string{{"apiVersion", v1alpha1.APIVersion}, {"kind", ValidationKind}} {
+	var all []settings.Problem
+	for _, want := range [][2]string{{"apiVersion", v1alpha1.APIVersion}, {"kind", ConfigurationKind}} {
 		switch n := repository.Lookup(root, want[0]); {
 		case n == nil:
-			all = append(all, problem{root, fmt.Sprintf("%s is missing", want[0]), fmt.Sprintf("write %s: %s", want[0], want[1])})
+			all = append(all, settings.Problem{Node: root, Text: fmt.Sprintf("%s is missing", want[0]), Hint: fmt.Sprintf("write %s: %s", want[0], want[1])})
 		case n.Value != want[1]:
-			all = append(all, problem{n, fmt.Sprintf("%s %q is unknown", want[0], n.Value), fmt.Sprintf("write %s: %s", want[0], want[1])})
+			all = append(all, settings.Problem{Node: n, Text: fmt.Sprintf("%s %q is unknown", want[0], n.Value), Hint: fmt.Sprintf("write %s: %s", want[0], want[1])})
 		}
 	}
 	fields := []string{"apiVersion", "kind", "metadata", "spec"}
@@ -156,9 +147,9 @@ func headProblems(root *kyaml.Node) []problem {
 	for i := 0; i+1 < len(root.Content); i += 2 {
 		key := root.Content[i]
 		if !slices.Contains(fields, key.Value) {
-			all = append(all, problem{key, fmt.Sprintf("field %q is unknown: want %s", key.Value, alternatives(fields)), didYouMean(key.Value, fields)})
+			all = append(all, settings.Problem{Node: key, Text: fmt.Sprintf("field %q is unknown: want %s", key.Value, settings.Alternatives(fields)), Hint: settings.DidYouMean(key.Value, fields)})
 		} else if seen[key.Value] {
-			all = append(all, problem{node: key, text: fmt.Sprintf("field %q is set twice", key.Value)})
+			all = append(all, settings.Problem{Node: key, Text: fmt.Sprintf("field %q is set twice", key.Value)})
 		}
 		seen[key.Value] = true
 	}
@@ -169,7 +160,7 @@ func headProblems(root *kyaml.Node) []problem {
 func ruleList(to *[]string) func(*kyaml.Node) error {
 	return func(n *kyaml.Node) error {
 		var ids []string
-		if err := listSetting(&ids)(n); err != nil {
+		if err := settings.List(&ids)(n); err != nil {
 			return err
 		}
 		var errs []error
@@ -179,7 +170,7 @@ func ruleList(to *[]string) func(*kyaml.Node) error {
 				if n.Kind == kyaml.SequenceNode {
 					at = n.Content[i]
 				}
-				errs = append(errs, &fieldError{node: at, message: err.Error(), hint: err.Hint()})
+				errs = append(errs, &settings.FieldError{Node: at, Message: err.Error(), Hint: err.Hint()})
 			}
 		}
 		*to = ids
@@ -190,13 +181,13 @@ func ruleList(to *[]string) func(*kyaml.Node) error {
 // profileList returns a decoder for a list of existing profiles.
 func profileList(to *[]string) func(*kyaml.Node) error {
 	return func(n *kyaml.Node) error {
-		if err := listSetting(to)(n); err != nil {
+		if err := settings.List(to)(n); err != nil {
 			return err
 		}
 		for _, name := range *to {
-			if !slices.Contains(validators.Profiles(), name) {
-				unknown := validators.UnknownProfile{Name: name}
-				return &fieldError{node: n, message: unknown.Error(), hint: unknown.Hint()}
+			if !slices.Contains(Profiles(), name) {
+				unknown := UnknownProfile{Name: name}
+				return &settings.FieldError{Node: n, Message: unknown.Error(), Hint: unknown.Hint()}
 			}
 		}
 		return nil
@@ -204,17 +195,17 @@ func profileList(to *[]string) func(*kyaml.Node) error {
 }
 
 // checkRule returns an error if no rule has an ID or matches a pattern.
-func checkRule(id string) *validators.UnknownRule {
-	var unknown *validators.UnknownRule
-	if _, err := validators.Select([]string{id}); errors.As(err, &unknown) {
+func checkRule(id string) *UnknownRule {
+	var unknown *UnknownRule
+	if _, err := Select([]string{id}); errors.As(err, &unknown) {
 		return unknown
 	}
 	return nil
 }
 
 // kubernetes decodes the version of Kubernetes.
-func (v *Validation) kubernetes(n *kyaml.Node) error {
-	if err := textSetting(&v.Kubernetes)(n); err != nil {
+func (v *Configuration) kubernetes(n *kyaml.Node) error {
+	if err := settings.Text(&v.Kubernetes)(n); err != nil {
 		return err
 	}
 	if _, ok := rule.KubernetesMinor(v.Kubernetes); !ok {
@@ -224,7 +215,7 @@ func (v *Validation) kubernetes(n *kyaml.Node) error {
 }
 
 // severities decodes a map of rules to severities.
-func (v *Validation) severities(n *kyaml.Node) error {
+func (v *Configuration) severities(n *kyaml.Node) error {
 	if n.Kind != kyaml.MappingNode {
 		return errors.New("want a map of rules to severities")
 	}
@@ -232,18 +223,18 @@ func (v *Validation) severities(n *kyaml.Node) error {
 	var errs []error
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], repository.Lookup(n.Content[i+1])
-		if _, found := validators.Find(key.Value); !found {
-			unknown := validators.UnknownRule{ID: key.Value}
-			errs = append(errs, &fieldError{node: key, message: unknown.Error(), hint: unknown.Hint()})
+		if _, found := Find(key.Value); !found {
+			unknown := UnknownRule{ID: key.Value}
+			errs = append(errs, &settings.FieldError{Node: key, Message: unknown.Error(), Hint: unknown.Hint()})
 			continue
 		}
 		severity, err := finding.ParseSeverity(value.Value)
 		if err != nil {
-			errs = append(errs, &fieldError{node: value, path: "." + key.Value, message: err.Error(), hint: "use disable to turn off a rule"})
+			errs = append(errs, &settings.FieldError{Node: value, Path: "." + key.Value, Message: err.Error(), Hint: "use disable to turn off a rule"})
 			continue
 		}
 		if _, twice := v.Severities[key.Value]; twice {
-			errs = append(errs, &fieldError{node: key, path: "." + key.Value, message: "is set twice"})
+			errs = append(errs, &settings.FieldError{Node: key, Path: "." + key.Value, Message: "is set twice"})
 		}
 		v.Severities[key.Value] = severity
 	}
@@ -254,7 +245,7 @@ func (v *Validation) severities(n *kyaml.Node) error {
 const mostGlobs = 500
 
 // ignore decodes the list of ignored findings.
-func (v *Validation) ignore(n *kyaml.Node) error {
+func (v *Configuration) ignore(n *kyaml.Node) error {
 	if n.Kind != kyaml.SequenceNode {
 		return errors.New("want a list of entries with rules, paths or kinds, and a reason")
 	}
@@ -265,25 +256,25 @@ func (v *Validation) ignore(n *kyaml.Node) error {
 		item = repository.Lookup(item)
 		at := fmt.Sprintf("[%d]", i)
 		if item.Kind != kyaml.MappingNode {
-			errs = append(errs, &fieldError{node: item, path: at, message: "want a map with rules, paths or kinds, and a reason"})
+			errs = append(errs, &settings.FieldError{Node: item, Path: at, Message: "want a map with rules, paths or kinds, and a reason"})
 			continue
 		}
-		fields := settings{"rules": ruleList(&s.Rules), "paths": globList(&s.Paths), "kinds": listSetting(&s.Kinds), "reason": textSetting(&s.Reason)}
-		for _, p := range fields.problems(item, at) {
-			e := &fieldError{node: p.node, message: p.text, hint: p.hint}
-			if place, message, ok := strings.Cut(p.text, ": "); ok && strings.HasPrefix(place, at) {
-				e.path, e.message = place, message
+		fields := settings.Fields{"rules": ruleList(&s.Rules), "paths": globList(&s.Paths), "kinds": settings.List(&s.Kinds), "reason": settings.Text(&s.Reason)}
+		for _, p := range fields.Problems(item, at) {
+			e := &settings.FieldError{Node: p.Node, Message: p.Text, Hint: p.Hint}
+			if place, message, ok := strings.Cut(p.Text, ": "); ok && strings.HasPrefix(place, at) {
+				e.Path, e.Message = place, message
 			}
 			errs = append(errs, e)
 		}
 		switch {
 		case strings.TrimSpace(s.Reason) == "":
-			errs = append(errs, &fieldError{node: item, path: at, message: "reason is missing", hint: "add a reason, for later readers"})
+			errs = append(errs, &settings.FieldError{Node: item, Path: at, Message: "reason is missing", Hint: "add a reason, for later readers"})
 		case len(s.Rules)+len(s.Paths)+len(s.Kinds) == 0:
-			errs = append(errs, &fieldError{node: item, path: at, message: "want rules, paths or kinds", hint: "an entry without them would ignore everything"})
+			errs = append(errs, &settings.FieldError{Node: item, Path: at, Message: "want rules, paths or kinds", Hint: "an entry without them would ignore everything"})
 		}
 		if globs += len(s.Paths); globs > mostGlobs {
-			return errors.Join(append(errs, &fieldError{node: item, path: at, message: fmt.Sprintf("there are more than %d paths", mostGlobs), hint: "a folder includes everything in it"})...)
+			return errors.Join(append(errs, &settings.FieldError{Node: item, Path: at, Message: fmt.Sprintf("there are more than %d paths", mostGlobs), Hint: "a folder includes everything in it"})...)
 		}
 		v.Ignore = append(v.Ignore, s)
 	}
@@ -293,7 +284,7 @@ func (v *Validation) ignore(n *kyaml.Node) error {
 // globList returns a decoder for a list of globs.
 func globList(to *[]string) func(*kyaml.Node) error {
 	return func(n *kyaml.Node) error {
-		if err := listSetting(to)(n); err != nil {
+		if err := settings.List(to)(n); err != nil {
 			return err
 		}
 		for _, glob := range *to {
