@@ -13,6 +13,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/generators"
 	"github.com/fleetwright/fleetwright/internal/gitrepo"
+	"github.com/fleetwright/fleetwright/internal/replace"
 	"github.com/fleetwright/fleetwright/internal/sorting"
 	"github.com/fleetwright/fleetwright/internal/specs"
 	"github.com/fleetwright/fleetwright/internal/tree"
@@ -132,25 +133,13 @@ func writeNew(root *os.Root, f specs.File) (bool, error) {
 	// Write the complete file under another name first: an interrupted write must not leave a partial file that
 	// is later taken for the user's.
 	draft := f.Path + ".new-" + tree.Digest(f.Content)[7:19]
-	if err := root.WriteFile(draft, f.Content, 0o666); err != nil {
-		return false, err
-	}
-	defer func() { _ = root.Remove(draft) }()
-	err := root.Link(draft, f.Path)
-	if err != nil && !errors.Is(err, fs.ErrExist) { // a file system without hard links
-		err = writeExclusive(root, f)
-	}
+	_ = root.Remove(draft) // an interrupted write leaves it
+	err := replace.New(root, draft, f.Path, 0o666, func(file *os.File) error {
+		_, err := file.Write(f.Content)
+		return err
+	})
 	if errors.Is(err, fs.ErrExist) {
 		return false, nil
 	}
 	return err == nil, err
-}
-
-func writeExclusive(root *os.Root, f specs.File) error {
-	file, err := root.OpenFile(f.Path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(f.Content)
-	return errors.Join(err, file.Close())
 }

@@ -1,27 +1,24 @@
 package main
 
 import (
+	"crypto/rand"
 	"errors"
 	"io"
 	"os"
 	"path/filepath"
 
 	"github.com/fleetwright/fleetwright/internal/bounds"
+	"github.com/fleetwright/fleetwright/internal/replace"
 )
 
 // writeFile writes a file completely or not at all.
 func writeFile(name string, write func(io.Writer) error) error {
 	defer bounds.Writing()()
-	file, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+"-*")
+	root, err := os.OpenRoot(filepath.Dir(name))
 	if err != nil {
 		return err
 	}
-	err = errors.Join(write(file), file.Chmod(0o644), file.Close())
-	if err == nil {
-		err = os.Rename(file.Name(), name)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(file.Name()))
-	}
-	return nil
+	defer root.Close()
+	base := filepath.Base(name)
+	return replace.Whole(root, "."+base+"-"+rand.Text(), base, 0o644, func(f *os.File) error { return errors.Join(write(f), f.Chmod(0o644)) })
 }

@@ -5,6 +5,7 @@ package cache
 
 import (
 	"cmp"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -17,6 +18,7 @@ import (
 	"time"
 
 	"github.com/fleetwright/fleetwright/internal/regular"
+	"github.com/fleetwright/fleetwright/internal/replace"
 	"github.com/fleetwright/fleetwright/internal/sorting"
 )
 
@@ -99,25 +101,29 @@ func (c *Cache) Write(data []byte) (digest string, err error) {
 	if err != nil {
 		return "", err
 	}
-	to := filepath.Join(c.dir, filepath.FromSlash(at))
-	for _, dir := range []string{filepath.Dir(to), filepath.Join(c.dir, temporary)} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return "", err
-		}
+	if err := os.MkdirAll(c.dir, 0o700); err != nil {
+		return "", err
 	}
-	file, err := os.CreateTemp(filepath.Join(c.dir, temporary), "blob-")
+	root, err := os.OpenRoot(c.dir)
 	if err != nil {
 		return "", err
 	}
-	_, err = file.Write(data) // without a sync: what a crash leaves has another digest, and counts as absent
-	if err = errors.Join(err, file.Close()); err == nil {
-		err = os.Rename(file.Name(), to)
-	}
-	if err != nil {
-		_ = os.Remove(file.Name())
+	defer func() { _ = root.Close() }()
+	if err := root.MkdirAll(path.Dir(at), 0o700); err != nil {
 		return "", err
 	}
-	return digest, nil
+	return digest, writeBlob(root, at, data)
+}
+
+// writeBlob writes a file of the cache, without a sync: what a crash leaves has another digest, and counts as absent.
+func writeBlob(root *os.Root, name string, data []byte) error {
+	if err := root.MkdirAll(temporary, 0o700); err != nil {
+		return err
+	}
+	return replace.Whole(root, path.Join(temporary, "blob-"+rand.Text()), name, 0o600, func(f *os.File) error {
+		_, err := f.Write(data)
+		return err
+	})
 }
 
 // Used records that content is used, so that Trim keeps it longer than others.

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/regular"
+	"github.com/fleetwright/fleetwright/internal/replace"
 	"github.com/fleetwright/fleetwright/internal/sorting"
 )
 
@@ -56,21 +57,21 @@ func MakeKey(cacheFolder, keyFolder string) error {
 	if err := os.MkdirAll(keyFolder, 0o700); err != nil {
 		return err
 	}
-	file, err := os.CreateTemp(keyFolder, ".results-key-") // only the user may read it
+	root, err := os.OpenRoot(keyFolder)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.Remove(file.Name()) }()
+	defer func() { _ = root.Close() }()
 	key := make([]byte, keySize)
 	_, _ = rand.Read(key) // never fails
-	_, err = file.Write(key)
-	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
-		return err
+	err = replace.New(root, ".results-key-"+rand.Text(), keyFile, 0o600, func(f *os.File) error {
+		_, err := f.Write(key)
+		return errors.Join(err, f.Sync())
+	})
+	if errors.Is(err, fs.ErrExist) {
+		return nil
 	}
-	if err := os.Link(file.Name(), to); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	return nil
+	return err
 }
 
 // outside returns an error where the key would be in the cache, which others may share.
@@ -155,20 +156,11 @@ func (r *Results) Write(id string, data []byte) error {
 	}
 	defer func() { _ = root.Close() }()
 	shard := path.Join(results, id[:2])
-	if err := errors.Join(root.MkdirAll(shard, 0o700), root.MkdirAll(temporary, 0o700)); err != nil {
+	if err := root.MkdirAll(shard, 0o700); err != nil {
 		return err
 	}
-	draft := path.Join(temporary, "blob-"+rand.Text())
-	file, err := root.OpenFile(draft, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	err = writeBlob(root, path.Join(shard, id), append(r.mac("result", []byte(id), data), data...))
 	if err != nil {
-		return err
-	}
-	_, err = file.Write(append(r.mac("result", []byte(id), data), data...))
-	if err = errors.Join(err, file.Close()); err == nil {
-		err = root.Rename(draft, path.Join(shard, id))
-	}
-	if err != nil {
-		_ = root.Remove(draft)
 		return err
 	}
 	return trimShard(root, shard, id)

@@ -1,6 +1,7 @@
 package lock
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -8,6 +9,7 @@ import (
 	"path"
 
 	"github.com/fleetwright/fleetwright/internal/regular"
+	"github.com/fleetwright/fleetwright/internal/replace"
 )
 
 // Read reads the lock of the repository in a folder: an empty one where there is none.
@@ -42,20 +44,8 @@ func (l *Lock) Write(dir string) error {
 	if err := root.MkdirAll(path.Dir(File), 0o755); err != nil {
 		return err
 	}
-	temporary := fmt.Sprintf("%s.%d.tmp", File, os.Getpid())
-	file, err := root.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(data)
-	if err == nil {
-		err = file.Sync()
-	}
-	if err = errors.Join(err, file.Close()); err == nil {
-		err = root.Rename(temporary, File)
-	}
-	if err != nil {
-		_ = root.Remove(temporary)
-	}
-	return err
+	return replace.Whole(root, File+"."+rand.Text()+".tmp", File, 0o644, func(f *os.File) error {
+		_, err := f.Write(data)
+		return errors.Join(err, f.Sync())
+	})
 }

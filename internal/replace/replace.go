@@ -1,5 +1,5 @@
 // Package replace replaces the content of files, all of them or none, with the journal and under
-// the lock of package tree.
+// the lock of package tree. It also writes single files, completely or not at all, which need no journal.
 package replace
 
 import (

@@ -10,28 +10,27 @@ import (
 	"time"
 
 	"github.com/fleetwright/fleetwright/internal/bounds"
+	"github.com/fleetwright/fleetwright/internal/replace"
 )
 
 // Save writes a key pair to a new file that only its owner can read, as age-keygen does. It writes the file
 // completely or not at all, and never overwrites one. It creates the folder if necessary.
-func Save(file, private, public string, now time.Time) (err error) {
+func Save(file, private, public string, now time.Time) error {
 	defer bounds.Writing()()
 	dir := filepath.Dir(file)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	temp := filepath.Join(dir, fmt.Sprintf(".%s.%s", filepath.Base(file), rand.Text()))
-	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, os.Remove(temp)) }()
-	_, err = fmt.Fprintf(f, "# created: %s\n# public key: %s\n%s\n", now.Format(time.RFC3339), public, private)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	// Unlike a rename, a link fails if the file exists.
-	err = os.Link(temp, file)
+	defer root.Close()
+	base := filepath.Base(file)
+	err = replace.New(root, "."+base+"."+rand.Text(), base, 0o600, func(f *os.File) error {
+		_, err := fmt.Fprintf(f, "# created: %s\n# public key: %s\n%s\n", now.Format(time.RFC3339), public, private)
+		return errors.Join(err, f.Sync())
+	})
 	if errors.Is(err, fs.ErrExist) {
 		return &Error{Message: file + " already exists, and may be the only copy of a key", hint: "name another file with --out; to use the key in this file, add the public key that age-keygen -y prints to the specification"}
 	}
