@@ -15,7 +15,6 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/fn/framework"
 	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
 
-	"github.com/fleetwright/fleetwright/internal/encryption"
 	"github.com/fleetwright/fleetwright/internal/regular"
 	"github.com/fleetwright/fleetwright/internal/secrets"
 	"github.com/fleetwright/fleetwright/internal/secrets/envelope"
@@ -144,9 +143,7 @@ func (f *encryptSecrets) config(list *resourceList, o Options) (*secrets.Config,
 		if err != nil {
 			return nil, err
 		}
-		if content, err = encryption.Platform(spec); err != nil {
-			return nil, err
-		}
+		return secrets.OfSpecification(spec)
 	}
 	config, err := secrets.ParseConfig(secrets.ConfigName, content)
 	if err == nil && config.Err != nil {

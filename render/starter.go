@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/fleetwright/fleetwright/generators"
+	"github.com/fleetwright/fleetwright/internal/encryption"
 	"github.com/fleetwright/fleetwright/internal/gitrepo"
 	"github.com/fleetwright/fleetwright/internal/replace"
 	"github.com/fleetwright/fleetwright/internal/sorting"
@@ -22,7 +23,7 @@ import (
 
 // startFiles are the generated files that a new repository needs from the beginning, so that secrets are
 // encrypted and commits checked from the first one on.
-var startFiles = []string{".pre-commit-config.yaml", ".sops.yaml"}
+var startFiles = []string{".pre-commit-config.yaml", encryption.File}
 
 // Started is a file that Start wrote or found.
 type Started struct {

@@ -12,7 +12,9 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/internal/count"
+	"github.com/fleetwright/fleetwright/internal/encryption"
 	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/secrets/keys"
@@ -22,7 +24,7 @@ import (
 // ConfigName is the name of the file in which SOPS finds the recipients of each file. SOPS uses the
 // nearest one: in the folder of the file that it encrypts, or in the first folder above that has
 // one.
-const ConfigName = ".sops.yaml"
+const ConfigName = encryption.File
 
 // Config is a .sops.yaml.
 type Config struct {
@@ -229,6 +231,19 @@ func ParseConfig(file string, data []byte) (*Config, error) {
 	c := configIn(f)
 	c.File = file
 	return c, nil
+}
+
+// OfSpecification returns the rules of the platform's .sops.yaml as a specification is rendered to it.
+func OfSpecification(spec *v1alpha1.Spec) (*Config, error) {
+	content, err := encryption.Platform(spec)
+	if err != nil {
+		return nil, err
+	}
+	c, err := ParseConfig(ConfigName, content)
+	if err == nil && c.Err != nil {
+		err = fmt.Errorf("%s: %w", ConfigName, c.Err)
+	}
+	return c, err
 }
 
 func configIn(f *repository.File) *Config {

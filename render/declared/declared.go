@@ -16,7 +16,6 @@ import (
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators"
-	"github.com/fleetwright/fleetwright/internal/encryption"
 	"github.com/fleetwright/fleetwright/internal/layout"
 	"github.com/fleetwright/fleetwright/internal/secrets"
 	"github.com/fleetwright/fleetwright/internal/secrets/envelope"
@@ -139,7 +138,7 @@ func Sync(ctx context.Context, dir string, o Options) (out Outcome, err error) {
 	}
 	defer func() { err = errors.Join(err, folder.Close()) }()
 	s := &syncer{read: read, options: o, folder: folder, files: slices.Clone(read.Files)}
-	if s.rules, err = rulesOf(read.Spec); err != nil {
+	if s.rules, err = secrets.OfSpecification(read.Spec); err != nil {
 		return out, err
 	}
 	all := generators.SecretFiles(read.Spec)
@@ -167,15 +166,6 @@ func Sync(ctx context.Context, dir string, o Options) (out Outcome, err error) {
 	}
 	out.Specification, out.Outside = s.specification, s.outside
 	return out, tree.Apply(ctx, read.Root, &tree.Plan{Steps: s.steps()})
-}
-
-// rulesOf returns the rules of the .sops.yaml that is rendered from a specification.
-func rulesOf(spec *v1alpha1.Spec) (*secrets.Config, error) {
-	content, err := encryption.Platform(spec)
-	if err != nil {
-		return nil, err
-	}
-	return secrets.ParseConfig(secrets.ConfigName, content)
 }
 
 // syncer collects the files to write.

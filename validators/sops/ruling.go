@@ -6,7 +6,6 @@ import (
 	"path"
 	"strings"
 
-	"github.com/fleetwright/fleetwright/internal/encryption"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/secrets"
 	"github.com/fleetwright/fleetwright/internal/specs"
@@ -88,13 +87,10 @@ func specifiedIn(repo *repository.Repository, dir string) *secrets.Config {
 	if err != nil {
 		return nil
 	}
-	content, err := encryption.Platform(spec)
+	config, err := secrets.OfSpecification(spec)
 	if err != nil {
 		return nil
 	}
-	config, err := secrets.ParseConfig(path.Join(dir, secrets.ConfigName), content)
-	if err != nil || config.Err != nil {
-		return nil
-	}
+	config.File = path.Join(dir, secrets.ConfigName)
 	return config
 }
