@@ -118,7 +118,7 @@ func (vars Variables) substituteText(r builds.Result, o *Object, most int) (grow
 	if err != nil {
 		return growth, err
 	}
-	vars.carry(string(text), o.Kustomization)
+	o.Kustomization.computed = append(o.Kustomization.computed, vars.computed(string(text))...)
 	if growth > 0 {
 		values, err := o.Kustomization.Repo.Expanded(result)
 		if err != nil {
@@ -161,15 +161,23 @@ func reread(text string) (map[string]any, error) {
 	return builds.ValueOf(node)
 }
 
-// evaluate runs the substitution.
+// evaluate runs the substitution for an object.
 func (vars Variables) evaluate(text string, o *Object) (result string, err error) {
+	used := map[string]bool{}
+	if result, err = vars.expand(text, used); err == nil {
+		vars.use(used, o)
+	}
+	return result, err
+}
+
+// expand runs the substitution, and notes which variables it uses.
+func (vars Variables) expand(text string, used map[string]bool) (result string, err error) {
 	// It panics on some lengths and positions.
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("the variable substitution failed: %v", p)
 		}
 	}()
-	used := map[string]bool{}
 	result, err = envsubst.Eval(text, func(name string) (string, bool) {
 		used[name] = true
 		v, ok := vars[name]
@@ -184,7 +192,6 @@ func (vars Variables) evaluate(text string, o *Object) (result string, err error
 	if err != nil {
 		return "", err
 	}
-	vars.use(used, o)
 	return result, nil
 }
 
