@@ -79,7 +79,7 @@ func (l *Lines) Scrub(text string) string {
 }
 
 // secretsIn returns the strings to hide for the secrets in a file, and whether it may hold any. Unless asText is set, it
-// searches only files of YAML and of settings.
+// searches only the values and comments in YAML, and files of settings.
 func (r *Repository) secretsIn(file string, asText bool) (texts []string, found bool) {
 	f, parsed := r.byPath[file]
 	readable := parsed && f.Err == nil
@@ -99,7 +99,7 @@ func (r *Repository) secretsIn(file string, asText bool) (texts []string, found 
 	}
 	found = found || ofSecret || holdsKey(data) || !readable && holdsPassword(file, data)
 	for _, line := range linesOf(data) {
-		if readable && !ofSecret && !credential.MayHold(line) {
+		if readable && !ofSecret && (!asText && !strings.Contains(line, "#") || !credential.MayHold(line)) {
 			continue
 		}
 		field, rest := credential.HideIn(line)
@@ -112,11 +112,15 @@ func (r *Repository) secretsIn(file string, asText bool) (texts []string, found 
 			rest = line
 		}
 		if rest != "" {
-			bare := credential.Unquoted(strings.TrimLeft(rest, "*&!@%|>- "))
-			found, texts = true, append(append(texts, mask.Strings(field, rest, true)...), mask.Strings(field, bare, true)...)
+			found, texts = true, append(texts, restOf(field, rest)...)
 		}
 	}
 	return texts, found
+}
+
+// restOf returns the strings to hide for the rest of a line from a secret value on.
+func restOf(field, rest string) []string {
+	return append(mask.Strings(field, rest, true), mask.Strings(field, credential.Unquoted(strings.TrimLeft(rest, "*&!@%|>- ")), true)...)
 }
 
 func isRandom(value string) bool { return credential.IsRandom(value) && !mask.IsEvident(value) }

@@ -102,9 +102,24 @@ func (s *search) walk(field string, n *yaml.Node) {
 		} else if credential.HideLine(field, n.Value) {
 			s.hide(field, n, false)
 		}
+		if strings.Contains(n.Value, "\n") {
+			s.lines(n.Value)
+		}
 		for _, value := range credential.Defaults(n.Value) {
 			s.found = true
 			s.text("", value, true)
+		}
+	}
+}
+
+// lines searches the lines of a string, as settings have them.
+func (s *search) lines(text string) {
+	for line := range strings.Lines(text) {
+		if len(line) > longestLine || !credential.MayHold(line) {
+			continue
+		}
+		if field, rest := credential.HideIn(line); rest != "" {
+			s.found, s.texts = true, append(s.texts, restOf(field, rest)...)
 		}
 	}
 }
