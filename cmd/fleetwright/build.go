@@ -9,6 +9,7 @@ import (
 	"maps"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -82,8 +83,12 @@ func runBuild(ctx context.Context, s streams, at folder, name, format string, gr
 		return err
 	}
 	failed := false
+	var said strings.Builder
 	for _, cluster := range clusters {
-		failed = tellProblems(veiled{s.err, fleet.Hiding()}, cluster, len(clusters) > 1) || failed
+		failed = tellProblems(&said, cluster, len(clusters) > 1) || failed
+	}
+	if _, err := output.Raw(s.err).Write([]byte(fleet.Hiding()(said.String()))); err != nil { // which is printable
+		return err
 	}
 	if failed {
 		return found()
@@ -163,19 +168,6 @@ func writeObjectJSON(w io.Writer, o *reconcile.Object, _ string) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	return enc.Encode(line)
-}
-
-// veiled is a writer that hides secret strings in each line.
-type veiled struct {
-	w    io.Writer
-	hide func(text string) string
-}
-
-func (v veiled) Write(line []byte) (int, error) {
-	if _, err := v.w.Write([]byte(v.hide(string(line)))); err != nil {
-		return 0, err
-	}
-	return len(line), nil
 }
 
 // tellProblems prints what could not be built or rendered and what is unresolved, with the name of the cluster

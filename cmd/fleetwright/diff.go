@@ -14,6 +14,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/fielddiff"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/gitrepo"
+	"github.com/fleetwright/fleetwright/internal/mask"
 	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
@@ -73,7 +74,7 @@ func runDiff(ctx context.Context, s streams, in folder, from, to, format string,
 	hide := func(text string) string { return later(earlier(text)) }
 	if format == formatJSON {
 		report := newDiffReport(diffs, from, to)
-		report.hide(hide)
+		mask.Report(&report, hide)
 		err = writeJSON(s.out, report)
 	} else {
 		err = writeDiff(s, diffs, hide)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/builds"
 	"github.com/fleetwright/fleetwright/internal/images"
+	"github.com/fleetwright/fleetwright/internal/mask"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 )
 
@@ -75,7 +76,7 @@ func (f *imagesFlags) run(ctx context.Context, s streams, in folder) error {
 	if err != nil {
 		return err
 	}
-	report.hide(func(text string) string { return later(hide(text)) })
+	mask.Report(report, func(text string) string { return later(hide(text)) })
 	if err := report.write(s, f.format); err != nil {
 		return err
 	}

@@ -105,30 +105,6 @@ func (r *imageReport) found() bool {
 	return r.Summary.Added+r.Summary.Removed > 0 || r.From == "" && r.failed()
 }
 
-// hide removes secret strings from names and messages.
-func (r *imageReport) hide(hide func(text string) string) {
-	for _, c := range r.Clusters {
-		for _, list := range [][]imageEntry{c.Images, c.Added, c.Removed} {
-			for i := range list {
-				list[i].hide(hide)
-			}
-		}
-	}
-	r.hideUnresolved(hide)
-}
-
-func (e *imageEntry) hide(hide func(text string) string) {
-	e.Image = hide(e.Image)
-	for i := range e.UsedBy {
-		use := &e.UsedBy[i]
-		use.Object.Namespace, use.Object.Name = hide(use.Object.Namespace), hide(use.Object.Name)
-		use.Origin.HelmRelease = hide(use.Origin.HelmRelease)
-		for j := range use.Origin.Kustomizations {
-			use.Origin.Kustomizations[j] = hide(use.Origin.Kustomizations[j])
-		}
-	}
-}
-
 func (r *imageReport) write(s streams, format string) error {
 	if format == formatJSON {
 		return writeJSON(s.out, r)

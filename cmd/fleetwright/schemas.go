@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fleetwright/fleetwright/internal/builds"
+	"github.com/fleetwright/fleetwright/internal/mask"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/validators"
 	"github.com/fleetwright/fleetwright/validators/limit"
@@ -81,8 +82,7 @@ func (f *schemasFlags) run(ctx context.Context, s streams, in folder) error {
 		}
 	}
 	report.addUnresolved(reconcile.MergeUnknowns(unknown), len(unknown))
-	hide := fleet.Hiding()
-	report.hide(hide)
+	mask.Report(report, fleet.Hiding())
 	if err := report.write(s, f.format); err != nil {
 		return err
 	}

@@ -111,18 +111,6 @@ func (k *kindReport) add(s schemaOfReport, cluster string) {
 	}
 }
 
-// hide removes secret strings from names and messages.
-func (r *schemaReport) hide(hide func(text string) string) {
-	for i := range r.Kinds {
-		k := &r.Kinds[i]
-		k.APIVersion, k.Kind, k.Reason = hide(k.APIVersion), hide(k.Kind), hide(k.Reason)
-		for j := range k.Schemas {
-			k.Schemas[j].HelmRelease, k.Schemas[j].Chart = hide(k.Schemas[j].HelmRelease), hide(k.Schemas[j].Chart)
-		}
-	}
-	r.hideUnresolved(hide)
-}
-
 func (r *schemaReport) write(s streams, format string) error {
 	r.Summary.Unresolved = len(r.Unresolved)
 	if format == formatJSON {

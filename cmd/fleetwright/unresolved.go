@@ -37,13 +37,6 @@ func (p *unresolvedParts) failed() bool {
 	return slices.ContainsFunc(p.Unresolved, func(u unresolvedPart) bool { return u.Failed })
 }
 
-func (p *unresolvedParts) hideUnresolved(hide func(text string) string) {
-	for i := range p.Unresolved {
-		u := &p.Unresolved[i]
-		u.Object, u.Reason = hide(u.Object), hide(u.Reason)
-	}
-}
-
 // tellUnresolved prints each unresolved part once, with its clusters if there are several.
 func (p *unresolvedParts) tellUnresolved(s streams) error {
 	for _, u := range p.Unresolved {

@@ -9,11 +9,10 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 
-	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/helmfile"
 	"github.com/fleetwright/fleetwright/internal/helmrelease"
 	"github.com/fleetwright/fleetwright/internal/located"
-	"github.com/fleetwright/fleetwright/internal/secrets/credential"
+	"github.com/fleetwright/fleetwright/internal/mask"
 	"github.com/fleetwright/fleetwright/internal/templates"
 )
 
@@ -328,29 +327,13 @@ func valueSide(path string, v *located.Value) Side {
 	}
 	shown := v.MapScalars(func(s *located.Value) *located.Value {
 		if s.Secret {
-			return &located.Value{Place: s.Place, Scalar: finding.Hidden}
+			return &located.Value{Place: s.Place, Scalar: mask.Hidden}
 		}
 		return s
 	})
-	return Side{Value: hidden(path, shown.Plain()), File: v.File, Line: v.Line, scalar: !v.IsMap && !v.IsList}
-}
-
-// hidden keeps what looks like a secret out of reports.
-func hidden(path string, v any) any {
-	last := path[strings.LastIndexAny(path, ".")+1:]
-	switch v := v.(type) {
-	case string:
-		if credential.Hide(last, v) {
-			return finding.Hidden
-		}
-	case map[string]any:
-		for k, item := range v {
-			v[k] = hidden(path+"."+k, item)
-		}
-	case []any:
-		for i, item := range v {
-			v[i] = hidden(path, item)
-		}
+	value := mask.Value(path[strings.LastIndexByte(path, '.')+1:], shown.Plain())
+	if masked, is := value.(mask.Masked); is {
+		value = string(masked)
 	}
-	return v
+	return Side{Value: value, File: v.File, Line: v.Line, scalar: !v.IsMap && !v.IsList}
 }

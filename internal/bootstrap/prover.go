@@ -10,6 +10,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/fielddiff"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/located"
+	"github.com/fleetwright/fleetwright/internal/mask"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/secrets/credential"
 )
@@ -17,43 +18,34 @@ import (
 // mostShown is the length up to which encodings of a hidden value are looked for, in bytes.
 const mostShown = 64 << 10
 
-// without returns hide, and hides besides what the comparison of the values hides: the values that are secret or look like
-// one, wherever an object has them, as they are or in base64.
-func (p *prover) without(values ...*located.Value) func(text string) string {
-	var pairs []string
+// without hides what the comparison of the values hides: the values that are secret or look like one, wherever a chart
+// copies them to, as they are or in base64.
+func without(values ...*located.Value) func(text string) string {
+	var texts mask.Texts
 	for _, all := range values {
 		if all == nil {
 			continue
 		}
 		all.Walk("", func(path string, v *located.Value) {
 			text := cmp.Or(v.Spelled, fmt.Sprint(v.Scalar))
-			if v.IsMap || v.IsList || len(text) < shortSecret || len(text) > mostShown ||
+			if v.IsMap || v.IsList || len(text) > mostShown ||
 				!v.Secret && !credential.Hide(path[strings.LastIndexByte(path, '.')+1:], text) {
 				return
 			}
-			pairs = append(pairs, text, finding.Hidden, base64.StdEncoding.EncodeToString([]byte(text)), finding.Hidden)
+			texts.Add(text, base64.StdEncoding.EncodeToString([]byte(text)))
 		})
 	}
-	replacer := strings.NewReplacer(pairs...)
-	return func(text string) string { return replacer.Replace(p.hide(text)) }
+	return texts.Without
 }
-
-// shortSecret is the length below which a value may be in any text by chance, in bytes.
-const shortSecret = 4
 
 // prover renders what both sides install.
 type prover struct {
 	ctx   context.Context
 	fleet *reconcile.Fleet
-	hide  func(text string) string
 }
 
-// object is one that differs, without what is hidden.
-func (p *prover) object(o *reconcile.Object, fields []reconcile.FieldDiff, hide func(string) string) InstalledObject {
-	out := InstalledObject{Object: finding.Object{APIVersion: o.APIVersion, Kind: o.Kind, Namespace: p.hide(o.Namespace), Name: p.hide(o.Name)},
+// installed is an object that differs.
+func installed(o *reconcile.Object, fields []reconcile.FieldDiff) InstalledObject {
+	return InstalledObject{Object: finding.Object{APIVersion: o.APIVersion, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name},
 		Template: o.Template, Fields: fielddiff.Of(fields)}
-	for i := range out.Fields {
-		out.Fields[i].Hide(hide)
-	}
-	return out
 }

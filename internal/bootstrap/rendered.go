@@ -17,6 +17,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/helmfile"
 	"github.com/fleetwright/fleetwright/internal/helmrelease"
 	"github.com/fleetwright/fleetwright/internal/located"
+	"github.com/fleetwright/fleetwright/internal/mask"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 )
 
@@ -101,10 +102,10 @@ func beyondValues(h *helmrelease.Release) []string {
 // rendered compares the objects, with Git's values where the bootstrap's are not to be looked at.
 func (j *judge) rendered(r *helmfile.Release, h *helmrelease.Release, fromGit func(field string) bool) *Rendered {
 	out := newRendered(Same)
-	hide := j.prover.without(r.Values.Value, j.Values(h).Value)
+	defer func() { mask.Report(out, without(r.Values.Value, j.Values(h).Value)) }()
 	diff, err := j.compareObjects(r, h, fromGit)
 	if err != nil {
-		out.Result, out.Reason = NotRendered, hide(j.Repo.Lines().ScrubBuilt(j.Repo.Lines().Scrub(r.File, err.Error())))
+		out.Result, out.Reason = NotRendered, err.Error()
 		if why := (*unrendered)(nil); errors.As(err, &why) {
 			out.Hint = why.hint
 		}
@@ -114,13 +115,13 @@ func (j *judge) rendered(r *helmfile.Release, h *helmrelease.Release, fromGit fu
 	take := func(objects []*reconcile.Object) []InstalledObject {
 		all := []InstalledObject{}
 		for _, o := range objects[:min(len(objects), mostObjects)] {
-			all = append(all, j.prover.object(o, nil, hide))
+			all = append(all, installed(o, nil))
 		}
 		return all
 	}
 	out.Added, out.Removed, out.Undecided = take(diff.Added), take(diff.Removed), take(diff.Undecided)
 	for _, changed := range diff.Changed[:min(len(diff.Changed), mostObjects)] {
-		out.Changed = append(out.Changed, j.prover.object(changed.To, changed.Fields, hide))
+		out.Changed = append(out.Changed, installed(changed.To, changed.Fields))
 	}
 	switch {
 	case len(diff.Added)+len(diff.Removed)+len(diff.Changed) > 0:

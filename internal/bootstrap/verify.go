@@ -14,6 +14,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/helmfile"
 	"github.com/fleetwright/fleetwright/internal/helmrelease"
 	"github.com/fleetwright/fleetwright/internal/located"
+	"github.com/fleetwright/fleetwright/internal/mask"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/sorting"
@@ -41,7 +42,7 @@ func VerifyFetched(ctx context.Context, repo *repository.Repository, fetched Fet
 // VerifyRendered is Verify, and compares the objects that both sides install where their charts are available: a difference
 // of values that changes no object is cosmetic.
 func VerifyRendered(ctx context.Context, repo *repository.Repository, fleet *reconcile.Fleet, ignore ...finding.Selector) (*Report, error) {
-	return verify(ctx, repo, fleet, Fetched{}, &prover{ctx: ctx, fleet: fleet, hide: fleet.Hiding()}, ignore)
+	return verify(ctx, repo, fleet, Fetched{}, &prover{ctx: ctx, fleet: fleet}, ignore)
 }
 
 func verify(ctx context.Context, repo *repository.Repository, fleet *reconcile.Fleet, fetched Fetched, p *prover, ignore []finding.Selector) (*Report, error) {
@@ -85,6 +86,8 @@ func verify(ctx context.Context, repo *repository.Repository, fleet *reconcile.F
 	sorting.StableFunc(report.Releases, func(a, b ReleaseReport) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
 	})
+	j.Fleet.Know(repo.Lines())
+	mask.Report(report, repo.Lines().Scrub)
 	return report, nil
 }
 
@@ -241,7 +244,7 @@ func (r *Report) refuse(j *judge, releases []*helmfile.Release, judged []Release
 		if i := slices.IndexFunc(each.Refusals, func(r helmfile.Refusal) bool { return !r.Doubtful && !r.Absent }); i >= 0 {
 			first = each.Refusals[i]
 		}
-		r.Refusals = append(r.Refusals, Refusal{Helmfile: each.File, File: first.File, Line: first.Line, Reason: j.Repo.Lines().Scrub(first.File, first.Value),
+		r.Refusals = append(r.Refusals, Refusal{Helmfile: each.File, File: first.File, Line: first.Line, Reason: first.Value,
 			Certain: !first.Doubtful, Absent: first.Absent, Told: first.Absent && slices.ContainsFunc(judged, ReleaseReport.tellsAbsence),
 			Ignored: j.ignored(RuleRefused, "", first.Place, each.Place) != ""})
 		return

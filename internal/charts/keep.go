@@ -1,20 +1,16 @@
 package charts
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"os"
 	"reflect"
-	"slices"
-	"strconv"
-	"strings"
 	"sync"
 
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
-	"github.com/fleetwright/fleetwright/internal/secrets/credential"
+	"github.com/fleetwright/fleetwright/internal/mask"
 	"github.com/fleetwright/fleetwright/internal/version"
 )
 
@@ -43,39 +39,18 @@ func (r Request) Inputs(secrets []string) []byte {
 	if err != nil {
 		return nil
 	}
-	var read map[string]any
-	if json.Unmarshal(data, &read) != nil || isPrivate("", read["values"], secrets) || isPrivate("", read["spec"], secrets) {
+	var read any
+	if json.Unmarshal(data, &read) != nil || !reflect.DeepEqual(mask.Value("", read), read) {
 		return nil
 	}
+	var texts mask.Texts
 	for _, s := range secrets { // also as keys, numbers and in base64
-		if len(s) >= shortSecret && (bytes.Contains(data, []byte(s)) || bytes.Contains(data, []byte(base64.StdEncoding.EncodeToString([]byte(s))))) {
-			return nil
-		}
+		texts.Add(s, base64.StdEncoding.EncodeToString([]byte(s)))
+	}
+	if texts.Without(string(data)) != string(data) {
+		return nil
 	}
 	return data
-}
-
-// shortSecret is the length below which a secret may be in any text by chance, in bytes.
-const shortSecret = 4
-
-// isPrivate says whether a value must not be kept: what looks like a secret, and what holds one.
-func isPrivate(field string, value any, secrets []string) bool {
-	switch value := value.(type) {
-	case string:
-		return credential.Hide(field, value) || slices.ContainsFunc(secrets, func(s string) bool { return len(s) >= shortSecret && strings.Contains(value, s) })
-	case map[string]any:
-		name, _ := value["name"].(string)
-		for key, item := range value {
-			if isPrivate(key, item, secrets) || key == "value" && name != "" && isPrivate(name, item, nil) {
-				return true
-			}
-		}
-	case []any:
-		return slices.ContainsFunc(value, func(item any) bool { return isPrivate(field, item, secrets) })
-	case float64:
-		return credential.Hide(field, strconv.FormatFloat(value, 'f', -1, 64))
-	}
-	return false
 }
 
 // thisProgram tells this executable from all others: another one may render in another way.

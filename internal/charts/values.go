@@ -19,9 +19,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetwright/fleetwright/internal/count"
-	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/limits"
-	"github.com/fleetwright/fleetwright/internal/sorting"
+	"github.com/fleetwright/fleetwright/internal/mask"
 )
 
 // UnknownError says why it cannot be known offline what a release renders.
@@ -124,12 +123,9 @@ func (v *Values) hide(text string) {
 
 // masked is a message without what Secrets hold.
 func (v *Values) masked(message string) string {
-	secrets := slices.DeleteFunc(slices.Clone(v.secrets), func(s string) bool { return len(s) < 4 })
-	sorting.Func(secrets, func(a, b string) int { return len(b) - len(a) })
-	for _, s := range secrets {
-		message = strings.ReplaceAll(message, s, finding.Hidden)
-	}
-	return message
+	var texts mask.Texts
+	texts.Add(v.secrets...)
+	return texts.Without(message)
 }
 
 // objects is a cluster as far as helm-controller's library looks at it: it gets ConfigMaps

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/fleetwright/fleetwright/internal/mask"
 	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/schemas"
@@ -33,18 +34,13 @@ func (f Field) Write(w io.Writer, indent string) {
 	_ = output.Printf(w, indent+"%s: %s → %s\n", f.Path, output.Paint(output.Red, shown(f.From)), output.Paint(output.Green, shown(f.To)))
 }
 
-// Hide leaves texts out of the path and the values.
-func (f *Field) Hide(hide func(text string) string) {
-	f.Path, f.From, f.To = hide(f.Path), hidden(f.From, hide), hidden(f.To, hide)
-}
-
 // shown is a value on one line, cut where it is long, without what could steer a terminal.
 func shown(value any) string {
 	const most = 100
 	if value == nil {
 		return "(none)"
 	}
-	if text, ok := value.(reconcile.Masked); ok {
+	if text, ok := value.(mask.Masked); ok {
 		return string(text)
 	}
 	var b strings.Builder
@@ -58,25 +54,4 @@ func shown(value any) string {
 		return string(text[:most]) + "…"
 	}
 	return string(text)
-}
-
-// hidden is a value without texts that hide leaves out.
-func hidden(value any, hide func(text string) string) any {
-	switch value := value.(type) {
-	case string:
-		return hide(value)
-	case map[string]any:
-		shown := make(map[string]any, len(value))
-		for key, item := range value {
-			shown[hide(key)] = hidden(item, hide)
-		}
-		return shown
-	case []any:
-		shown := make([]any, len(value))
-		for i, item := range value {
-			shown[i] = hidden(item, hide)
-		}
-		return shown
-	}
-	return value
 }

@@ -50,7 +50,7 @@ type Finding struct {
 	// Declared is the place where the subject of the finding is declared, if that is not File and
 	// Line: an ignore there also applies.
 	Declared Place `json:"-"`
-	// Secret is set if the value at Column must not be printed.
+	// Secret is set if the line must not be printed.
 	Secret bool `json:"-"`
 	// ObjectAt is the place of the object, if Line is not in it: annotations of the object also apply.
 	ObjectAt Place `json:"-"`
@@ -61,9 +61,6 @@ type Finding struct {
 	// don't apply.
 	Several bool `json:"-"`
 }
-
-// Hidden replaces a secret value in output.
-const Hidden = "<hidden>"
 
 // Place is a line of a file.
 type Place struct {

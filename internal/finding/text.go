@@ -168,7 +168,7 @@ const widest = 160
 
 // source prints the source line of a finding with a caret under its column.
 func (t text) source(f Finding) {
-	if t.opts.Source == nil || f.Line == 0 {
+	if t.opts.Source == nil || f.Line == 0 || f.Secret {
 		return
 	}
 	line, ok := t.opts.Source(f.File, f.Line)
@@ -180,12 +180,6 @@ func (t text) source(f Finding) {
 		return // the column is beyond the printed part of a long line
 	}
 	column := min(max(f.Column, 1), len(runes)+1)
-	if f.Secret {
-		if runes = runes[: column-1 : column-1]; strings.ContainsAny(string(runes), "{[") {
-			return // hidden values may precede it
-		}
-		runes = append(runes, []rune(Hidden)...)
-	}
 	start := 0
 	if column > widest-20 {
 		start = column - widest/2

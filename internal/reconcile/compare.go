@@ -6,11 +6,8 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strings"
 
-	"github.com/fleetwright/fleetwright/internal/finding"
-	"github.com/fleetwright/fleetwright/internal/repository"
-	"github.com/fleetwright/fleetwright/internal/secrets/credential"
+	"github.com/fleetwright/fleetwright/internal/mask"
 	"github.com/fleetwright/fleetwright/internal/sorting"
 )
 
@@ -53,17 +50,9 @@ type FieldDiff struct {
 	// Path of field names (string) and list indexes (int).
 	Path []any
 	// From and To are the values, nil where there is none. Values of Secrets and what looks like a secret are masked:
-	// what was masked is a Masked.
+	// what was masked is a mask.Masked.
 	From, To any
 }
-
-// Masked stands for a secret value.
-type Masked string
-
-const (
-	masked    Masked = finding.Hidden
-	encrypted Masked = "<encrypted>"
-)
 
 // Compare tells what the second state of the clusters changes, cluster by cluster in the
 // order of their names; clusters without a difference are left out, unless something of them
@@ -120,7 +109,7 @@ func compareClusters(name string, from, to *Cluster, keeps string) ClusterDiff {
 		if h.hides(old, h.from) || h.hides(o, h.to) {
 			continue
 		}
-		if fields := compareValues(secretOf(old, o), nil, old.Value, o.Value); len(fields) > 0 {
+		if fields := compareValues(old, o); len(fields) > 0 {
 			d.Changed = append(d.Changed, ObjectDiff{From: old, To: o, Fields: fields})
 		}
 	}
@@ -175,69 +164,16 @@ func compareObjects(a, b *Object) int {
 	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Group, b.Group), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 }
 
-// secretOf says how values at a path of an object are shown that is so before and after.
-func secretOf(before, o *Object) func(path []any, value any) any {
-	inSecret := func(path []any) bool {
-		return (o.Group == "" || o.Group == "core") && strings.EqualFold(o.Kind, "Secret") && len(path) > 0 && (!ofSecret[path[0]] || path[0] == "type" && len(path) > 1)
+// compareValues lists the fields in which an object differs from what it was, in the order of their paths.
+func compareValues(was, o *Object) []FieldDiff {
+	if reflect.DeepEqual(was.Value, o.Value) {
+		return nil
 	}
-	return func(path []any, value any) any {
-		text, isText := value.(string)
-		switch {
-		case isText && strings.HasPrefix(text, "ENC["):
-			return encrypted
-		case value != nil && inSecret(path):
-			return masked
-		case isText && namesObject(o, path, text):
-			return value
-		case isText && (hides(before.Value, path, text) || hides(o.Value, path, text)):
-			return masked
-		}
-		return value
-	}
+	return o.compare(nil, was.Value, o.Value, mask.Value("", was.Value), mask.Value("", o.Value))
 }
 
-// ofSecret are the fields of a Secret that hold none of its values, beside its type.
-var ofSecret = map[any]bool{"apiVersion": true, "kind": true, "metadata": true, "type": true, "immutable": true}
-
-// hides says whether a text at a path of an object is kept out of what is shown: by the name of
-// its field, of the variable whose value it is or of the flag before it, as a value of a Secret
-// within the object, or as a text that holds one.
-func hides(object any, path []any, text string) bool {
-	if repository.HoldsSecrets(text) {
-		return true
-	}
-	field, several, of := "", "", object
-	for i, at := range path {
-		var next any
-		switch at := at.(type) {
-		case string:
-			fields, _ := of.(map[string]any)
-			next, several, field = fields[at], credential.Several(field), at
-			if name, _ := fields["name"].(string); at == "value" && name != "" {
-				field = name // of a container's environment
-			}
-			kind, _ := fields["kind"].(string)
-			if i > 0 && (at == "stringData" || at == "data" && strings.EqualFold(kind, "Secret")) || at == "literals" && strings.EqualFold(kind, "SecretGenerator") {
-				return true
-			}
-		case int:
-			items, _ := of.([]any)
-			if at < len(items) {
-				next = items[at]
-			}
-			if at > 0 && at <= len(items) {
-				if flag, _ := items[at-1].(string); strings.HasPrefix(flag, "-") && !strings.Contains(flag, "=") {
-					field = strings.TrimLeft(flag, "-")
-				}
-			}
-		}
-		of = next
-	}
-	return credential.Hide(field, text) || several != "" && credential.HideLine(field+"-"+several, text)
-}
-
-// compareValues lists the fields that differ, in the order of their paths.
-func compareValues(show func([]any, any) any, path []any, from, to any) []FieldDiff {
+// compare lists the fields at a path that differ between two values, which are shown as others.
+func (o *Object) compare(path []any, from, to, shownFrom, shownTo any) []FieldDiff {
 	if reflect.DeepEqual(from, to) {
 		return nil
 	}
@@ -248,15 +184,11 @@ func compareValues(show func([]any, any) any, path []any, from, to any) []FieldD
 		if !ok {
 			break
 		}
-		names := slices.Sorted(maps.Keys(a))
-		for name := range b {
-			if _, known := a[name]; !known {
-				names = append(names, name)
-			}
-		}
-		slices.Sort(names)
-		for _, name := range names {
-			fields = append(fields, compareValues(show, append(slices.Clone(path), name), a[name], b[name])...)
+		names := maps.Clone(a)
+		maps.Copy(names, b)
+		shownA, shownB := shownFrom.(map[string]any), shownTo.(map[string]any)
+		for _, name := range slices.Sorted(maps.Keys(names)) {
+			fields = append(fields, o.compare(append(slices.Clone(path), name), a[name], b[name], shownA[name], shownB[name])...)
 		}
 		return fields
 	case []any:
@@ -265,28 +197,28 @@ func compareValues(show func([]any, any) any, path []any, from, to any) []FieldD
 			break
 		}
 		for i := range a {
-			fields = append(fields, compareValues(show, append(slices.Clone(path), i), a[i], b[i])...)
+			fields = append(fields, o.compare(append(slices.Clone(path), i), a[i], b[i], shownFrom.([]any)[i], shownTo.([]any)[i])...)
 		}
 		return fields
 	}
-	return []FieldDiff{{Path: path, From: maskAll(show, path, from), To: maskAll(show, path, to)}}
+	return []FieldDiff{{Path: path, From: o.shown(path, from, shownFrom), To: o.shown(path, to, shownTo)}}
 }
 
-// maskAll masks a value and, where it is a map or a list, all in it.
-func maskAll(show func([]any, any) any, path []any, value any) any {
-	switch v := value.(type) {
+// shown returns what is shown of a value at a path, with the names of other objects in it.
+func (o *Object) shown(path []any, value, shown any) any {
+	switch value := value.(type) {
+	case string:
+		if namesObject(o, path, value) {
+			return value
+		}
 	case map[string]any:
-		m := make(map[string]any, len(v))
-		for name, item := range v {
-			m[name] = maskAll(show, append(slices.Clone(path), name), item)
+		for name, item := range value {
+			shown.(map[string]any)[name] = o.shown(append(slices.Clone(path), name), item, shown.(map[string]any)[name])
 		}
-		return m
 	case []any:
-		list := make([]any, len(v))
-		for i, item := range v {
-			list[i] = maskAll(show, append(slices.Clone(path), i), item)
+		for i, item := range value {
+			shown.([]any)[i] = o.shown(append(slices.Clone(path), i), item, shown.([]any)[i])
 		}
-		return list
 	}
-	return show(path, value)
+	return shown
 }

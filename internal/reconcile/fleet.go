@@ -154,8 +154,8 @@ type Kustomization struct {
 	allPatches, builtPatches patched
 	leads                    reached
 	meant                    meant
-	// carried are strings that functions of variables make of secrets.
-	carried []string
+	// computed are strings that variables from Secrets come to.
+	computed []string
 	// read are the paths in Repo of the files that the build read, and origin is how to tell
 	// of one.
 	read   []string

@@ -3,7 +3,9 @@ package reconcile
 import (
 	"maps"
 	"slices"
+	"strings"
 
+	"github.com/fleetwright/fleetwright/internal/mask"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/secrets/credential"
 )
@@ -27,10 +29,10 @@ func (c *Cluster) know() {
 	for _, k := range c.Kustomizations {
 		for _, name := range slices.Sorted(maps.Keys(k.Variables)) {
 			if v := k.Variables[name]; v.Known {
-				c.secrets = append(c.secrets, v.leading()...)
+				c.secrets = append(c.secrets, mask.Strings(name, v.Value, v.isOfSecret())...)
 			}
 		}
-		c.secrets = append(c.secrets, k.carried...)
+		c.secrets = append(c.secrets, k.computed...)
 		for _, o := range k.Objects {
 			if o.Group != "" || o.Kind != "Secret" {
 				continue
@@ -51,45 +53,60 @@ func (c *Cluster) know() {
 	}
 }
 
-// scrub leaves out of what is said of a cluster the values that source lines hide: kustomize, Helm and
-// parsers quote what they stumble over.
+// scrub hides secrets in what is said of a cluster: kustomize, Helm and parsers quote what they stumble over.
 func (c *Cluster) scrub() {
 	c.know()
+	hide := func(repo *repository.Repository, parts ...any) {
+		for _, part := range parts {
+			if repo != nil {
+				mask.Report(part, repo.Lines().Scrub)
+			}
+		}
+	}
 	for _, k := range c.Kustomizations {
-		if f := k.Failure; f != nil {
-			f.Message = scrubbed(k.Repo, f.File, f.Message)
-		}
-		for i := range k.More {
-			k.More[i].Message = scrubbed(k.Repo, k.More[i].File, k.More[i].Message)
-		}
-		for i := range k.Gaps {
-			k.Gaps[i].Message = scrub(k.Repo, k.Gaps[i].File, k.Gaps[i].Message)
-		}
+		hide(k.Repo, k.Failure, &k.More, &k.Gaps)
 	}
 	for _, r := range c.Releases {
-		repo, file := r.Object.Kustomization.Repo, r.Object.File
-		if r.Failure != nil {
-			r.Failure.Message = scrubbed(repo, file, r.Failure.Message)
-		}
-		for i := range r.Problems {
-			r.Problems[i].Message = scrub(repo, file, r.Problems[i].Message)
-		}
-		r.Unknown = scrub(repo, file, r.Unknown)
+		hide(r.Object.Kustomization.Repo, r.Failure, &r.Problems, &r.Unknown)
 	}
 }
 
-// scrub is a message about a file.
-func scrub(repo *repository.Repository, file, message string) string {
-	if repo == nil || message == "" {
-		return message
+// isOfSecret says whether a Secret holds the variable.
+func (v *Variable) isOfSecret() bool { return v != nil && v.From != nil && v.From.Kind == "Secret" }
+
+// computed returns the strings to hide of what variables in a text come to, beyond their values: those in which one is
+// from a Secret or named as secrets are.
+func (vars Variables) computed(text string) (all []string) {
+	for _, expression := range expressions(text) {
+		if reference.FindString(expression) == expression {
+			continue
+		}
+		used := map[string]bool{}
+		result, err := vars.expand(expression, used)
+		for name := range used {
+			if v := vars[name]; err == nil && (v == nil || v.Known) {
+				all = append(all, mask.Strings(name, result, v.isOfSecret())...)
+			}
+		}
 	}
-	return repo.Lines().Scrub(file, message)
+	return all
 }
 
-// scrubbed is a message of a program that read many files.
-func scrubbed(repo *repository.Repository, file, message string) string {
-	if repo == nil {
-		return message
+// expressions returns the outermost expressions with variables in a text.
+func expressions(text string) (all []string) {
+	for i, begin, open := 0, 0, 0; i < len(text); i++ {
+		switch {
+		case strings.HasPrefix(text[i:], "$$"):
+			i++
+		case strings.HasPrefix(text[i:], "${"):
+			if open++; open == 1 {
+				begin = i
+			}
+		case text[i] == '}' && open > 0:
+			if open--; open == 0 {
+				all = append(all, text[begin:i+1])
+			}
+		}
 	}
-	return repo.Lines().ScrubBuilt(scrub(repo, file, message))
+	return all
 }

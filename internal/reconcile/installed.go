@@ -138,7 +138,7 @@ func (release *Release) compare(before, after *charts.Result, in Install) *Insta
 			}
 			continue
 		}
-		fields := compareValues(secretOf(was, o), nil, was.Value, o.Value)
+		fields := compareValues(was, o)
 		switch {
 		case len(fields) == 0:
 		case o.Looks || was.Looks:

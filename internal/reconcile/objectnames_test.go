@@ -33,7 +33,7 @@ func TestCompareShowsNamesOfObjects(t *testing.T) {
 	} {
 		id := Identity{Group: c.group, Kind: c.kind, Namespace: "kcm-system", Name: "x"}
 		before, after := &Object{Identity: id, Value: c.from}, &Object{Identity: id, Value: c.to}
-		fields := compareValues(secretOf(before, after), nil, before.Value, after.Value)
+		fields := compareValues(before, after)
 		if len(fields) != 1 {
 			t.Fatalf("%s %v: %d fields differ", c.kind, c.from, len(fields))
 		}

@@ -136,7 +136,7 @@ func (vars Variables) substituteText(r builds.Result, o *Object, most int) (grow
 	if err != nil {
 		return growth, err
 	}
-	vars.carry(string(text), o.Kustomization)
+	o.Kustomization.computed = append(o.Kustomization.computed, vars.computed(string(text))...)
 	if growth > 0 {
 		values, err := o.Kustomization.Repo.Expanded(result)
 		if err != nil {
@@ -225,10 +225,18 @@ func expand(text string, value func(name string) (string, bool)) (result string,
 	return envsubst.Eval(text, value)
 }
 
-// evaluate runs the substitution.
+// evaluate runs the substitution for an object.
 func (vars Variables) evaluate(text string, o *Object) (result string, err error) {
 	used := map[string]bool{}
-	result, err = expand(text, func(name string) (string, bool) {
+	if result, err = vars.expand(text, used); err == nil {
+		vars.use(used, o)
+	}
+	return result, err
+}
+
+// expand runs the substitution, and notes which variables it uses.
+func (vars Variables) expand(text string, used map[string]bool) (string, error) {
+	return expand(text, func(name string) (string, bool) {
 		used[name] = true
 		v, ok := vars[name]
 		if ok && !v.Known {
@@ -239,11 +247,6 @@ func (vars Variables) evaluate(text string, o *Object) (result string, err error
 		}
 		return v.Value, true
 	})
-	if err != nil {
-		return "", err
-	}
-	vars.use(used, o)
-	return result, nil
 }
 
 // use notes which variables an object uses.

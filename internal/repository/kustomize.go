@@ -120,7 +120,7 @@ func Clean(at string) string {
 }
 
 func (r *Repository) indexKustomizes() {
-	r.byDir, r.uses = map[string]*Kustomize{}, map[string]Use{}
+	r.byDir, r.uses, r.ofSecrets = map[string]*Kustomize{}, map[string]Use{}, map[string]bool{}
 	for _, f := range r.files {
 		if !IsKustomization(f.Path) || f.chart || f.Excluded {
 			continue
@@ -213,7 +213,12 @@ func (r *Repository) listUses(k *Kustomize) {
 		list(Input, generatorFiles(g.KvPairSources)...)
 	}
 	for _, g := range s.SecretGenerator {
-		list(Input, generatorFiles(g.KvPairSources)...)
+		files := generatorFiles(g.KvPairSources)
+		list(Input, files...)
+		for _, ref := range files {
+			p, _ := Join(k.Dir, ref)
+			r.ofSecrets[p] = true
+		}
 	}
 	for _, c := range s.HelmCharts {
 		list(Input, c.ValuesFile)

@@ -8,6 +8,8 @@ import (
 	"github.com/fluxcd/pkg/sourceignore/gitignore"
 	"go.yaml.in/yaml/v3"
 	"sigs.k8s.io/kustomize/api/types"
+
+	"github.com/fleetwright/fleetwright/internal/mask"
 )
 
 // Repository is a loaded folder, set of files, or ResourceList.
@@ -22,9 +24,11 @@ type Repository struct {
 	kustomizes []*Kustomize
 	byDir      map[string]*Kustomize
 	uses       map[string]Use
-	charts     map[string]bool
-	src        source
-	limits     Limits
+	// ofSecrets are the files that secretGenerators read.
+	ofSecrets map[string]bool
+	charts    map[string]bool
+	src       source
+	limits    Limits
 	// partial is set if files without objects are not available.
 	partial bool
 	// hidden are the paths of files that Flux doesn't see.
@@ -178,25 +182,10 @@ type Kustomize struct {
 type Lines struct {
 	repo  *Repository
 	mu    sync.Mutex
-	files map[string]*masked
-	// built hides the values of all files that builds read; nil until it is needed.
-	built *strings.Replacer
-	// known are strings that are hidden in the lines of all files, and hideKnown hides them; nil until it is needed.
-	known     map[string]bool
-	hideKnown *strings.Replacer
-}
-
-// masked are the lines of a file with possible secrets hidden.
-type masked struct {
-	lines []string
-	// values are the hidden values; messages must not contain them either.
-	values []string
-	// hide returns a replacer for the values; it is created for the first message.
-	hide func() *strings.Replacer
-	// shown maps the numbers of lines that were cut to the number of their remaining characters.
-	shown map[int]int
-	// unnoted is set while hidden values may be in messages.
-	unnoted bool
+	files map[string][]string
+	// texts are the secrets, among which those of the files are once read is done.
+	texts mask.Texts
+	read  sync.Once
 }
 
 // Limits restrict the cost of loading; package limits has the defaults, which stand for zero.

@@ -4,7 +4,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/mask"
 	"github.com/fleetwright/fleetwright/internal/secrets/credential"
 )
 
@@ -24,7 +24,7 @@ func withoutSecrets(reason string) string {
 	for _, at := range failing.FindAllStringSubmatchIndex(reason, -1) {
 		for _, field := range fieldName.FindAllStringSubmatch(reason[at[2]:at[3]], -1) {
 			if credential.HideLine(field[1], drawn) {
-				return reason[:at[1]] + finding.Hidden
+				return reason[:at[1]] + mask.Hidden
 			}
 		}
 	}
@@ -35,7 +35,7 @@ func withoutSecrets(reason string) string {
 	}
 	for _, word := range strings.FieldsFunc(message, func(r rune) bool { return strings.ContainsRune(" \t\n\"'`,;:=@{}[]()", r) }) {
 		if credential.IsDrawn(word) {
-			message = strings.ReplaceAll(message, word, finding.Hidden)
+			message = strings.ReplaceAll(message, word, mask.Hidden)
 		}
 	}
 	return before + calling + message

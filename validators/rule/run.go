@@ -15,6 +15,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/coverage"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/limits"
+	"github.com/fleetwright/fleetwright/internal/mask"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/schemas"
@@ -188,6 +189,14 @@ func (out *Outcome) shorten(lines *repository.Lines) {
 			Message: fmt.Sprintf("%d more findings of %s are not shown: a report holds up to %d of a rule", left[id], id, limits.Findings),
 			Hint:    "fix the common cause of the shown findings, or ignore the rule for their files",
 		})
+	}
+}
+
+// scrub hides secrets in all that the rules reported: parsers and kustomize quote their input, and substitution copies values
+// of Secrets into names.
+func (out *Outcome) scrub(lines *repository.Lines) {
+	for _, part := range []any{&out.Findings, &out.Ignored, &out.Unresolved, out.Coverage} {
+		mask.Report(part, lines.Scrub)
 	}
 }
 

@@ -25,13 +25,12 @@ func files(p *rule.Pass) {
 			d.report(p)
 		}
 	}
-	lines := p.Repo.Lines()
 	for _, file := range found.structured {
 		data, err := p.Repo.ReadFile(file)
 		if err != nil || p.Repo.Check(string(data)) != nil || secrets.StateOf(file, data) != secrets.InTheClear {
 			continue
 		}
-		s := scanner{aliased: map[*yaml.Node]bool{}, pass: p, lines: lines, file: file, settings: true, strict: !isValues(file) && !namedValues.Of(p)[file], stray: true,
+		s := scanner{aliased: map[*yaml.Node]bool{}, pass: p, indent: indentsOf(p.Repo, file), file: file, settings: true, strict: !isValues(file) && !namedValues.Of(p)[file], stray: true,
 			place: func(n *yaml.Node) (line, column int) { return n.Line, n.Column }}
 		documents := documentsIn(string(data))
 		for _, d := range documents {

@@ -33,13 +33,13 @@ are not reported.`,
 	Fix: `Move the value to an encrypted Secret: use spec.valuesFrom of a HelmRelease, postBuild.substituteFrom of a
 Kustomization, or the chart's own field for an existing Secret. Rotate a value that was pushed: it is exposed.`,
 	Run: func(p *rule.Pass) {
-		lines := p.Repo.Lines()
 		for _, f := range p.Repo.Files() {
 			if p.Repo.Use(f.Path) == repository.Chart && (!isValues(f.Path) || !realIn(p, f.Path) || isTestOfChart(p, f.Path)) {
 				continue
 			}
+			indent := indentsOf(p.Repo, f.Path)
 			for _, d := range f.Documents {
-				hardcoded(p, lines, d)
+				hardcoded(p, indent, d)
 			}
 		}
 		files(p)
@@ -47,8 +47,8 @@ Kustomization, or the chart's own field for an existing Secret. Rotate a value t
 }
 
 // hardcoded searches a document for secrets.
-func hardcoded(p *rule.Pass, lines *repository.Lines, d *repository.Document) {
-	s := scanner{aliased: map[*yaml.Node]bool{}, pass: p, lines: lines, file: d.File.Path, place: func(n *yaml.Node) (line, column int) { return n.Line, n.Column }}
+func hardcoded(p *rule.Pass, indent func(line int) int, d *repository.Document) {
+	s := scanner{aliased: map[*yaml.Node]bool{}, pass: p, indent: indent, file: d.File.Path, place: func(n *yaml.Node) (line, column int) { return n.Line, n.Column }}
 	if d.Encrypted {
 		for _, o := range d.Objects {
 			s.metadata(o)

@@ -23,9 +23,10 @@ import (
 
 // scanner searches the fields of a document for secrets.
 type scanner struct {
-	pass  *rule.Pass
-	lines *repository.Lines
-	file  string
+	pass *rule.Pass
+	// indent returns the number of spaces that a line of the file begins with.
+	indent func(line int) int
+	file   string
 	// object is the object that is searched, nil for a document without one.
 	object *repository.Object
 	// settings reports whether the names of fields say what their values are. strict reports whether a name can

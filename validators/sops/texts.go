@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/limits"
+	"github.com/fleetwright/fleetwright/internal/mask"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/secrets/credential"
 	"github.com/fleetwright/fleetwright/validators/rule"
@@ -17,7 +19,7 @@ import (
 // text searches a multi-line string in a document: manifests, patches, values of charts, and files in a
 // ConfigMap.
 func (s scanner) text(field string, n *yaml.Node) {
-	speaks := repository.HoldsSecrets(n.Value)
+	speaks := mask.HoldsSecrets(n.Value)
 	if strings.Contains(n.Value, "ENC[AES256_GCM,") || !speaks && (!s.settings || !credential.MayHold(n.Value)) {
 		return
 	}
@@ -80,10 +82,22 @@ func (s scanner) inside(n *yaml.Node) scanner {
 	inner.place = func(*yaml.Node) (int, int) { return line, column }
 	if n.Style == yaml.LiteralStyle {
 		inner.place = func(at *yaml.Node) (int, int) {
-			first, _ := s.lines.Line(s.file, line+1)
-			indent := len(first) - len(strings.TrimLeft(first, " "))
-			return line + at.Line, indent + at.Column
+			return line + at.Line, s.indent(line+1) + at.Column
 		}
 	}
 	return inner
+}
+
+// indentsOf returns a function that returns the number of spaces that a line of a file begins with.
+func indentsOf(repo *repository.Repository, file string) func(line int) int {
+	lines := sync.OnceValue(func() []string {
+		data, _ := repo.ReadFile(file)
+		return strings.Split(string(data), "\n")
+	})
+	return func(line int) int {
+		if line > len(lines()) {
+			return 0
+		}
+		return len(lines()[line-1]) - len(strings.TrimLeft(lines()[line-1], " "))
+	}
 }

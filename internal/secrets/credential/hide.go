@@ -1,6 +1,7 @@
 package credential
 
 import (
+	"iter"
 	"strings"
 )
 
@@ -103,44 +104,47 @@ func HideLiteral(key, value string, ofSecret bool) bool {
 	return HideLine(key, value) || ofSecret && !IsEvident(value) && !words().MatchString(value)
 }
 
-// HideIn returns a line without its end, starting at the first value for which [HideLine] is true. It
-// also returns the hidden end.
-func HideIn(line string, hidden string) (shown, left string) {
-	for _, at := range assignments(line) {
-		name, value := strings.TrimLeft(line[at[2]:at[3]], "-"), line[at[4]:at[5]]
-		if HideLine(name, value) {
-			return line[:at[4]] + hidden, line[at[4]:]
+// HideIn returns the rest of a line from the first value on for which [HideLine] is true, and the name of its field; "" for
+// none.
+func HideIn(line string) (field, rest string) {
+	settings := assignments(line)
+	for _, o := range otherSettings {
+		if strings.Contains(line, o.mark) {
+			settings = append(settings, o.form().FindAllStringSubmatchIndex(line, -1)...)
 		}
 	}
-	for _, o := range otherSettings {
-		if !strings.Contains(line, o.mark) {
-			continue
-		}
-		for _, at := range o.form().FindAllStringSubmatchIndex(line, -1) {
-			if HideLine(line[at[2]:at[3]], line[at[4]:at[5]]) {
-				return line[:at[4]] + hidden, line[at[4]:]
-			}
+	for _, at := range settings {
+		if field := strings.TrimLeft(line[at[2]:at[3]], "-"); HideLine(field, line[at[4]:at[5]]) {
+			return field, line[at[4]:]
 		}
 	}
 	if known(line) {
-		return hidden, line
+		return "", line
 	}
-	return line, ""
+	return "", ""
+}
+
+// Settings returns the names and values of the settings in a text.
+func Settings(text string) iter.Seq2[string, string] {
+	return func(yield func(name, value string) bool) {
+		for _, at := range assignments(text) {
+			if !yield(strings.TrimLeft(text[at[2]:at[3]], "-"), strings.Trim(text[at[4]:at[5]], "{}[]")) {
+				return
+			}
+		}
+	}
 }
 
 // Without returns a text in which settings that look like secrets, and credentials of a known form, are hidden.
 func Without(text, hidden string) string {
 	all := text
-	for _, at := range assignments(all) {
-		if value := all[at[4]:at[5]]; LooksSecret(strings.TrimLeft(all[at[2]:at[3]], "-"), value) || known(value) {
+	for name, value := range Settings(all) {
+		if LooksSecret(name, value) || known(value) {
 			text = strings.ReplaceAll(text, value, hidden)
 		}
 	}
-	for _, found := range defaultsIn(all) {
-		text = strings.ReplaceAll(text, found[0], strings.TrimSuffix(found[0], found[2]+"}")+hidden+"}")
-		if len(found[2]) >= leastReplaced && !words().MatchString(found[2]) {
-			text = strings.ReplaceAll(text, found[2], hidden)
-		}
+	for _, value := range Defaults(all) {
+		text = strings.ReplaceAll(text, value+"}", hidden+"}")
 	}
 	for _, word := range strings.Fields(text) {
 		if known(word) {
@@ -154,28 +158,17 @@ func Without(text, hidden string) string {
 var defaults = lazily(`\$\{([A-Za-z_][A-Za-z0-9_]*):?[-=?+]([^${}]+)\}`)
 
 // Defaults returns the default values in a text of the variables with names of secrets.
-func Defaults(text string) []string {
-	var all []string
-	for _, found := range defaultsIn(text) {
-		all = append(all, found[2])
-	}
-	return all
-}
-
-func defaultsIn(text string) (found [][]string) {
+func Defaults(text string) (all []string) {
 	if !strings.Contains(text, "${") || len(text) > mostHidden {
 		return nil
 	}
-	for _, one := range defaults().FindAllStringSubmatch(text, -1) {
-		if HideLine(one[1], one[2]) {
-			found = append(found, one)
+	for _, found := range defaults().FindAllStringSubmatch(text, -1) {
+		if HideLine(found[1], found[2]) {
+			all = append(all, found[2])
 		}
 	}
-	return found
+	return all
 }
-
-// leastReplaced is the minimum length of a default that is hidden everywhere in a text.
-const leastReplaced = 6
 
 // urlIn returns the URL in a word that has "://" at an offset, without the characters around it.
 func urlIn(word string, at int) string {

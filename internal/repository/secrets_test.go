@@ -1,0 +1,19 @@
+package repository
+
+import (
+	"strings"
+	"testing"
+)
+
+// The inputs of a ResourceSet that creates Secrets are secrets, and so are those of providers beside it.
+func TestInputSecrets(t *testing.T) {
+	const set = "-- set.yaml --\napiVersion: fluxcd.controlplane.io/v1\nkind: ResourceSet\nmetadata: {name: a, namespace: b}\nspec:\n" +
+		"  inputs:\n    - {seed: first-Zk8sPq31xw7v, tenant: team}\n  resourcesTemplate: |\n    apiVersion: v1\n    kind: KIND\n    metadata: {name: << inputs.tenant >>}\n" +
+		"-- provider.yaml --\napiVersion: fluxcd.controlplane.io/v1\nkind: ResourceSetInputProvider\nmetadata: {name: a, namespace: b}\nspec: {defaultValues: {seed: second-Zk8sPq31xw7v}}\n"
+	for kind, want := range map[string]string{"Secret": "a <hidden> team <hidden>", "ConfigMap": "a first-Zk8sPq31xw7v team second-Zk8sPq31xw7v"} {
+		lines := inMemory(t, strings.Replace(set, "KIND", kind, 1), Limits{}).Lines()
+		if got := lines.Without("a first-Zk8sPq31xw7v team second-Zk8sPq31xw7v"); got != want {
+			t.Errorf("%s: %s", kind, got)
+		}
+	}
+}
