@@ -198,7 +198,7 @@ func (m *manifests) decode(v *view) error {
 				err = decodes(factory.SliceFromBytes, data)
 			}
 			if err != nil {
-				m.wrong = &fileError{file: file, err: fmt.Errorf("Flux applies every YAML file of a folder without a kustomization.yaml, but this is not a Kubernetes object: %w; add a kustomization.yaml, or exclude the file in .sourceignore", err)}
+				m.wrong = &fileError{file: file, err: fmt.Errorf("this is not a Kubernetes object (%w), but Flux applies every YAML file of a folder without a kustomization.yaml: add one, or exclude the file in .sourceignore", err)}
 				return
 			}
 		}

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-git/go-git/v5/config"
-
 	"github.com/fleetwright/fleetwright/internal/limits"
 )
 
@@ -60,13 +58,14 @@ func (r *Repository) Absence(at string) string {
 // Submodules returns the folders of the submodules that .gitmodules lists.
 func (r *Repository) Submodules() []string {
 	data, err := r.ReadFile(".gitmodules")
-	modules := config.NewModules()
-	if err != nil || modules.Unmarshal(data) != nil {
+	if err != nil {
 		return nil
 	}
 	var folders []string
-	for _, m := range modules.Submodules {
-		folders = append(folders, path.Clean(m.Path))
+	for line := range strings.Lines(string(data)) {
+		if key, folder, found := strings.Cut(line, "="); found && strings.TrimSpace(key) == "path" {
+			folders = append(folders, path.Clean(strings.Trim(strings.TrimSpace(folder), `"`)))
+		}
 	}
 	slices.Sort(folders)
 	return folders
