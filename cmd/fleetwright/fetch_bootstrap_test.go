@@ -169,7 +169,7 @@ helmCharts:
 
 	// kustomize-controller does not inflate charts: neither does build, whatever is fetched.
 	f.put("clusters/prod/app/kustomization.yaml", charts)
-	out := f.want(1, []string{"HelmChartInflationGenerator: must specify --enable-helm"}, "build", f.dir)
+	out := f.want(1, []string{"helmCharts: Flux does not inflate Helm charts"}, "build", f.dir)
 	if strings.Contains(out, "web 1.2.3") {
 		t.Errorf("build inflates charts:\n%s", out)
 	}
