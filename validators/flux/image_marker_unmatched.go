@@ -3,6 +3,7 @@ package flux
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -125,7 +126,7 @@ func checkPolicy(p *rule.Pass, open *questions, by []automation, at place, polic
 		open.add(at, fmt.Sprintf("whether %s, which a marker names, exists", idText(policy)), why)
 		return
 	}
-	first := by[0]
+	first := by[max(0, slices.IndexFunc(by, func(a automation) bool { return a.of.Namespace == policy.Namespace }))]
 	f := finding.Finding{Message: fmt.Sprintf("%s, which the marker names, does not exist: the image is never updated", idText(policy)), Hint: first.w.hint(policy)}
 	if first.of.Namespace != policy.Namespace {
 		f.Message = fmt.Sprintf("the marker names %s, but %s sees only the policies of namespace %s", idText(policy), first.of, first.of.Namespace)

@@ -100,7 +100,7 @@ func reportGroup(p *rule.Pass, group [][]*reconcile.Object) {
 	if i := slices.IndexFunc(all, isRenamed); i >= 0 {
 		second = all[i]
 		f.Severity = finding.Error
-		f.Message = fmt.Sprintf("targetNamespace of Kustomization %s renames Namespace %s to %s, which is applied by %s: without this file Flux deletes it with all that is in it",
+		f.Message = fmt.Sprintf("targetNamespace of Kustomization %s renames Namespace %s to %s, which is applied by %s: if the file is removed, Flux deletes namespace %[3]s and everything in it",
 			second.Kustomization, second.Source.Name, second.Name, by)
 		f.Hint = "move the Namespace to a Kustomization without targetNamespace"
 	}
