@@ -2,10 +2,14 @@ package builds
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
+
+// wrongKind matches why a path does not lead to a field. What follows it quotes the object.
+var wrongKind = regexp.MustCompile(`expected [A-Za-z]+ but got [A-Za-z]+`)
 
 // replaces finds the replacement of a kustomization that fails.
 // Source of the messages: sigs.k8s.io/kustomize/api v0.21, filters/replacement/replacement.go.
@@ -23,9 +27,16 @@ func (v *diagnosis) replaces(k *repository.Kustomize) *Failure {
 			f = failureAt(k, fmt.Sprintf("replacements: %s has no field %s to copy from", what, r.Source.FieldPath), "replacements", i, "source", "fieldPath")
 		}
 		for j, t := range r.Targets {
+			if t == nil { // kustomize panics
+				return failureAt(k, "replacements: a target is empty", "replacements", i, "targets", j)
+			}
 			for n, field := range t.FieldPaths {
 				if f == nil && strings.Contains(v.message, fmt.Sprintf("unable to find field %q in replacement target", field)) {
-					f = failureAt(k, fmt.Sprintf("replacements: the target has no field %s; set options.create: true to add it", field), "replacements", i, "targets", j, "fieldPaths", n)
+					why := "; set options.create: true to add it"
+					if kinds := wrongKind.FindString(v.message); kinds != "" {
+						why = ": " + kinds
+					}
+					f = failureAt(k, fmt.Sprintf("replacements: the target has no field %s%s", field, why), "replacements", i, "targets", j, "fieldPaths", n)
 				}
 			}
 		}

@@ -106,7 +106,7 @@ func (f *Files) load(file string, c *content) {
 func doublings(k *types.Kustomization) (n int) {
 	for _, r := range k.Replacements {
 		for _, t := range r.Targets {
-			if r.Source == nil || t.Select == nil || t.Options == nil || t.Options.Delimiter == "" {
+			if r.Source == nil || t == nil || t.Select == nil || t.Options == nil || t.Options.Delimiter == "" {
 				continue
 			}
 			same := (t.Select.Kind == "" || t.Select.Kind == r.Source.Kind) && (t.Select.Name == "" || t.Select.Name == r.Source.Name)

@@ -42,7 +42,7 @@ func (r *Repository) Absence(at string) string {
 		if r.odd[dir] {
 			return fmt.Sprintf("%s is a symbolic link, which source-controller leaves out", dir)
 		}
-		if slices.Contains(submodules, dir) {
+		if submodules[dir] {
 			return fmt.Sprintf("%s is a submodule, which source-controller leaves out unless the GitRepository sets recurseSubmodules", dir)
 		}
 	}
@@ -56,19 +56,20 @@ func (r *Repository) Absence(at string) string {
 }
 
 // Submodules returns the folders of the submodules that .gitmodules lists.
-func (r *Repository) Submodules() []string {
-	data, err := r.ReadFile(".gitmodules")
-	if err != nil {
-		return nil
-	}
-	var folders []string
-	for line := range strings.Lines(string(data)) {
-		if key, folder, found := strings.Cut(line, "="); found && strings.TrimSpace(key) == "path" {
-			folders = append(folders, path.Clean(strings.Trim(strings.TrimSpace(folder), `"`)))
+func (r *Repository) Submodules() map[string]bool {
+	r.submodulesOnce.Do(func() {
+		r.submodules = map[string]bool{}
+		data, err := r.ReadFile(".gitmodules")
+		if err != nil {
+			return
 		}
-	}
-	slices.Sort(folders)
-	return folders
+		for line := range strings.Lines(string(data)) {
+			if key, folder, found := strings.Cut(line, "="); found && strings.TrimSpace(key) == "path" {
+				r.submodules[path.Clean(strings.Trim(strings.TrimSpace(folder), `"`))] = true
+			}
+		}
+	})
+	return r.submodules
 }
 
 func (r *Repository) findUntracked() *untracked {

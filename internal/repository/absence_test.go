@@ -55,3 +55,28 @@ func TestLacks(t *testing.T) {
 		t.Error("a submodule may bring it")
 	}
 }
+
+func TestLeftOutBy(t *testing.T) {
+	files := map[string]string{
+		".sourceignore": "# of the cluster\n\n/*\n!/apps\n" + strings.Repeat("# more\n", 1000) + "/apps/old\n", "apps/.sourceignore": "*.md\n!kept.md\n",
+		"apps/old/a.yaml": "", "apps/b.md": "", "apps/kept.md": "", "apps/c.yaml": "", "base/a.yaml": "", "apps/d.png": "",
+	}
+	repo := inMemory(t, archiveOf(files), Limits{})
+	for at, want := range map[string]string{
+		"apps/old": ".sourceignore:1005", "apps/old/a.yaml": ".sourceignore:1005", "apps/b.md": "apps/.sourceignore:1", "apps/kept.md": "", "apps/c.yaml": "",
+		"base": ".sourceignore:3", "base/a.yaml": ".sourceignore:3", "none": "",
+	} {
+		if got := repo.LeftOutBy(at); got != want {
+			t.Errorf("%s: %q, want %q", at, got, want)
+		}
+	}
+}
+
+// archiveOf returns files in txtar form.
+func archiveOf(files map[string]string) string {
+	var b strings.Builder
+	for name, text := range files {
+		b.WriteString("-- " + name + " --\n" + text)
+	}
+	return b.String()
+}

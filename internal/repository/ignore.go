@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
 
 	"github.com/fluxcd/pkg/sourceignore"
+	"github.com/fluxcd/pkg/sourceignore/gitignore"
 
 	"github.com/fleetwright/fleetwright/internal/limits"
 )
@@ -132,12 +134,16 @@ func (r *Repository) LeftOutBy(at string) string {
 			return ""
 		}
 	}
+	if r.beyond != nil {
+		return "" // only the default patterns count
+	}
 	for dir := path.Dir(file); ; dir = path.Dir(dir) {
-		name := path.Join(dir, sourceIgnore)
-		if data, err := r.ReadFile(name); err == nil {
-			one := newIgnore()
-			if one.add(dir, data); len(one.patterns) > one.control && one.matches(file) {
-				return fmt.Sprintf("%s:%d", name, excludingLine(dir, data, file))
+		for _, line := range slices.Backward(r.ignoreLines(dir)) {
+			switch line.pattern.Match(strings.Split(file, "/"), false) {
+			case gitignore.Exclude:
+				return fmt.Sprintf("%s:%d", path.Join(dir, sourceIgnore), line.number)
+			case gitignore.Include:
+				return ""
 			}
 		}
 		if dir == "." {
@@ -147,25 +153,42 @@ func (r *Repository) LeftOutBy(at string) string {
 }
 
 // hiddenIn returns the first file in a folder that source-controller excludes, "" if there is none.
-func (r *Repository) hiddenIn(dir string) (first string) {
-	for file := range r.hidden {
-		if r.hidden[file] && strings.HasPrefix(file, dir+"/") && (first == "" || file < first) {
-			first = file
-		}
+func (r *Repository) hiddenIn(dir string) string {
+	r.hiddenOnce.Do(func() { r.hiddenSorted = slices.Sorted(maps.Keys(r.hidden)) })
+	i, _ := slices.BinarySearch(r.hiddenSorted, dir+"/")
+	if i < len(r.hiddenSorted) && strings.HasPrefix(r.hiddenSorted[i], dir+"/") {
+		return r.hiddenSorted[i]
 	}
-	return first
+	return ""
 }
 
-// excludingLine returns the number of the last line of a .sourceignore that excludes a file.
-func excludingLine(dir string, data []byte, file string) (last int) {
+// ignoreLine is a pattern of a .sourceignore, with the number of its line.
+type ignoreLine struct {
+	number  int
+	pattern gitignore.Pattern
+}
+
+// ignoreLines returns the patterns of the .sourceignore in a folder; none if there is no such file.
+func (r *Repository) ignoreLines(dir string) []ignoreLine {
+	if known, ok := r.ignored.Load(dir); ok {
+		return known.([]ignoreLine)
+	}
+	var lines []ignoreLine
+	var domain []string
+	if dir != "." {
+		domain = strings.Split(dir, "/")
+	}
+	data, _ := r.ReadFile(path.Join(dir, sourceIgnore))
 	number := 0
 	for line := range bytes.Lines(data) {
 		number++
-		if one := newIgnore(); len(line) <= limits.IgnoreLength {
-			if one.add(dir, line); len(one.patterns) > one.control && one.matches(file) {
-				last = number
-			}
+		if line[0] == '#' || len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		for _, pattern := range sourceignore.ReadPatterns(bytes.NewReader(line), domain) {
+			lines = append(lines, ignoreLine{number, pattern})
 		}
 	}
-	return last
+	r.ignored.Store(dir, lines)
+	return lines
 }

@@ -42,6 +42,12 @@ type Repository struct {
 	linesOnce sync.Once
 	lines     *Lines
 	folders   map[string][]string
+	// hiddenSorted are the sorted paths in hidden, submodules the folders of submodules, and ignored the patterns of each
+	// .sourceignore (path of the folder → []ignoreLine); each is computed when it is first needed.
+	hiddenOnce, submodulesOnce sync.Once
+	hiddenSorted               []string
+	submodules                 map[string]bool
+	ignored                    sync.Map
 	// odd are the paths that are neither file nor folder, such as symlinks.
 	odd       map[string]bool
 	untracked func() *untracked

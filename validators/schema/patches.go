@@ -51,7 +51,7 @@ func (p *patches) addReplacement(r types.ReplacementField) {
 		p.any = true
 	}
 	for _, target := range r.Targets {
-		if target.Select != nil {
+		if target != nil && target.Select != nil {
 			p.addKind(target.Select.Kind)
 		}
 	}
