@@ -73,7 +73,7 @@ func runDiff(ctx context.Context, s streams, in folder, from, to, format string,
 	earlier, later := before.Hiding(), after.Hiding()
 	hide := func(text string) string { return later(earlier(text)) }
 	if format == formatJSON {
-		report := newDiffReport(diffs, from, to)
+		report := newDiffReport(diffs, from, to, hide)
 		mask.Report(&report, hide)
 		err = writeJSON(s.out, report)
 	} else {
@@ -183,21 +183,21 @@ type keptDiff struct {
 	Reason string `json:"reason"`
 }
 
-func newDiffReport(diffs []reconcile.ClusterDiff, from, to string) diffReport {
+func newDiffReport(diffs []reconcile.ClusterDiff, from, to string, hide func(text string) string) diffReport {
 	report := diffReport{APIVersion: "fleetwright.dev/v1alpha1", Kind: "DiffReport", From: from, To: to, Clusters: []clusterDiff{}}
 	for _, d := range diffs {
 		c := clusterDiff{Name: d.Name, Incomplete: d.Incomplete, Added: []objectDiff{}, Removed: []objectDiff{}, Kept: []keptDiff{}, Changed: []objectDiff{}, Unbuilt: []unbuiltDiff{}}
 		for _, o := range d.Added {
-			c.Added = append(c.Added, newObjectDiff(o, nil))
+			c.Added = append(c.Added, newObjectDiff(o, nil, hide))
 		}
 		for _, o := range d.Removed {
-			c.Removed = append(c.Removed, newObjectDiff(o, nil))
+			c.Removed = append(c.Removed, newObjectDiff(o, nil, hide))
 		}
 		for _, o := range d.Kept {
-			c.Kept = append(c.Kept, keptDiff{newObjectDiff(o.Object, nil), o.Why})
+			c.Kept = append(c.Kept, keptDiff{newObjectDiff(o.Object, nil, hide), o.Why})
 		}
 		for _, changed := range d.Changed {
-			c.Changed = append(c.Changed, newObjectDiff(changed.To, changed.Fields))
+			c.Changed = append(c.Changed, newObjectDiff(changed.To, changed.Fields, hide))
 		}
 		for _, u := range d.Unbuilt {
 			c.Unbuilt = append(c.Unbuilt, unbuiltDiff{u.Kind, u.Namespace, u.Name, newCause(u.From), newCause(u.To)})
@@ -219,11 +219,15 @@ func newCause(c *reconcile.Cause) *cause {
 	return &cause{c.Failed, c.File, c.Line, c.Message}
 }
 
-func newObjectDiff(o *reconcile.Object, fields []reconcile.FieldDiff) objectDiff {
+func newObjectDiff(o *reconcile.Object, fields []reconcile.FieldDiff, hide func(text string) string) objectDiff {
+	all := fielddiff.Of(fields)
+	for i := range all {
+		all[i] = all[i].Without(hide)
+	}
 	return objectDiff{
 		Object: finding.Object{APIVersion: o.APIVersion, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name},
 		Origin: originOf(o),
-		Fields: fielddiff.Of(fields),
+		Fields: all,
 	}
 }
 
@@ -253,7 +257,7 @@ func writeDiff(s streams, diffs []reconcile.ClusterDiff, hide func(text string) 
 		for _, c := range d.Changed {
 			_ = output.Printf(w, "  ~ %s  %s\n", c.To, position(c.To.File, c.To.Line, c.To.Column))
 			for _, f := range fielddiff.Of(c.Fields) {
-				f.Write(w, "      ")
+				f.Without(hide).Write(w, "      ")
 			}
 		}
 	}

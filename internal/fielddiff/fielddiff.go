@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/mask"
@@ -27,6 +28,36 @@ func Of(fields []reconcile.FieldDiff) []Field {
 		all = append(all, Field{Path: schemas.Field(f.Path), From: f.From, To: f.To})
 	}
 	return all
+}
+
+// Without returns the field with hidden secrets: before a long value is cut, which may cut a secret, too, and a value that is
+// hidden only in quotes as a whole.
+func (f Field) Without(hide func(text string) string) Field {
+	f.From, f.To = without(f.From, hide), without(f.To, hide)
+	return f
+}
+
+func without(value any, hide func(text string) string) any {
+	switch value := value.(type) {
+	case string:
+		if hide(strconv.Quote(value)) == mask.Hidden {
+			return mask.Masked(mask.Hidden)
+		}
+		return hide(value)
+	case map[string]any:
+		shown := make(map[string]any, len(value))
+		for key, item := range value {
+			shown[hide(key)] = without(item, hide)
+		}
+		return shown
+	case []any:
+		shown := make([]any, len(value))
+		for i, item := range value {
+			shown[i] = without(item, hide)
+		}
+		return shown
+	}
+	return value
 }
 
 // Write prints the field with both values on a line of its own, after an indent.

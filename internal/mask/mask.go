@@ -14,6 +14,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -70,13 +71,14 @@ func (t *Texts) Without(text string) string {
 	return text
 }
 
-// replacer hides strings as they are and as messages quote them, longer ones first.
+// replacer hides strings as they are and as messages quote them, in Go's way or in JSON's, longer ones first.
 func replacer(texts map[string]bool) *strings.Replacer {
 	all := make([]string, 0, 2*len(texts))
 	for text := range texts {
 		all = append(all, text)
+		all = append(all, unquoted(strconv.Quote(text)))
 		if quoted, err := json.Marshal(text); err == nil {
-			all = append(all, strings.Trim(string(quoted), `"`))
+			all = append(all, unquoted(string(quoted)))
 		}
 	}
 	slices.SortFunc(all, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
@@ -86,6 +88,9 @@ func replacer(texts map[string]bool) *strings.Replacer {
 	}
 	return strings.NewReplacer(pairs...)
 }
+
+// unquoted returns a quoted string without the quotes around it.
+func unquoted(text string) string { return text[1 : len(text)-1] }
 
 // Strings returns the strings to hide for the value of a field: the value, its lines, the settings in it, and its words that
 // look randomly generated. A build may copy them into any field. If ofSecret is set, the value is one of a Secret and is

@@ -52,12 +52,14 @@ func TestWithout(t *testing.T) {
 	if got := texts.Without("x a1_B y"); got != "x a1_B y" {
 		t.Error(got)
 	}
-	texts.Add("a1_B", `"hunter"`, "c2a\n", "y")
+	texts.Add(`d"&e`, "a1_B", `"hunter"`, "c2a\n", "y")
 	for text, want := range map[string]string{
 		"x a1_B y":                  "x <hidden> y",
 		`hunter is "hunter", a1_B`:  `hunter is <hidden>, <hidden>`,
 		`a1_Ba1_B"hunter"a1_B a1_B`: "<hidden> <hidden>",
 		`"c2a\n"`:                   `"<hidden>"`,
+		`is "d\"&e"`:                `is "<hidden>"`, // as %q writes it
+		`is "d\"\u0026e"`:           `is "<hidden>"`, // as JSON does
 	} {
 		if got := texts.Without(text); got != want {
 			t.Errorf("%s is %s, want %s", text, got, want)

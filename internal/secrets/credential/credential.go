@@ -172,8 +172,11 @@ func namesField(field, value string) bool {
 	if strings.ContainsFunc(value, func(r rune) bool { return !unicode.IsLetter(r) }) {
 		return false
 	}
-	before, ends := strings.CutSuffix(strings.ToLower(value), strings.ToLower(field))
-	return ends && before != "" || strings.HasSuffix(field, "Key") && !IsDrawn(value)
+	lower, name := strings.ToLower(value), strings.ToLower(field)
+	before, ends := strings.CutSuffix(lower, name)
+	const begin = 5 // of a name
+	return ends && before != "" || strings.HasSuffix(field, "Key") && !IsDrawn(value) &&
+		(strings.HasSuffix(value, "Key") || len(lower) >= begin && strings.HasPrefix(name, lower[:begin]))
 }
 
 // shellVariable is a variable of a shell, as a whole.

@@ -25,6 +25,9 @@ func TestLooksSecret(t *testing.T) {
 		{"password1", "hunter2", true},
 
 		{"secretKey", "S3_ACCESS_KEY_ID", false}, // of an ExternalSecret
+		{"secretKey", "licenseKey", false},
+		{"installationIdSecretKey", "installID", false},
+		{"appSecretKey", "SommernachtsTraum", true},
 		{"password", "CORRECT_HORSE", true},
 
 		{"compass", "hunter2", false},
