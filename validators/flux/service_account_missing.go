@@ -63,7 +63,7 @@ func (w *world) missingAccounts(p *rule.Pass) []mention {
 	root := w.cluster.Kustomizations[0].Namespace
 	return slices.DeleteFunc(w.namesIn(accountFields), func(n mention) bool {
 		applies := isKustomization(n.of) || isHelmRelease(n.of)
-		_, bound := w.accounts[account{n.id.Namespace, n.id.Name}]
+		_, bound := w.granted(account{n.id.Namespace, n.id.Name})
 		switch {
 		case w.has(n.id), n.id.Name == "default":
 			return true
@@ -103,10 +103,6 @@ func (w *world) accountMissing(p *rule.Pass, open *questions, n mention, spoken 
 // withoutAccount reports the Kustomizations and HelmReleases that name no account, if the controllers apply them as a
 // default account that has no permissions.
 func (w *world) withoutAccount(p *rule.Pass, open *questions) {
-	name := tenant.DefaultAccount(p, w.cluster)
-	if name == "" {
-		return
-	}
 	var all []*reconcile.Object
 	for _, k := range w.cluster.Kustomizations {
 		if k.Object != nil {
@@ -118,9 +114,10 @@ func (w *world) withoutAccount(p *rule.Pass, open *questions) {
 			all = append(all, o)
 		}
 	}
+	accounts := map[bool]string{false: tenant.DefaultAccount(p, w.cluster, "kustomize-controller"), true: tenant.DefaultAccount(p, w.cluster, "helm-controller")}
 	for _, o := range all {
-		_, bound := w.accounts[account{o.Namespace, name}]
-		if bound || suspended(o) || o.Text("spec", "serviceAccountName") != "" || o.Field("spec", "kubeConfig") != nil || tenant.Owns(p, w.cluster, o.Namespace) {
+		name := accounts[isHelmRelease(o)]
+		if _, bound := w.granted(account{o.Namespace, name}); bound || name == "" || suspended(o) || o.Text("spec", "serviceAccountName") != "" || o.Field("spec", "kubeConfig") != nil || tenant.Owns(p, w.cluster, o.Namespace) {
 			continue
 		}
 		binding := reconcile.Identity{Group: rbac, Kind: "RoleBinding", Namespace: o.Namespace, Name: name}
@@ -131,7 +128,7 @@ func (w *world) withoutAccount(p *rule.Pass, open *questions) {
 		}
 		p.ReportBuilt(o, at.in(finding.Finding{
 			Message: fmt.Sprintf("%s names no serviceAccountName, so Flux applies it as %s/%s (--default-service-account), to which no binding gives permissions", o, o.Namespace, name),
-			Hint:    "set spec.serviceAccountName to an account with permissions, such as kustomize-controller in flux-system",
+			Hint:    "set spec.serviceAccountName to an account of its namespace that has permissions",
 		}))
 	}
 }

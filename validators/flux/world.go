@@ -3,6 +3,7 @@ package flux
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -240,15 +241,48 @@ func (w *world) addBinding(o *reconcile.Object) {
 		return
 	}
 	for _, s := range list(o.Value, "subjects") {
-		if text(s, "kind") != "ServiceAccount" {
+		a, isAccount := accountOf(s, o.Namespace)
+		if !isAccount {
 			continue
 		}
-		a := account{cmp.Or(text(s, "namespace"), o.Namespace), text(s, "name")}
 		if w.accounts[a] == nil {
 			w.accounts[a] = map[string]bool{}
 		}
 		w.accounts[a][o.Namespace] = true
 	}
+}
+
+// everyAccount is the name of all service accounts of a namespace, and the namespace of those of all namespaces.
+const everyAccount = "*"
+
+// accountOf returns the service accounts that a subject of a binding stands for, and whether it stands for any.
+// Source: https://kubernetes.io/docs/reference/access-authn-authz/rbac/#referring-to-subjects.
+func accountOf(subject any, namespace string) (account, bool) {
+	name := text(subject, "name")
+	switch text(subject, "kind") {
+	case "ServiceAccount":
+		return account{cmp.Or(text(subject, "namespace"), namespace), name}, true
+	case "User":
+		of, is := strings.CutPrefix(name, "system:serviceaccount:")
+		namespace, name, _ := strings.Cut(of, ":")
+		return account{namespace, name}, is
+	case "Group":
+		if of, is := strings.CutPrefix(name, "system:serviceaccounts:"); is {
+			return account{of, everyAccount}, true
+		}
+		return account{everyAccount, everyAccount}, name == "system:serviceaccounts" || name == "system:authenticated"
+	}
+	return account{}, false
+}
+
+// granted returns the namespaces in which bindings give a service account permissions, "" for all, and whether any binding
+// names it.
+func (w *world) granted(a account) (namespaces map[string]bool, bound bool) {
+	namespaces = map[string]bool{}
+	for _, as := range []account{a, {a.namespace, everyAccount}, {everyAccount, everyAccount}} {
+		maps.Copy(namespaces, w.accounts[as])
+	}
+	return namespaces, len(namespaces) > 0
 }
 
 // has reports whether an object is applied to the cluster, or to one that may be the same cluster.
@@ -419,7 +453,7 @@ func (w *world) mayBring(k *reconcile.Kustomization, id reconcile.Identity) bool
 	if k.Spec.ServiceAccountName == "" {
 		return true
 	}
-	granted, bound := w.accounts[account{k.Namespace, k.Spec.ServiceAccountName}]
+	granted, bound := w.granted(account{k.Namespace, k.Spec.ServiceAccountName})
 	return !bound || granted[""] || granted[id.Namespace]
 }
 

@@ -377,13 +377,13 @@ func Owns(p *rule.Pass, of *reconcile.Cluster, namespace string) bool {
 	return m != nil && m.byNamespace[namespace] != nil
 }
 
-// DefaultAccount returns the service account with which the controllers of a cluster without tenants apply what names none;
-// "" if they use their own, if that is unknown, or if there are tenants, for which tenant-service-account-missing checks it.
-func DefaultAccount(p *rule.Pass, of *reconcile.Cluster) string {
+// DefaultAccount returns the service account with which a controller of a cluster without tenants applies what names none;
+// "" if it uses its own, if that is unknown, or if there are tenants, for which tenant-service-account-missing checks it.
+func DefaultAccount(p *rule.Pass, of *reconcile.Cluster, controller string) string {
 	if models.Of(p)[of.Name] != nil {
 		return ""
 	}
-	if l := lockdownOf(p.Repo, &cluster{Cluster: of}); l.known {
+	if l := lockdownOf(p.Repo, &cluster{Cluster: of}); l.known && !l.lacks(flagAccount, controller) {
 		return l.account
 	}
 	return ""
