@@ -1,6 +1,7 @@
 package flux
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/internal/roots"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
@@ -58,25 +60,34 @@ type automation struct {
 	path string
 }
 
-// automations returns the ImageUpdateAutomations of a cluster whose source is the repository.
+// automations returns the ImageUpdateAutomations of a cluster whose source is the repository, by its name or its address,
+// with those that are suspended.
 func (w *world) automations(repo *repository.Repository) []automation {
-	own := map[reconcile.Identity]bool{}
+	own := map[string]bool{}
 	for _, k := range w.cluster.Kustomizations {
 		if k.Repo == repo {
-			own[sourceOf(k)] = true
+			own[idText(sourceOf(k))] = true
+			own[w.address(sourceOf(k))] = true
 		}
 	}
+	delete(own, "")
 	var all []automation
 	for _, o := range w.applied {
-		source := reconcile.Identity{Group: fluxapi.SourceGroup, Kind: o.Text("spec", "sourceRef", "kind"), Namespace: o.Namespace, Name: o.Text("spec", "sourceRef", "name")}
-		if namespace := o.Text("spec", "sourceRef", "namespace"); namespace != "" {
-			source.Namespace = namespace
-		}
-		if o.Group == fluxapi.ImageGroup && o.Kind == "ImageUpdateAutomation" && !suspended(o) && own[source] {
+		source := reconcile.Identity{Group: fluxapi.SourceGroup, Kind: o.Text("spec", "sourceRef", "kind"),
+			Namespace: cmp.Or(o.Text("spec", "sourceRef", "namespace"), o.Namespace), Name: o.Text("spec", "sourceRef", "name")}
+		if o.Group == fluxapi.ImageGroup && o.Kind == "ImageUpdateAutomation" && (own[idText(source)] || own[w.address(source)]) {
 			all = append(all, automation{w, o, repository.Clean(o.Text("spec", "update", "path"))})
 		}
 	}
 	return all
+}
+
+// address returns the address of a source's repository, "" if it is unknown.
+func (w *world) address(source reconcile.Identity) string {
+	if o := w.find(source); o != nil {
+		return roots.RepositoryAddress(o.Text("spec", "url"))
+	}
+	return ""
 }
 
 // checkMarkers reports the markers of a file that update nothing.
@@ -90,7 +101,7 @@ func checkMarkers(p *rule.Pass, open *questions, all []automation, f *repository
 	if len(by) == 0 {
 		return
 	}
-	read := markersRead(f)
+	read := markersIn(f, strings.Split(text, "\n"))
 	number := 0
 	for line := range strings.Lines(text) {
 		number++
@@ -99,7 +110,12 @@ func checkMarkers(p *rule.Pass, open *questions, all []automation, f *repository
 			continue
 		}
 		at := place{f.Path, number, len([]rune(line[:m[0]])) + 1}
-		if !read[number] {
+		switch comment := strings.TrimSpace(line[m[0]:]); {
+		case read.other[comment]:
+			p.Report(at.in(finding.Finding{Message: "image automation never reads this marker: it follows a list, a mapping or an alias, not a value",
+				Hint: "write the value on a line of its own, and the marker behind it"}))
+			continue
+		case !read.lines[number] && !read.folded[comment]:
 			p.Report(at.in(finding.Finding{Message: "image automation never reads this marker: it is not in an object, but in a JSON patch or a text",
 				Hint: "write the patch as an object in a file of its own, or set images in the kustomization.yaml"}))
 			continue
@@ -126,7 +142,16 @@ func checkPolicy(p *rule.Pass, open *questions, by []automation, at place, polic
 		open.add(at, fmt.Sprintf("whether %s, which a marker names, exists", idText(policy)), why)
 		return
 	}
-	first := by[max(0, slices.IndexFunc(by, func(a automation) bool { return a.of.Namespace == policy.Namespace }))]
+	own := slices.IndexFunc(by, func(a automation) bool { return a.of.Namespace == policy.Namespace })
+	first := by[max(0, own)]
+	if own < 0 {
+		// The name is unknown.
+		automation := reconcile.Identity{Group: fluxapi.ImageGroup, Kind: "ImageUpdateAutomation", Namespace: policy.Namespace, Name: "${}"}
+		if why := first.w.doubt(automation); why != "" || len(first.w.cluster.OpenSets) > 0 {
+			open.add(at, fmt.Sprintf("whether an ImageUpdateAutomation in namespace %s updates by the marker", policy.Namespace), cmp.Or(why, "a ResourceSet may create it"))
+			return
+		}
+	}
 	f := finding.Finding{Message: fmt.Sprintf("%s, which the marker names, does not exist: the image is never updated", idText(policy)), Hint: first.w.hint(policy)}
 	if first.of.Namespace != policy.Namespace {
 		f.Message = fmt.Sprintf("the marker names %s, but %s sees only the policies of namespace %s", idText(policy), first.of, first.of.Namespace)
@@ -135,13 +160,24 @@ func checkPolicy(p *rule.Pass, open *questions, by []automation, at place, polic
 	p.Report(at.in(f))
 }
 
-// markersRead returns the lines of a file that end in a marker in an object.
-func markersRead(f *repository.File) map[int]bool {
-	lines := map[int]bool{}
+// markers are the comments with markers in the objects of a file.
+type markers struct {
+	lines         map[int]bool    // where a value ends in one
+	folded, other map[string]bool // those behind a value of several lines, and behind what is no value
+}
+
+func markersIn(f *repository.File, text []string) markers {
+	found := markers{map[int]bool{}, map[string]bool{}, map[string]bool{}}
 	var walk func(n *yaml.Node)
 	walk = func(n *yaml.Node) {
-		if n.Kind == yaml.ScalarNode && strings.Contains(n.LineComment, markerKey) {
-			lines[n.Line] = true
+		switch {
+		case !strings.Contains(n.LineComment, markerKey):
+		case n.Kind != yaml.ScalarNode:
+			found.other[n.LineComment] = true
+		case n.Line <= len(text) && strings.Contains(text[n.Line-1], markerKey):
+			found.lines[n.Line] = true
+		default:
+			found.folded[n.LineComment] = true
 		}
 		for _, item := range n.Content {
 			walk(item)
@@ -152,5 +188,5 @@ func markersRead(f *repository.File) map[int]bool {
 			walk(root)
 		}
 	}
-	return lines
+	return found
 }

@@ -177,9 +177,6 @@ func (f *idlePatches) hint(one *idlePatch) string {
 		return fmt.Sprintf("did you mean kind %q?", near)
 	}
 	for _, kind := range one.Kinds {
-		if kind == one.Target.Kind && one.Target.Namespace != "" {
-			return fmt.Sprintf("leave namespace out of the target: it is compared with the files, before targetNamespace or the kustomization sets namespace %s", one.Target.Namespace)
-		}
 		if kind == one.Target.Kind {
 			return "such an object exists with another namespace, API version or labels: the target is compared with the files, before this kustomization changes them"
 		}
