@@ -99,9 +99,11 @@ func reportGroup(p *rule.Pass, group [][]*reconcile.Object) {
 	}
 	if i := slices.IndexFunc(all, isRenamed); i >= 0 {
 		second = all[i]
-		f.Severity = finding.Error
-		f.Message = fmt.Sprintf("targetNamespace of Kustomization %s renames Namespace %s to %s, which is applied by %s: if the file is removed, Flux deletes namespace %[3]s and everything in it",
-			second.Kustomization, second.Source.Name, second.Name, by)
+		f.Message = fmt.Sprintf("targetNamespace of Kustomization %s renames Namespace %s to %s, which is applied by %s", second.Kustomization, second.Source.Name, second.Name, by)
+		if second.Kustomization.Spec.Prune && !keeps(second) {
+			f.Severity = finding.Error
+			f.Message += fmt.Sprintf(": if the file is removed, Flux deletes namespace %s and everything in it", second.Name)
+		}
 		f.Hint = "move the Namespace to a Kustomization without targetNamespace"
 	}
 	p.ReportBuilt(second, f, "kind")

@@ -44,6 +44,28 @@ func TestDuplicates(t *testing.T) {
 	}
 }
 
+// A Namespace that targetNamespace renames is an error if Flux would delete it.
+func TestRenamedNamespace(t *testing.T) {
+	t.Parallel()
+	renames := strings.Replace(kustomization("blue"), "  interval", "  targetNamespace: web\n  interval", 1)
+	files := func(blue, metadata string) string {
+		return fluxSync + blue + kustomization("green") + "-- blue/a.yaml --\napiVersion: v1\nkind: Namespace\nmetadata: {name: web-app" + metadata + "}\n-- green/a.yaml --\napiVersion: v1\nkind: Namespace\nmetadata: {name: web}\n"
+	}
+	for _, c := range []struct {
+		name, files string
+		want        finding.Severity
+	}{
+		{"pruned", files(renames, ""), finding.Error},
+		{"not pruned", files(strings.Replace(renames, "prune: true", "prune: false", 1), ""), finding.Warning},
+		{"kept", files(renames, ", annotations: {kustomize.toolkit.fluxcd.io/prune: disabled}"), finding.Warning},
+	} {
+		found := ruletest.Find(t, Duplicate, c.files)
+		if len(found) != 1 || found[0].Severity != c.want || !strings.Contains(found[0].Message, "targetNamespace") {
+			t.Errorf("%s: want %q: %+v", c.name, c.want, found)
+		}
+	}
+}
+
 // Many owners of one object are one finding, and so is a base that two share.
 func TestDuplicatesTogether(t *testing.T) {
 	t.Parallel()

@@ -185,6 +185,14 @@ func withoutNamespace(o *reconcile.Object) []schemas.Problem {
 	if o.Namespace != "" || o.Name == "" || o.HelmRelease != nil || o.ResourceSet() != nil || k == nil || k.Parent == nil && k.Object == nil {
 		return nil
 	}
+	for _, at := range []string{"annotations", "labels"} {
+		if o.Text("metadata", at, "kustomize.toolkit.fluxcd.io/ssa") == "Ignore" || o.Text("metadata", at, "kustomize.toolkit.fluxcd.io/reconcile") == "disabled" {
+			return nil
+		}
+	}
+	if o.Source != nil && strings.Contains(o.Source.Namespace, "${") {
+		return nil // a variable that is empty
+	}
 	if s, known := schemas.Lookup(apischema.FromAPIVersionAndKind(o.APIVersion, o.Kind)); !known || !s.Namespaced {
 		return nil
 	}
