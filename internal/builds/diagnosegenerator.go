@@ -33,7 +33,7 @@ func (v *diagnosis) generates(k *repository.Kustomize) *Failure {
 func (v *diagnosis) mergesNothing(k *repository.Kustomize) *Failure {
 	for _, list := range generatorsOf(k.Spec) {
 		for i, g := range list.generators {
-			named := strings.Contains(v.message, fmt.Sprintf("Kind:%q", list.kind)) && strings.Contains(v.message, fmt.Sprintf("Name:%q", g.Name))
+			named := strings.Contains(v.message, fmt.Sprintf("Kind:%q", list.kind)) && strings.Contains(v.message, fmt.Sprintf("Name:%q, Namespace:%q", g.Name, g.Namespace))
 			if !named || types.NewGenerationBehavior(g.Behavior) == types.BehaviorUnspecified || v.out.has(entryAt(k, list.field, i)) {
 				continue
 			}

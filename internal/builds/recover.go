@@ -18,7 +18,7 @@ const mostRecoveries = 12
 // lenient returns the files for builds that exclude missing resources and components. All builds share them.
 func (f *Files) lenient() *Files {
 	f.recovered.Do(func() {
-		f.left = &Files{Repo: f.Repo, Base: f.Base, Real: f.Real, Budget: f.Budget, Remotes: f.Remotes, Contained: f.Contained, recovers: true}
+		f.left = &Files{Repo: f.Repo, Base: f.Base, Real: f.Real, Budget: f.Budget, Remotes: f.Remotes, Brought: f.Brought, Contained: f.Contained, recovers: true}
 	})
 	return f.left
 }

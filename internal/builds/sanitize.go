@@ -83,12 +83,7 @@ func (s *sanitizer) keep(field string, refs []string, remote func(string) bool) 
 	}
 	var kept []string
 	for i, ref := range refs {
-		if at, inside := repository.Join(s.dir, ref); inside && s.files.BroughtFrom(at) != "" {
-			g := Gap{Kind: NotGiven, File: s.file, Field: field, Message: fmt.Sprintf("%q is not in this repository: %s", ref, s.files.BroughtFrom(at))}
-			if s.document != nil {
-				g.Line, g.Column = s.document.Position(field, i)
-			}
-			s.gaps = append(s.gaps, g)
+		if s.isBrought(ref, field, i) {
 			continue
 		}
 		if remote(ref) {
@@ -101,13 +96,34 @@ func (s *sanitizer) keep(field string, refs []string, remote func(string) bool) 
 	return kept
 }
 
+// isBrought reports whether a file or folder of the artifact comes from elsewhere, and records a gap for it if it does.
+func (s *sanitizer) isBrought(ref, field string, at ...any) bool {
+	if len(s.files.Brought) == 0 || strings.Contains(ref, "\n") {
+		return false
+	}
+	file, inside := repository.Join(s.dir, ref)
+	from := s.files.BroughtFrom(file)
+	if !inside || from == "" {
+		return false
+	}
+	g := Gap{Kind: NotGiven, File: s.file, Field: field, Message: fmt.Sprintf("%q is not in this repository: %s", ref, from)}
+	if s.document != nil {
+		g.Line, g.Column = s.document.Position(append([]any{field}, at...)...)
+	}
+	s.gaps = append(s.gaps, g)
+	return true
+}
+
 // drop returns the generators, transformers or validators of a field that are not remote and contain no remote reference.
 func (s *sanitizer) drop(field string, refs []string) []string {
-	if !slices.ContainsFunc(refs, s.isRemotePlugin) {
+	if !slices.ContainsFunc(refs, s.isRemotePlugin) && len(s.files.Brought) == 0 {
 		return refs
 	}
 	var kept []string
 	for i, ref := range refs {
+		if s.isBrought(ref, field, i) {
+			continue
+		}
 		if !s.isRemotePlugin(ref) {
 			kept = append(kept, ref)
 			continue
@@ -121,6 +137,9 @@ func (s *sanitizer) patches(k *types.Kustomization) {
 	fetched := func(field string, patches []types.Patch) []types.Patch {
 		var kept []types.Patch
 		for i, p := range patches {
+			if p.Path != "" && s.isBrought(p.Path, field, i, "path") {
+				continue
+			}
 			if isRemoteFile(p.Path) {
 				if p.Path = s.remote(p.Path, false, field, i, "path"); p.Path == "" {
 					continue
@@ -134,6 +153,9 @@ func (s *sanitizer) patches(k *types.Kustomization) {
 	k.PatchesJson6902 = fetched("patchesJson6902", k.PatchesJson6902) //nolint:staticcheck // older repositories use it
 	var merges []types.PatchStrategicMerge
 	for i, p := range k.PatchesStrategicMerge { //nolint:staticcheck // older repositories use it
+		if s.isBrought(string(p), "patchesStrategicMerge", i) {
+			continue
+		}
 		if isRemoteFile(string(p)) {
 			p = types.PatchStrategicMerge(s.remote(string(p), false, "patchesStrategicMerge", i))
 		}
@@ -144,6 +166,9 @@ func (s *sanitizer) patches(k *types.Kustomization) {
 	k.PatchesStrategicMerge = merges //nolint:staticcheck // older repositories use it
 	var replacements []types.ReplacementField
 	for i, r := range k.Replacements {
+		if r.Path != "" && s.isBrought(r.Path, "replacements", i, "path") {
+			continue
+		}
 		if isRemoteFile(r.Path) {
 			if r.Path = s.remote(r.Path, false, "replacements", i, "path"); r.Path == "" {
 				continue
@@ -158,7 +183,13 @@ func (s *sanitizer) patches(k *types.Kustomization) {
 func (s *sanitizer) sources(field string, i int, from *types.KvPairSources) {
 	one := func(ref string, at ...any) string {
 		key, file, keyed := strings.Cut(ref, "=")
+		local := ref
+		if keyed {
+			local = file
+		}
 		switch {
+		case ref != "" && s.isBrought(local, field, append([]any{i}, at...)...):
+			return ""
 		case isRemoteFile(ref):
 			return s.remote(ref, false, field, append([]any{i}, at...)...)
 		case keyed && isRemoteFile(file):

@@ -3,6 +3,7 @@ package reconcile
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -30,7 +31,7 @@ func (w *walker) resolve(key roots.Source) (*builds.Files, *builds.Gap) {
 		return mapped, nil
 	}
 	if key == w.cluster.Root.Source || slices.Contains(w.cluster.Root.Synced, key) {
-		return w.own, nil
+		return w.ownAs(key), nil
 	}
 	if key.Kind == "ExternalArtifact" {
 		return w.artifact(key)
@@ -48,7 +49,7 @@ func (w *walker) resolve(key roots.Source) (*builds.Files, *builds.Gap) {
 		own = w.ownInFiles()
 	}
 	if own != nil && sameSource(found, own) {
-		return w.own, nil
+		return w.ownAs(key), nil
 	}
 	branch, gap := w.branchOf(key, found, own)
 	if branch != nil {
@@ -61,32 +62,51 @@ func (w *walker) resolve(key roots.Source) (*builds.Files, *builds.Gap) {
 	return files, other
 }
 
-// broughtBy returns the folders that the GitRepository of a root brings into its artifact from elsewhere, each with where
-// it comes from: other sources that it includes, and submodules.
-func broughtBy(root roots.Root, repo *repository.Repository) map[string]string {
-	brought := map[string]string{}
-	submodules := root.Source.Kind == kindGit
-	for _, o := range repo.Find(fluxapi.SourceGroup, kindGit, root.Source.Namespace, root.Source.Name) {
-		value, err := o.Value()
-		fields, isMap := value.(map[string]any)
-		if err != nil || !isMap {
-			continue
-		}
-		submodules, _, _ = unstructured.NestedBool(fields, "spec", "recurseSubmodules")
-		included, _, _ := unstructured.NestedSlice(fields, "spec", "include")
-		for _, item := range included {
-			fields, _ := item.(map[string]any)
-			name, _, _ := unstructured.NestedString(fields, "repository", "name")
-			to, _, _ := unstructured.NestedString(fields, "toPath")
-			brought[path.Join(root.Base, repository.Clean(cmp.Or(to, name)))] = fmt.Sprintf("%s includes it from GitRepository %s/%s", o, o.Namespace, name)
-		}
+// ownAs returns the files of the repository as the artifact of a source of it has them: two sources of one repository may
+// include other sources, and submodules.
+func (w *walker) ownAs(key roots.Source) *builds.Files {
+	if files := w.ownBy[key]; files != nil {
+		return files
 	}
-	for _, folder := range repo.Submodules() {
-		if submodules {
+	o := w.find(Identity{fluxapi.SourceGroup, key.Kind, key.Namespace, key.Name})
+	if o == nil {
+		return w.own // its object may be found later
+	}
+	files := w.own
+	if brought := broughtBy(o, w.own); !maps.Equal(brought, w.own.Brought) {
+		files = &builds.Files{Repo: w.own.Repo, Base: w.own.Base, Budget: w.own.Budget, Remotes: w.own.Remotes, Brought: brought}
+	}
+	w.ownBy[key] = files
+	return files
+}
+
+// broughtBy returns the folders that a source brings into its artifact from elsewhere, each with where it comes from: other
+// sources that it includes, and submodules, which an artifact that CI pushes may have, too.
+func broughtBy(source *Object, own *builds.Files) map[string]string {
+	brought := map[string]string{}
+	for i := range source.List("spec", "include") {
+		name := source.Text("spec", "include", i, "repository", "name")
+		to := cmp.Or(source.Text("spec", "include", i, "toPath"), name)
+		brought[path.Join(own.Base, repository.Clean(to))] = fmt.Sprintf("%s includes it from GitRepository %s/%s", source, source.Namespace, name)
+	}
+	if source.Kind != kindGit || source.Field("spec", "recurseSubmodules") == true {
+		for folder := range own.Repo.Submodules() {
 			brought[folder] = "it is in submodule " + folder
 		}
 	}
 	return brought
+}
+
+// sourceInFile returns the source of a root as a file defines it, before anything is built.
+func sourceInFile(root roots.Root, repo *repository.Repository) *Object {
+	o := &Object{Identity: Identity{fluxapi.SourceGroup, cmp.Or(root.Source.Kind, kindGit), root.Source.Namespace, root.Source.Name},
+		Value: map[string]any{"spec": map[string]any{"recurseSubmodules": true}}} // no file says otherwise
+	for _, file := range repo.Find(fluxapi.SourceGroup, root.Source.Kind, root.Source.Namespace, root.Source.Name) {
+		if value, err := file.Value(); err == nil {
+			o.Value, _ = value.(map[string]any)
+		}
+	}
+	return o
 }
 
 // ownInFiles is the source of the repository itself as the file beside the one that syncs the cluster defines it, where no

@@ -167,7 +167,7 @@ func (e *brokenYAML) Error() string {
 	if e.name == "" {
 		return "the object is not valid YAML after variable substitution: " + e.err.Error()
 	}
-	return fmt.Sprintf("the value of ${%s} breaks the YAML around it: %v; quote it in the value of the variable, as in \"'…'\"", e.name, e.err)
+	return fmt.Sprintf("the value of ${%s} breaks the YAML around it: %v", e.name, e.err)
 }
 
 // breaking returns the variable without whose value the text of an object is valid YAML, "" if there is none.

@@ -23,10 +23,13 @@ func (w *walker) start(root roots.Root) {
 	root.Patched(w.own.Repo)
 	w.cluster = &Cluster{Root: root, byName: map[[2]string]*Kustomization{}}
 	w.index = map[Identity][]*Object{}
-	w.artifacts = map[roots.Source]*builds.Files{}
+	w.artifacts, w.ownBy = map[roots.Source]*builds.Files{}, map[roots.Source]*builds.Files{}
 	w.wanted, w.included = map[roots.Source]*WantedSource{}, map[roots.Source]bool{}
-	if brought := broughtBy(root, w.own.Repo); root.Base != "." || len(brought) > 0 {
-		w.own = &builds.Files{Repo: w.own.Repo, Base: root.Base, Budget: w.own.Budget, Remotes: w.own.Remotes, Brought: brought}
+	if root.Base != "." {
+		w.own = &builds.Files{Repo: w.own.Repo, Base: root.Base, Budget: w.own.Budget, Remotes: w.own.Remotes}
+	}
+	if brought := broughtBy(sourceInFile(root, w.own.Repo), w.own); len(brought) > 0 {
+		w.own = &builds.Files{Repo: w.own.Repo, Base: w.own.Base, Budget: w.own.Budget, Remotes: w.own.Remotes, Brought: brought}
 	}
 	first := &Kustomization{Cluster: w.cluster, Namespace: root.Namespace, Name: root.Name, Spec: root.Spec}
 	if root.Object != nil && root.Object.Kind == kindKs {
@@ -417,7 +420,11 @@ func (k *Kustomization) fail(reason builds.Reason, o *Object, err error) {
 	} else if o != nil {
 		f.File, f.Line, f.Column = o.Position()
 		if broken := (*brokenYAML)(nil); errors.As(err, &broken) && broken.name != "" {
-			f.File, f.Line, f.Column = o.Position(Holding(o.Value, "${"+broken.name)...)
+			path := Holding(o.Value, "${"+broken.name)
+			f.File, f.Line, f.Column = o.Position(path...)
+			if o.Text(path...) == "${"+broken.name+"}" {
+				f.Message += `; quote it in the value of the variable, as in "'…'"`
+			}
 		}
 		if line, column, ok := unreadable(o); ok {
 			f.Line, f.Column = line, column

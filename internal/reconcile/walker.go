@@ -24,6 +24,8 @@ type walker struct {
 	locked   locked
 	cluster  *Cluster
 	index    map[Identity][]*Object
+	// ownBy are the files of the repository by its sources whose objects are known.
+	ownBy map[roots.Source]*builds.Files
 	// artifacts that ArtifactGenerators make, and GitRepositories that include others.
 	artifacts map[roots.Source]*builds.Files
 	// wanted are the sources beside the repository itself, and included those whose files are being put together.
