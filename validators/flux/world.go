@@ -3,7 +3,6 @@ package flux
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -63,11 +62,7 @@ type world struct {
 	owners map[string]bool
 }
 
-const rbac = "rbac.authorization.k8s.io"
-
 type kind struct{ group, kind string }
-
-type account struct{ namespace, name string }
 
 // worlds computes the world of each cluster.
 var worlds = &rule.Analysis[map[*reconcile.Cluster]*world]{Name: "flux", RunPass: func(p *rule.Pass) map[*reconcile.Cluster]*world {
@@ -233,56 +228,6 @@ func (w *world) addMeant(o *reconcile.Object) {
 			w.objects[id] = append(w.objects[id], o)
 		}
 	}
-}
-
-// addBinding records the namespaces in which a binding grants permissions to service accounts.
-func (w *world) addBinding(o *reconcile.Object) {
-	if o.Group != rbac || o.Kind != "RoleBinding" && o.Kind != "ClusterRoleBinding" {
-		return
-	}
-	for _, s := range list(o.Value, "subjects") {
-		a, isAccount := accountOf(s, o.Namespace)
-		if !isAccount {
-			continue
-		}
-		if w.accounts[a] == nil {
-			w.accounts[a] = map[string]bool{}
-		}
-		w.accounts[a][o.Namespace] = true
-	}
-}
-
-// everyAccount is the name of all service accounts of a namespace, and the namespace of those of all namespaces.
-const everyAccount = "*"
-
-// accountOf returns the service accounts that a subject of a binding stands for, and whether it stands for any.
-// Source: https://kubernetes.io/docs/reference/access-authn-authz/rbac/#referring-to-subjects.
-func accountOf(subject any, namespace string) (account, bool) {
-	name := text(subject, "name")
-	switch text(subject, "kind") {
-	case "ServiceAccount":
-		return account{cmp.Or(text(subject, "namespace"), namespace), name}, true
-	case "User":
-		of, is := strings.CutPrefix(name, "system:serviceaccount:")
-		namespace, name, _ := strings.Cut(of, ":")
-		return account{namespace, name}, is
-	case "Group":
-		if of, is := strings.CutPrefix(name, "system:serviceaccounts:"); is {
-			return account{of, everyAccount}, true
-		}
-		return account{everyAccount, everyAccount}, name == "system:serviceaccounts" || name == "system:authenticated"
-	}
-	return account{}, false
-}
-
-// granted returns the namespaces in which bindings give a service account permissions, "" for all, and whether any binding
-// names it.
-func (w *world) granted(a account) (namespaces map[string]bool, bound bool) {
-	namespaces = map[string]bool{}
-	for _, as := range []account{a, {a.namespace, everyAccount}, {everyAccount, everyAccount}} {
-		maps.Copy(namespaces, w.accounts[as])
-	}
-	return namespaces, len(namespaces) > 0
 }
 
 // has reports whether an object is applied to the cluster, or to one that may be the same cluster.
