@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/fleetwright/fleetwright/generators"
+	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/encryption"
 	"github.com/fleetwright/fleetwright/internal/gitrepo"
 	"github.com/fleetwright/fleetwright/internal/replace"
@@ -42,6 +43,7 @@ func Start(dir string) ([]Started, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer bounds.Writing()()
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, fmt.Errorf("creating folder %q: %w", dir, err)
 	}

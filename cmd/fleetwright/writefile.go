@@ -7,13 +7,11 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/replace"
 )
 
 // writeFile writes a file completely or not at all.
 func writeFile(name string, write func(io.Writer) error) error {
-	defer bounds.Writing()()
 	root, err := os.OpenRoot(filepath.Dir(name))
 	if err != nil {
 		return err

@@ -6,6 +6,8 @@ import (
 
 	gogit "github.com/go-git/go-git/v5"
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/fleetwright/fleetwright/internal/bounds"
 )
 
 // Create creates a repository with the branch main in a folder, unless the folder already belongs
@@ -15,6 +17,7 @@ func Create(dir string) (bool, error) {
 	if _, found := Root(dir); found {
 		return false, nil
 	}
+	defer bounds.Writing()()
 	tmp, err := os.MkdirTemp(dir, ".fleetwright-init-")
 	if err != nil {
 		return false, err

@@ -4,11 +4,14 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+
+	"github.com/fleetwright/fleetwright/internal/bounds"
 )
 
 // Whole writes a file of a folder completely or not at all: a reader sees the old or the new content. No link leads it
 // out of the folder. draft is the file's name until it is complete.
 func Whole(root *os.Root, draft, name string, perm fs.FileMode, write func(*os.File) error) error {
+	defer bounds.Writing()()
 	if err := create(root, draft, perm, write); err != nil {
 		return err
 	}
@@ -20,6 +23,7 @@ func Whole(root *os.Root, draft, name string, perm fs.FileMode, write func(*os.F
 
 // New is like Whole for a file that does not exist. If it exists, it stays, and the error is fs.ErrExist.
 func New(root *os.Root, draft, name string, perm fs.FileMode, write func(*os.File) error) error {
+	defer bounds.Writing()()
 	if err := create(root, draft, perm, write); err != nil {
 		return err
 	}

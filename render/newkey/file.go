@@ -9,14 +9,12 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/replace"
 )
 
 // Save writes a key pair to a new file that only its owner can read, as age-keygen does. It writes the file
 // completely or not at all, and never overwrites one. It creates the folder if necessary.
 func Save(file, private, public string, now time.Time) error {
-	defer bounds.Writing()()
 	dir := filepath.Dir(file)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
