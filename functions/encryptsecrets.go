@@ -15,12 +15,12 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/fn/framework"
 	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
 
+	"github.com/fleetwright/fleetwright/internal/advice"
 	"github.com/fleetwright/fleetwright/internal/regular"
 	"github.com/fleetwright/fleetwright/internal/secrets"
 	"github.com/fleetwright/fleetwright/internal/secrets/envelope"
 	"github.com/fleetwright/fleetwright/internal/settings"
 	"github.com/fleetwright/fleetwright/internal/specs"
-	"github.com/fleetwright/fleetwright/render"
 )
 
 // encryptSecrets is the configuration of EncryptSecrets.
@@ -56,14 +56,14 @@ func (f *encryptSecrets) creationRules(n *kyaml.Node) error {
 // run encrypts the plaintext Secrets among the items.
 func (f *encryptSecrets) run(_ context.Context, list *resourceList, o Options) error {
 	if list.kustomize {
-		return &render.BadInput{
-			Err:  errors.New("EncryptSecrets works only in kpt: kustomize would read plaintext Secrets from Git, and encrypt them again at each build"),
-			Hint: "encrypt the files with \"fleetwright secrets encrypt\", and list them as resources",
-		}
+		return advice.Input(
+			errors.New("EncryptSecrets works only in kpt: kustomize would read plaintext Secrets from Git, and encrypt them again at each build"),
+			"encrypt the files with \"fleetwright secrets encrypt\", and list them as resources",
+		)
 	}
 	p, err := readPackage(list)
 	if err != nil {
-		return &render.BadInput{Err: err}
+		return advice.Input(err, "")
 	}
 	f.now = o.Now
 	config, err := f.config(list, o)
@@ -78,7 +78,7 @@ func (f *encryptSecrets) run(_ context.Context, list *resourceList, o Options) e
 		}
 		file, err := p.fileOf(item)
 		if err != nil {
-			return &render.BadInput{Err: err}
+			return advice.Input(err, "")
 		}
 		content, err := f.encrypt(item, file, len(p.files[file]), config)
 		if err != nil {
@@ -109,7 +109,7 @@ func isSecretItem(n *kyaml.RNode) bool { return n.GetApiVersion() == "v1" && n.G
 // .sops.yaml in a folder, or those that are rendered from the specification among the items.
 func (f *encryptSecrets) config(list *resourceList, o Options) (*secrets.Config, error) {
 	bad := func(err error, hint string) error {
-		return &render.BadInput{Err: fmt.Errorf("functionConfig EncryptSecrets: %w", err), Hint: hint}
+		return advice.Input(fmt.Errorf("functionConfig EncryptSecrets: %w", err), hint)
 	}
 	content := f.rules
 	switch {
@@ -180,13 +180,13 @@ func (f *encryptSecrets) encrypt(item *kyaml.RNode, file string, documents int, 
 	case !hasValues(item):
 		return nil, nil
 	case file == "":
-		return nil, &refusal{"it is in no file, but rules match the path of a file", "put it into a file of the package"}
+		return nil, advice.New(errors.New("it is in no file, but rules match the path of a file"), "put it into a file of the package")
 	case documents > 1:
-		return nil, &refusal{"its file contains other objects, but SOPS encrypts whole files", "move it to a separate file"}
+		return nil, advice.New(errors.New("its file contains other objects, but SOPS encrypts whole files"), "move it to a separate file")
 	}
 	rule := config.For(file)
 	if rule == nil {
-		return nil, &refusal{"no rule matches this file", "give it a name that a rule matches, such as NAME.sops.yaml, or add a rule"}
+		return nil, advice.New(errors.New("no rule matches this file"), "give it a name that a rule matches, such as NAME.sops.yaml, or add a rule")
 	}
 	with := *rule
 	if with.Indents.YAML == nil {
@@ -197,7 +197,7 @@ func (f *encryptSecrets) encrypt(item *kyaml.RNode, file string, documents int, 
 		return nil, err
 	}
 	if after, err := parseFile(content); err != nil || len(after) != 1 || idOf(after[0]) != idOf(item) {
-		return nil, &refusal{"its rule also encrypts fields that kpt needs to recognize the Secret", "set encrypted_regex of the rule to ^(data|stringData)$"}
+		return nil, advice.New(errors.New("its rule also encrypts fields that kpt needs to recognize the Secret"), "set encrypted_regex of the rule to ^(data|stringData)$")
 	}
 	return content, nil
 }
@@ -206,10 +206,10 @@ func (f *encryptSecrets) encrypt(item *kyaml.RNode, file string, documents int, 
 // own SOPS metadata do not allow.
 func stays(content []byte) error {
 	if secrets.StateOf("item.yaml", content) != secrets.Encrypted {
-		return &refusal{"its SOPS metadata are incomplete: it was truncated, or edited by hand", "restore the file from before the change (git log -p)"}
+		return advice.New(errors.New("its SOPS metadata are incomplete: it was truncated, or edited by hand"), "restore the file from before the change (git log -p)")
 	}
 	if clear, _ := secrets.ClearIn("item.yaml", content, secrets.Selection{}); len(clear) > 0 {
-		return &refusal{fmt.Sprintf("%q is in plaintext beside its SOPS metadata", clear[0].Name), "fix it with sops edit"}
+		return advice.New(fmt.Errorf("%q is in plaintext beside its SOPS metadata", clear[0].Name), "fix it with sops edit")
 	}
 	return nil
 }
@@ -222,19 +222,11 @@ func hasValues(item *kyaml.RNode) bool {
 	})
 }
 
-// refusal is the reason why a Secret cannot be encrypted, with a hint.
-type refusal struct{ message, hint string }
-
-func (e *refusal) Error() string { return e.message }
-
-// Hint returns how to fix it.
-func (e *refusal) Hint() string { return e.hint }
-
 // refuse adds a result for a Secret that cannot be encrypted, and returns the line of the error for it.
 func (l *resourceList) refuse(item *kyaml.RNode, file string, err error) string {
 	message := strings.TrimPrefix(err.Error(), file+": ")
-	if hinted := (interface{ Hint() string })(nil); errors.As(err, &hinted) && hinted.Hint() != "" {
-		message += "\nhint: " + hinted.Hint()
+	if hint := advice.HintOf(err); hint != "" {
+		message += "\nhint: " + hint
 	}
 	r := &framework.Result{Message: message, Severity: framework.Error, ResourceRef: identify("v1", "Secret", item.GetNamespace(), item.GetName())}
 	if file != "" {

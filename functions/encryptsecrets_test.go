@@ -13,9 +13,9 @@ import (
 
 	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
 
+	"github.com/fleetwright/fleetwright/internal/advice"
 	"github.com/fleetwright/fleetwright/internal/secrets/envelope"
 	"github.com/fleetwright/fleetwright/internal/secrets/keys"
-	"github.com/fleetwright/fleetwright/render"
 )
 
 const anyMAC = "ENC[AES256_GCM,data:bWFj,iv:c29tZQ==,tag:dGFn,type:str]"
@@ -172,7 +172,7 @@ func TestEncryptSecretsRefuses(t *testing.T) {
 		if readErr != nil {
 			t.Fatal(readErr)
 		}
-		var input *render.BadInput
+		var input *advice.Error
 		var found *FindingsError
 		if err == nil || errors.As(err, &input) != c.input || errors.As(err, &found) == c.input || strings.Contains(err.Error(), "canary") {
 			t.Errorf("%s: got %v", name, err)
@@ -180,7 +180,7 @@ func TestEncryptSecretsRefuses(t *testing.T) {
 		}
 		text := err.Error()
 		if input != nil {
-			text += "\nhint: " + input.Hint
+			text += "\nhint: " + input.Hint()
 		}
 		for _, want := range c.want {
 			if !strings.Contains(text, want) {

@@ -17,12 +17,12 @@ import (
 	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/advice"
 	"github.com/fleetwright/fleetwright/internal/bootstrap"
 	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/lock"
 	"github.com/fleetwright/fleetwright/internal/settings"
 	"github.com/fleetwright/fleetwright/internal/strict"
-	"github.com/fleetwright/fleetwright/render"
 )
 
 // Options are the options of a call.
@@ -45,7 +45,7 @@ func (o Options) fetched() (bootstrap.Fetched, error) {
 	}
 	var err error
 	if out.Lock, err = lock.Read(o.Root); err != nil {
-		return out, &render.BadInput{Err: err, Hint: "restore it from Git, or delete it and run fleetwright fetch"}
+		return out, advice.Input(err, "restore it from Git, or delete it and run fleetwright fetch")
 	}
 	return out, nil
 }
@@ -80,7 +80,7 @@ func (e *FindingsError) Error() string { return e.Text }
 // Run reads a ResourceList, runs the function that its functionConfig selects, and writes the
 // ResourceList. If the function fails, the error describes the findings or the problem, and the
 // input's items are written unchanged with the results, because empty output would make kpt delete the
-// package. The error is a *FindingsError for findings, and a *render.BadInput or strict.Errors for
+// package. The error is a *FindingsError for findings, and a *advice.Error or strict.Errors for
 // wrong input.
 func Run(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	list, err := readList(in)
@@ -88,7 +88,7 @@ func Run(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 		return err
 	}
 	if err != nil {
-		return &render.BadInput{Err: err}
+		return advice.Input(err, "")
 	}
 	before := list.items
 	failure := list.call(ctx, o)
@@ -112,7 +112,7 @@ func (l *resourceList) call(ctx context.Context, o Options) error {
 	}
 	kind, spec, path, err := kindOf(l.config, kinds)
 	if err != nil {
-		return &render.BadInput{Err: err}
+		return advice.Input(err, "")
 	}
 	for _, f := range functions() {
 		if f.kind != kind {
@@ -120,7 +120,7 @@ func (l *resourceList) call(ctx context.Context, o Options) error {
 		}
 		fields, run := f.start()
 		if err := decode(fields, kind, spec, path); err != nil {
-			return &render.BadInput{Err: err}
+			return advice.Input(err, "")
 		}
 		return run(ctx, l, o)
 	}
@@ -139,8 +139,8 @@ func (l *resourceList) fail(err error) {
 		return
 	}
 	text := err.Error()
-	if b := (*render.BadInput)(nil); errors.As(err, &b) && b.Hint != "" {
-		text += "\nhint: " + b.Hint
+	if hint := advice.HintOf(err); hint != "" {
+		text += "\nhint: " + hint
 	}
 	l.results = append(l.results, &framework.Result{Message: text, Severity: framework.Error})
 }

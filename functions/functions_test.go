@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/kio"
 	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
 
+	"github.com/fleetwright/fleetwright/internal/advice"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/render"
 	"github.com/fleetwright/fleetwright/validators"
@@ -171,7 +172,7 @@ func TestConfigIsDecodedStrictly(t *testing.T) {
 		{"foreign object", capture, head + "RenderFleet\nspec:\n  output: files\n  objects:\n  - apiVersion: v1\n    kind: Secret\n    metadata:\n      name: s\n", "spec.objects contains Secret s"},
 	} {
 		out, err := call(t, withConfig(c.list, c.config))
-		var input *render.BadInput
+		var input *advice.Error
 		if !errors.As(err, &input) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want wrong input with %q", c.name, err, c.want)
 			continue
@@ -193,7 +194,7 @@ func TestNotAResourceList(t *testing.T) {
 	} {
 		var out bytes.Buffer
 		err := Run(t.Context(), strings.NewReader(in), &out, Options{Root: "."})
-		if input := (*render.BadInput)(nil); !errors.As(err, &input) {
+		if input := (*advice.Error)(nil); !errors.As(err, &input) {
 			t.Errorf("%s: error %v, want wrong input: empty output with success deletes a kpt package", name, err)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
 
 	"github.com/fleetwright/fleetwright/generators/emit"
+	"github.com/fleetwright/fleetwright/internal/advice"
 	"github.com/fleetwright/fleetwright/internal/manifest"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/sorting"
@@ -170,7 +171,7 @@ func isKRM(f tree.File) bool {
 func (f *renderFleet) updatePackage(list *resourceList, loaded *render.Specification) error {
 	p, err := readPackage(list)
 	if err != nil {
-		return &render.BadInput{Err: err}
+		return advice.Input(err, "")
 	}
 	current, err := p.contents()
 	if err != nil {
@@ -360,14 +361,14 @@ func (l *resourceList) noteHidden(hidden *tree.Tree, inv *tree.Inventory) {
 func (l *resourceList) repositoryItems() ([]repository.Item, error) {
 	p, err := readPackage(l)
 	if err != nil {
-		return nil, &render.BadInput{Err: err}
+		return nil, advice.Input(err, "")
 	}
 	out := make([]repository.Item, len(l.items))
 	var built []string
 	for i, item := range l.items {
 		file, err := p.fileOf(item)
 		if err != nil {
-			return nil, &render.BadInput{Err: err}
+			return nil, advice.Input(err, "")
 		}
 		if l.kustomize {
 			file = fileFor(item)

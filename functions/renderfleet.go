@@ -16,6 +16,7 @@ import (
 	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/advice"
 	"github.com/fleetwright/fleetwright/internal/settings"
 	"github.com/fleetwright/fleetwright/internal/specs"
 	"github.com/fleetwright/fleetwright/internal/tree"
@@ -52,7 +53,7 @@ func newRenderFleet() (settings.Fields, runner) {
 // run renders the specification among the items, or the one in the folder that the functionConfig names.
 func (f *renderFleet) run(ctx context.Context, list *resourceList, o Options) error {
 	if err := f.check(list); err != nil {
-		return &render.BadInput{Err: fmt.Errorf("functionConfig RenderFleet: %w", err)}
+		return advice.Input(fmt.Errorf("functionConfig RenderFleet: %w", err), "")
 	}
 	loaded, objects, err := f.load(list, o)
 	if err != nil {
@@ -180,14 +181,14 @@ func (f *renderFleet) specification(list *resourceList) (nodes []*yaml.Node, obj
 			nodes = append(nodes, item.YNode())
 			objects = append(objects, item)
 		} else if len(f.objects) > 0 {
-			return nil, nil, &render.BadInput{Err: fmt.Errorf("functionConfig RenderFleet: spec.objects contains %s, which is not a kind of %s in a specification", nameOf(item), v1alpha1.APIVersion)}
+			return nil, nil, advice.Input(fmt.Errorf("functionConfig RenderFleet: spec.objects contains %s, which is not a kind of %s in a specification", nameOf(item), v1alpha1.APIVersion), "")
 		}
 	}
 	if len(nodes) == 0 {
-		return nil, nil, &render.BadInput{
-			Err:  errors.New("there is no specification among the items"),
-			Hint: "list the files of fleet/ as resources, or set spec.objects or spec.path to the specification",
-		}
+		return nil, nil, advice.Input(
+			errors.New("there is no specification among the items"),
+			"list the files of fleet/ as resources, or set spec.objects or spec.path to the specification",
+		)
 	}
 	return nodes, objects, nil
 }
@@ -235,7 +236,7 @@ func documents(files []specs.File) ([]*kyaml.RNode, error) {
 // symlink in it, leads outside.
 func inside(root, dir, field string) (string, error) {
 	bad := func(format string, args ...any) error {
-		return &render.BadInput{Err: fmt.Errorf("functionConfig: %s %q "+format, append([]any{field, dir}, args...)...)}
+		return advice.Input(fmt.Errorf("functionConfig: %s %q "+format, append([]any{field, dir}, args...)...), "")
 	}
 	if !filepath.IsLocal(filepath.FromSlash(dir)) {
 		return "", bad("is outside of the working directory")
@@ -265,7 +266,7 @@ func (f *renderFleet) emitObjects(ctx context.Context, list *resourceList, rende
 		for _, c := range rendered.Spec.Clusters {
 			names = append(names, c.Metadata.Name)
 		}
-		return &render.BadInput{Err: fmt.Errorf("functionConfig RenderFleet: the specification has no cluster %q of spec.cluster: want %s", f.cluster, settings.Alternatives(names))}
+		return advice.Input(fmt.Errorf("functionConfig RenderFleet: the specification has no cluster %q of spec.cluster: want %s", f.cluster, settings.Alternatives(names)), "")
 	}
 	objects, err := clusterObjects(ctx, rendered.Targets[0].Tree, cluster)
 	if err != nil {
@@ -300,10 +301,10 @@ func (l *resourceList) emit(objects []*kyaml.RNode) error {
 	}
 	for _, n := range objects {
 		if there[idOf(n)] {
-			return &render.BadInput{
-				Err:  fmt.Errorf("%s is rendered, but is already among the items", nameOf(n)),
-				Hint: "remove it from the kustomization's resources, or from the specification",
-			}
+			return advice.Input(
+				fmt.Errorf("%s is rendered, but is already among the items", nameOf(n)),
+				"remove it from the kustomization's resources, or from the specification",
+			)
 		}
 	}
 	l.items = append(l.items, objects...)

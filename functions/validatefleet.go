@@ -12,13 +12,12 @@ import (
 
 	"sigs.k8s.io/kustomize/kyaml/fn/framework"
 
+	"github.com/fleetwright/fleetwright/internal/advice"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/output"
-	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/regular"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/settings"
-	"github.com/fleetwright/fleetwright/render"
 	"github.com/fleetwright/fleetwright/validators"
 )
 
@@ -34,7 +33,7 @@ func newValidateFleet() (settings.Fields, runner) {
 func (f *validateFleet) run(ctx context.Context, list *resourceList, o Options) error {
 	options, err := f.Options()
 	if err != nil {
-		return &render.BadInput{Err: fmt.Errorf("functionConfig ValidateFleet: %w", err)}
+		return advice.Input(fmt.Errorf("functionConfig ValidateFleet: %w", err), "")
 	}
 	if f.Baseline != "" {
 		options.BaselineFile = f.Baseline
@@ -52,7 +51,7 @@ func (f *validateFleet) run(ctx context.Context, list *resourceList, o Options) 
 	}
 	repo, err := repository.FromPlaced(items, repository.Options{})
 	if err != nil {
-		return &render.BadInput{Err: fmt.Errorf("reading the items: %w", err)}
+		return advice.Input(fmt.Errorf("reading the items: %w", err), "")
 	}
 	fetched, err := o.fetched()
 	if err != nil {
@@ -60,14 +59,11 @@ func (f *validateFleet) run(ctx context.Context, list *resourceList, o Options) 
 	}
 	options.Reconcile.Fetched, options.Reconcile.FetchedSources, options.Reconcile.Lock = fetched.Charts, fetched.Sources, fetched.Lock
 	report, err := validators.Run(ctx, repo, options)
-	if root := (*reconcile.UnknownRoot)(nil); errors.As(err, &root) {
-		return &render.BadInput{Err: err, Hint: root.Hint()}
-	}
 	if err != nil {
 		return err
 	}
 	if report.Empty() {
-		return &render.BadInput{Err: errors.New("nothing found to check: there are no items")}
+		return advice.Input(errors.New("nothing found to check: there are no items"), "")
 	}
 	lines, unresolved := list.report(report)
 	list.keepForValidation()
@@ -91,8 +87,10 @@ func (f *validateFleet) run(ctx context.Context, list *resourceList, o Options) 
 // readBaseline reads the baseline, which must be inside the working directory.
 func (f *validateFleet) readBaseline(o Options) (*finding.Baseline, error) {
 	bad := func(err error) error {
-		return &render.BadInput{Err: fmt.Errorf("functionConfig ValidateFleet: spec.baseline: %s %w", f.Baseline, err),
-			Hint: "name a file that fleetwright validate --write-baseline wrote, relative to the working directory (exec form)"}
+		return advice.Input(
+			fmt.Errorf("functionConfig ValidateFleet: spec.baseline: %s %w", f.Baseline, err),
+			"name a file that fleetwright validate --write-baseline wrote, relative to the working directory (exec form)",
+		)
 	}
 	root, err := os.OpenRoot(o.Root)
 	if err != nil {

@@ -10,10 +10,10 @@ import (
 
 	"sigs.k8s.io/kustomize/kyaml/fn/framework"
 
+	"github.com/fleetwright/fleetwright/internal/advice"
 	"github.com/fleetwright/fleetwright/internal/bootstrap"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/settings"
-	"github.com/fleetwright/fleetwright/render"
 )
 
 // verifyBootstrap is the configuration of VerifyBootstrap.
@@ -39,7 +39,7 @@ func (f *verifyBootstrap) run(ctx context.Context, list *resourceList, o Options
 	}
 	report, err := bootstrap.VerifyFetched(ctx, repo, fetched)
 	if errors.Is(err, bootstrap.ErrNoBootstrap) {
-		return &render.BadInput{Err: err, Hint: "set spec.files to the helmfile and the files that it reads, or spec.root to the folder (exec form)"}
+		return advice.Input(err, "set spec.files to the helmfile and the files that it reads, or spec.root to the folder (exec form)")
 	}
 	if err != nil {
 		return err
@@ -73,7 +73,7 @@ func (f *verifyBootstrap) run(ctx context.Context, list *resourceList, o Options
 func (f *verifyBootstrap) repository(list *resourceList, o Options) (*repository.Repository, error) {
 	switch {
 	case f.root != "" && len(f.files) > 0:
-		return nil, &render.BadInput{Err: errors.New("functionConfig VerifyBootstrap: spec.root and spec.files cannot be used together")}
+		return nil, advice.Input(errors.New("functionConfig VerifyBootstrap: spec.root and spec.files cannot be used together"), "")
 	case f.root != "":
 		dir, err := inside(o.Root, f.root, "spec.root")
 		if err != nil {
@@ -81,14 +81,14 @@ func (f *verifyBootstrap) repository(list *resourceList, o Options) (*repository
 		}
 		repo, err := repository.Load(dir, repository.Options{})
 		if err != nil {
-			return nil, &render.BadInput{Err: err}
+			return nil, advice.Input(err, "")
 		}
 		return repo, nil
 	case len(f.files) == 0:
-		return nil, &render.BadInput{
-			Err:  errors.New("functionConfig VerifyBootstrap: there is no bootstrap to verify"),
-			Hint: "set spec.files (path: content) to the helmfile and the files that it reads, or spec.root to the folder (exec form)",
-		}
+		return nil, advice.Input(
+			errors.New("functionConfig VerifyBootstrap: there is no bootstrap to verify"),
+			"set spec.files (path: content) to the helmfile and the files that it reads, or spec.root to the folder (exec form)",
+		)
 	}
 	all, err := list.itemFiles()
 	if err != nil {
@@ -96,13 +96,13 @@ func (f *verifyBootstrap) repository(list *resourceList, o Options) (*repository
 	}
 	for name, content := range f.files {
 		if _, twice := all[name]; twice {
-			return nil, &render.BadInput{Err: fmt.Errorf("functionConfig VerifyBootstrap: spec.files[%q] is also among the items", name)}
+			return nil, advice.Input(fmt.Errorf("functionConfig VerifyBootstrap: spec.files[%q] is also among the items", name), "")
 		}
 		all[name] = content
 	}
 	repo, err := repository.FromFiles(maps.All(all), repository.Options{})
 	if err != nil {
-		return nil, &render.BadInput{Err: fmt.Errorf("functionConfig VerifyBootstrap: spec.files: %w", err)}
+		return nil, advice.Input(fmt.Errorf("functionConfig VerifyBootstrap: spec.files: %w", err), "")
 	}
 	return repo, nil
 }
@@ -111,7 +111,7 @@ func (f *verifyBootstrap) repository(list *resourceList, o Options) (*repository
 func (l *resourceList) itemFiles() (map[string][]byte, error) {
 	p, err := readPackage(l)
 	if err != nil {
-		return nil, &render.BadInput{Err: err}
+		return nil, advice.Input(err, "")
 	}
 	for _, item := range p.placeless {
 		file := fileFor(item)

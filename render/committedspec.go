@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/advice"
 	"github.com/fleetwright/fleetwright/internal/sorting"
 	"github.com/fleetwright/fleetwright/internal/specs"
 	"github.com/fleetwright/fleetwright/internal/tree"
@@ -52,11 +53,11 @@ func (c *committer) specification(j *commitJob) ([]tree.Step, error) {
 }
 
 func (c *committer) differs(j *commitJob, where string) error {
-	return &Refusal{
-		Err: fmt.Errorf("refused: the specification in %s/ of %s differs from the one that was rendered", SpecFolder, where),
-		Hint: fmt.Sprintf("commit from a clone of %s, with the %s/ in it; or replace the specification there with --overwrite %s",
+	return advice.New(
+		fmt.Errorf("refused: the specification in %s/ of %s differs from the one that was rendered", SpecFolder, where),
+		fmt.Sprintf("commit from a clone of %s, with the %s/ in it; or replace the specification there with --overwrite %s",
 			j.Location, SpecFolder, SpecFolder),
-	}
+	)
 }
 
 // sameSpecification reports whether files of a branch are the same specification.
@@ -84,11 +85,11 @@ func throughLink(r tree.Reader, name string) error {
 	if !errors.As(err, &blocked) || blocked.What != tree.ASymlink {
 		return nil // anything else at the path is refused when the file is written
 	}
-	return &Refusal{
-		Err: fmt.Errorf("refused: %q of the specification is %s in the branch, but a commit contains only regular files",
+	return advice.New(
+		fmt.Errorf("refused: %q of the specification is %s in the branch, but a commit contains only regular files",
 			blocked.At, blocked.What),
-		Hint: fmt.Sprintf("replace it with its target: rm %[1]s, then copy the target to %[1]s and commit that with git", blocked.At),
-	}
+		fmt.Sprintf("replace it with its target: rm %[1]s, then copy the target to %[1]s and commit that with git", blocked.At),
+	)
 }
 
 // specSteps returns the steps that write the files of the specification to the branch, and delete the others.

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/fleetwright/fleetwright/generators"
+	"github.com/fleetwright/fleetwright/internal/advice"
 	"github.com/fleetwright/fleetwright/internal/gitrepo"
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
@@ -116,7 +117,7 @@ func (c *committer) unrendered(j *commitJob, err error) error {
 		!slices.ContainsFunc(dirty.Paths, func(p gitrepo.DirtyPath) bool { return p.Path == tree.InventoryPath }) {
 		return err
 	}
-	return &Refusal{Err: err, Hint: "the work tree contains an earlier render: run \"fleetwright render\" there, and commit again"}
+	return advice.New(err, "the work tree contains an earlier render: run \"fleetwright render\" there, and commit again")
 }
 
 func (c *committer) commitOptions(j *commitJob) (gitrepo.CommitOptions, error) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators"
+	"github.com/fleetwright/fleetwright/internal/advice"
 	"github.com/fleetwright/fleetwright/internal/secrets"
 	"github.com/fleetwright/fleetwright/internal/specs"
 	"github.com/fleetwright/fleetwright/internal/strict"
@@ -38,12 +39,12 @@ func Compare(r *Rendered, t tree.Target, current tree.Reader, inv *tree.Inventor
 		return plan, nil
 	}
 	if other := (*tree.TargetError)(nil); errors.As(err, &other) {
-		return nil, &BadInput{Err: err, Hint: "give target " + t.Name + " a separate folder, or a separate repository and branch"}
+		return nil, advice.Input(err, "give target "+t.Name+" a separate folder, or a separate repository and branch")
 	}
 	err = fmt.Errorf("target %s: %w", t.Name, err)
 	if o.Overwrite = nil; len(overwrite) > 0 {
 		if _, without := tree.Compare(t.Tree, current, inv, o); without == nil {
-			return nil, &BadInput{Err: err} // the paths to overwrite are wrong
+			return nil, advice.Input(err, "") // the paths to overwrite are wrong
 		}
 	}
 	return nil, err
@@ -71,9 +72,5 @@ func checkTenants(r *Rendered, inv *tree.Inventory) error {
 
 // checkRemoval returns the errors of what a plan removes although allowed does not name it.
 func checkRemoval(r *Rendered, inv *tree.Inventory, plan *tree.Plan, allowed []string) error {
-	err := removal.Check(removal.Change{Spec: r.Spec, Guards: r.Guards, Tenants: r.Tenants, Allowed: allowed, Inventory: inv, Plan: plan})
-	if unknown := (*removal.UnknownNameError)(nil); errors.As(err, &unknown) {
-		return &BadInput{Err: err}
-	}
-	return err
+	return removal.Check(removal.Change{Spec: r.Spec, Guards: r.Guards, Tenants: r.Tenants, Allowed: allowed, Inventory: inv, Plan: plan})
 }

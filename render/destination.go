@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/fleetwright/fleetwright/generators"
+	"github.com/fleetwright/fleetwright/internal/advice"
 	"github.com/fleetwright/fleetwright/internal/gitrepo"
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
@@ -47,15 +48,15 @@ func (c *committer) ownRepository() (string, error) {
 	root, ok := gitrepo.Root(dir)
 	switch {
 	case !ok:
-		return "", &BadInput{
-			Err:  fmt.Errorf("%q is not in a git repository", dir),
-			Hint: fmt.Sprintf("run \"git init --initial-branch=main %s\", or name a repository with --target %s=REPO#BRANCH", dir, generators.PlatformTarget),
-		}
+		return "", advice.Input(
+			fmt.Errorf("%q is not in a git repository", dir),
+			fmt.Sprintf("run \"git init --initial-branch=main %s\", or name a repository with --target %s=REPO#BRANCH", dir, generators.PlatformTarget),
+		)
 	case !sameFolder(root, dir):
-		return "", &BadInput{
-			Err:  fmt.Errorf("%q is a folder in the git repository %q, but the platform target must be committed at the root of a repository", dir, root),
-			Hint: fmt.Sprintf("name its repository with --target %s=REPO#BRANCH", generators.PlatformTarget),
-		}
+		return "", advice.Input(
+			fmt.Errorf("%q is a folder in the git repository %q, but the platform target must be committed at the root of a repository", dir, root),
+			fmt.Sprintf("name its repository with --target %s=REPO#BRANCH", generators.PlatformTarget),
+		)
 	}
 	return root, nil
 }
@@ -78,7 +79,7 @@ func (c *committer) checkNames(targets []tree.Target) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.options.Destinations)) {
 		if !slices.Contains(names, name) {
-			return &BadInput{Err: fmt.Errorf("--target %q does not exist: want one of %s", name, strings.Join(names, ", "))}
+			return advice.Input(fmt.Errorf("--target %q does not exist: want one of %s", name, strings.Join(names, ", ")), "")
 		}
 	}
 	return nil
@@ -155,10 +156,10 @@ func (c *committer) recover(root string) (tree.Recovery, error) {
 	}
 	found, err := tree.Look(root)
 	if err == nil && found.Pending {
-		err = &Refusal{
-			Err:  fmt.Errorf("a write to %q was interrupted or is still running", root),
-			Hint: "run \"fleetwright render\" there, which finishes it, or commit without --dry-run",
-		}
+		err = advice.New(
+			fmt.Errorf("a write to %q was interrupted or is still running", root),
+			"run \"fleetwright render\" there, which finishes it, or commit without --dry-run",
+		)
 	}
 	return found, err
 }
@@ -171,10 +172,10 @@ func (c *committer) alone(j *commitJob) error {
 			return nil // the jobs after it are not open yet
 		}
 		if j.Branch == other.Branch && sameRepository(j.Location, other.Location) {
-			return &BadInput{
-				Err:  fmt.Errorf("targets %s and %s would both be committed to %s#%s", other.Target.Name, j.Target.Name, j.Location, j.Branch),
-				Hint: fmt.Sprintf("name another branch or repository, with --target %s=REPO#BRANCH", j.Target.Name),
-			}
+			return advice.Input(
+				fmt.Errorf("targets %s and %s would both be committed to %s#%s", other.Target.Name, j.Target.Name, j.Location, j.Branch),
+				fmt.Sprintf("name another branch or repository, with --target %s=REPO#BRANCH", j.Target.Name),
+			)
 		}
 	}
 	return nil

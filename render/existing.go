@@ -9,6 +9,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators"
+	"github.com/fleetwright/fleetwright/internal/advice"
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
@@ -38,11 +39,11 @@ func readExisting(s *Specification, from GenerateOptions) (o generators.Options,
 	for _, name := range generators.AdoptedPaths(s.Spec) {
 		content, err := readFirst(from.Platform, name)
 		if errors.Is(err, fs.ErrNotExist) {
-			return o, &BadInput{
-				Err: fmt.Errorf("%s does not exist, but the specification installs Flux by bootstrap", name),
-				Hint: "run \"flux bootstrap\" first, whose files are kept; or write the file with flux install --version=v" +
-					strings.TrimPrefix(s.Spec.Fleet.Spec.Flux.Version, "v") + " --export > " + name + "; or pass the Flux manifests with --flux-manifests DIR, in a functionConfig as spec.fluxManifests (the unpacked manifests.tar.gz of a Flux release)",
-			}
+			return o, advice.Input(
+				fmt.Errorf("%s does not exist, but the specification installs Flux by bootstrap", name),
+				"run \"flux bootstrap\" first, whose files are kept; or write the file with flux install --version=v"+
+					strings.TrimPrefix(s.Spec.Fleet.Spec.Flux.Version, "v")+" --export > "+name+"; or pass the Flux manifests with --flux-manifests DIR, in a functionConfig as spec.fluxManifests (the unpacked manifests.tar.gz of a Flux release)",
+			)
 		}
 		if err != nil {
 			return o, err
@@ -72,10 +73,10 @@ func copied(spec *v1alpha1.Spec, platform []tree.Reader) (map[string][]byte, err
 			case !errors.Is(err, fs.ErrNotExist):
 				return nil, err
 			case file == first:
-				return nil, &BadInput{
-					Err:  fmt.Errorf("%s does not exist, but the specification has %s", file, folder.Declared),
-					Hint: "copy the folder " + folder.Dir + " from the release of the applications repository that has it, and commit it; or " + folder.Instead(),
-				}
+				return nil, advice.Input(
+					fmt.Errorf("%s does not exist, but the specification has %s", file, folder.Declared),
+					"copy the folder "+folder.Dir+" from the release of the applications repository that has it, and commit it; or "+folder.Instead(),
+				)
 			}
 		}
 	}

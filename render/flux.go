@@ -11,6 +11,7 @@ import (
 	"github.com/fluxcd/flux2/v2/pkg/manifestgen/install"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/advice"
 )
 
 // Limits for a folder of Flux's manifests; that of Flux 2.9 has 10 files and 700 kB.
@@ -43,10 +44,10 @@ func FluxComponents(spec *v1alpha1.Spec, dir string) ([]byte, error) {
 	}
 	for _, need := range append(slices.Clone(flux.Components), "rbac", "policies") {
 		if !slices.Contains(copied, need+".yaml") {
-			return nil, &BadInput{
-				Err:  fmt.Errorf("%q contains no %q", dir, need+".yaml"),
-				Hint: "--flux-manifests needs the unpacked manifests.tar.gz of a Flux release (https://github.com/fluxcd/flux2/releases)",
-			}
+			return nil, advice.Input(
+				fmt.Errorf("%q contains no %q", dir, need+".yaml"),
+				"--flux-manifests needs the unpacked manifests.tar.gz of a Flux release (https://github.com/fluxcd/flux2/releases)",
+			)
 		}
 	}
 	o := install.MakeDefaultOptions()
@@ -64,12 +65,12 @@ func FluxComponents(spec *v1alpha1.Spec, dir string) ([]byte, error) {
 func copyManifests(from, to string) ([]string, error) {
 	dir, err := os.OpenRoot(from)
 	if err != nil {
-		return nil, &BadInput{Err: fmt.Errorf("reading Flux's manifests: %w", err)}
+		return nil, advice.Input(fmt.Errorf("reading Flux's manifests: %w", err), "")
 	}
 	defer dir.Close()
 	entries, err := os.ReadDir(from)
 	if err != nil {
-		return nil, &BadInput{Err: fmt.Errorf("reading Flux's manifests: %w", err)}
+		return nil, advice.Input(fmt.Errorf("reading Flux's manifests: %w", err), "")
 	}
 	var names []string
 	for _, e := range entries {
@@ -77,14 +78,14 @@ func copyManifests(from, to string) ([]string, error) {
 			continue
 		}
 		if len(names) == maxManifestFiles {
-			return nil, &BadInput{Err: fmt.Errorf("%q contains more than %d YAML files: these are not the Flux manifests", from, maxManifestFiles)}
+			return nil, advice.Input(fmt.Errorf("%q contains more than %d YAML files: these are not the Flux manifests", from, maxManifestFiles), "")
 		}
 		content, err := readRegular(dir, e.Name(), maxManifestBytes+1)
 		if err == nil && len(content) > maxManifestBytes {
 			err = errors.New("it is larger than 10 MB")
 		}
 		if err != nil {
-			return nil, &BadInput{Err: fmt.Errorf("%s: %w", filepath.Join(from, e.Name()), cause(err))}
+			return nil, advice.Input(fmt.Errorf("%s: %w", filepath.Join(from, e.Name()), cause(err)), "")
 		}
 		if err := os.WriteFile(filepath.Join(to, e.Name()), content, 0o600); err != nil {
 			return nil, err

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/fleetwright/fleetwright/generators"
+	"github.com/fleetwright/fleetwright/internal/advice"
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
@@ -58,10 +59,10 @@ func within(folder, other string) bool {
 func generateOver(from *Specification, o FolderOptions) (*Rendered, tree.Recovery, error) {
 	platform := placeOf(generators.PlatformTarget, from, o)
 	if folder := filepath.Join(from.Root, SpecFolder); o.Out != "" && within(o.Out, folder) {
-		return nil, tree.Recovery{}, &BadInput{
-			Err:  fmt.Errorf("--out %q is inside the specification's folder, %q, where every YAML file is read as part of the specification", o.Out, folder),
-			Hint: "name a folder outside of it",
-		}
+		return nil, tree.Recovery{}, advice.Input(
+			fmt.Errorf("--out %q is inside the specification's folder, %q, where every YAML file is read as part of the specification", o.Out, folder),
+			"name a folder outside of it",
+		)
 	}
 	if err := plainOut(from.Root, o.Out); err != nil {
 		return nil, tree.Recovery{}, err
@@ -173,7 +174,7 @@ func plainOut(source, out string, targets ...string) error {
 	for _, at := range checked {
 		info, err := os.Lstat(at)
 		if err == nil && info.Mode()&os.ModeSymlink != 0 {
-			return &BadInput{Err: fmt.Errorf("--out %q: %q is a symbolic link, which is not followed", out, at), Hint: "name the target of the link, or remove the link"}
+			return advice.Input(fmt.Errorf("--out %q: %q is a symbolic link, which is not followed", out, at), "name the target of the link, or remove the link")
 		}
 	}
 	return nil
@@ -222,7 +223,7 @@ func splitOverwrite(paths []string, targets []tree.Target) (map[string][]string,
 		case slices.ContainsFunc(targets, func(t tree.Target) bool { return t.Name == generators.PlatformTarget }):
 			out[generators.PlatformTarget] = append(out[generators.PlatformTarget], p)
 		default:
-			return nil, &BadInput{Err: fmt.Errorf("--overwrite %q matches no target", p), Hint: "write it as TARGET/path"}
+			return nil, advice.Input(fmt.Errorf("--overwrite %q matches no target", p), "write it as TARGET/path")
 		}
 	}
 	return out, nil

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/fleetwright/fleetwright/generators"
+	"github.com/fleetwright/fleetwright/internal/advice"
 	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
@@ -39,10 +40,10 @@ func onlyPlatform(stream *Rendered, only bool) (*Rendered, error) {
 	}
 	at := slices.IndexFunc(stream.Targets, func(t tree.Target) bool { return t.Name == generators.PlatformTarget })
 	if at < 0 {
-		return nil, &BadInput{
-			Err:  fmt.Errorf("the stream contains no target %q", generators.PlatformTarget),
-			Hint: "write the other targets with --out OUT",
-		}
+		return nil, advice.Input(
+			fmt.Errorf("the stream contains no target %q", generators.PlatformTarget),
+			"write the other targets with --out OUT",
+		)
 	}
 	one := *stream
 	one.Targets = stream.Targets[at : at+1]

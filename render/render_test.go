@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/advice"
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
@@ -134,7 +135,7 @@ func TestReadSpecificationRefuses(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v, want %q", err, c.want)
 			}
-			if bad := (*BadInput)(nil); strings.Contains(c.want, "cannot read") && (!errors.As(err, &bad) || !strings.Contains(bad.Hint, "symbolic link")) {
+			if bad := (*advice.Error)(nil); strings.Contains(c.want, "cannot read") && (!errors.As(err, &bad) || !strings.Contains(bad.Hint(), "symbolic link")) {
 				t.Errorf("no way out of %v", err)
 			}
 		})
@@ -224,7 +225,7 @@ func TestStreamRefuses(t *testing.T) {
 		"broken contents": {head + "target: platform\n  path: .fleetwright/inventory.yaml\n  content: a\n", "inventory"},
 	} {
 		_, _, err := FromStream(strings.NewReader(c.in), "stream", "")
-		if input := (*BadInput)(nil); !errors.As(err, &input) || !strings.Contains(err.Error(), c.want) {
+		if input := (*advice.Error)(nil); !errors.As(err, &input) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want %q", name, err, c.want)
 		}
 	}
@@ -247,7 +248,7 @@ func FuzzFromStream(f *testing.F) {
 	f.Add("kind: List\nitems:\n- a\n- {}\n")
 	f.Fuzz(func(t *testing.T, in string) {
 		s, _, err := FromStream(strings.NewReader(in), "stream", "")
-		if input := (*BadInput)(nil); err != nil && !errors.As(err, &input) {
+		if input := (*advice.Error)(nil); err != nil && !errors.As(err, &input) {
 			t.Errorf("error %v is not the input's", err)
 		}
 		if err == nil && len(s.Stream.Targets) == 0 {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators"
+	"github.com/fleetwright/fleetwright/internal/advice"
 	"github.com/fleetwright/fleetwright/internal/secrets"
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
@@ -43,10 +44,10 @@ func absentSecrets(spec *v1alpha1.Spec, found map[string][]byte) []generators.Se
 func checkEncrypted(file string, content []byte) error {
 	var clear *secrets.ClearError
 	if err := secrets.CheckEncrypted(content); errors.As(err, &clear) {
-		return &BadInput{
-			Err:  fmt.Errorf("%s:%d:%d: %w", file, clear.Line, clear.Column, clear),
-			Hint: "encrypt it: fleetwright secrets encrypt " + file + "; or delete it, and fleetwright secrets sync creates another one",
-		}
+		return advice.Input(
+			fmt.Errorf("%s:%d:%d: %w", file, clear.Line, clear.Column, clear),
+			"encrypt it: fleetwright secrets encrypt "+file+"; or delete it, and fleetwright secrets sync creates another one",
+		)
 	}
 	return nil
 }
@@ -62,10 +63,10 @@ func keepsSecrets(r *Rendered, t tree.Target, current tree.Reader) error {
 			continue
 		}
 		if _, err := current.ReadFile(f.Path); err == nil {
-			return &BadInput{
-				Err:  fmt.Errorf("%s: the stream was rendered without this file, and would remove Secret %s from its clusters", f.Path, f.Secret),
-				Hint: "run kustomize in the folder that contains fleet/ and these files, or set spec.path to it (exec form): kustomize's items do not include these files",
-			}
+			return advice.Input(
+				fmt.Errorf("%s: the stream was rendered without this file, and would remove Secret %s from its clusters", f.Path, f.Secret),
+				"run kustomize in the folder that contains fleet/ and these files, or set spec.path to it (exec form): kustomize's items do not include these files",
+			)
 		}
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators"
+	"github.com/fleetwright/fleetwright/internal/advice"
 	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/sorting"
 	"github.com/fleetwright/fleetwright/internal/specs"
@@ -59,7 +60,7 @@ type Rendered struct {
 
 // ReadSpecification reads and checks the specification in dir/fleet; dir may be the fleet folder itself. It
 // follows symlinks that stay within the root, reads each folder once, and refuses other symlinks. The error is
-// a *BadInput or strict.Errors; its paths begin with dir.
+// a *advice.Error or strict.Errors; its paths begin with dir.
 func ReadSpecification(dir string) (*Specification, error) {
 	return readSpecification(dir, specs.Load)
 }
@@ -79,10 +80,10 @@ func readSpecification(dir string, load func([]specs.File) (*v1alpha1.Spec, erro
 		return nil, err
 	}
 	if len(files) == 0 {
-		return nil, &BadInput{
-			Err:  fmt.Errorf("%q contains no YAML file", filepath.Join(root, folder)),
-			Hint: fmt.Sprintf("run \"fleetwright init %s\" for a starter specification", root),
-		}
+		return nil, advice.Input(
+			fmt.Errorf("%q contains no YAML file", filepath.Join(root, folder)),
+			fmt.Sprintf("run \"fleetwright init %s\" for a starter specification", root),
+		)
 	}
 	shown := make([]specs.File, len(files))
 	for i, f := range files {
@@ -104,10 +105,10 @@ func findSpecification(dir string) (root, folder string, err error) {
 	if parent, ok := aroundSpecification(dir); ok {
 		return parent, SpecFolder, nil
 	}
-	return "", "", &BadInput{
-		Err:  fmt.Errorf("there is no specification in %q: want a folder %q that contains YAML files", dir, SpecFolder),
-		Hint: fmt.Sprintf("run \"fleetwright init %s\", or name the folder that contains %s/", dir, SpecFolder),
-	}
+	return "", "", advice.Input(
+		fmt.Errorf("there is no specification in %q: want a folder %q that contains YAML files", dir, SpecFolder),
+		fmt.Sprintf("run \"fleetwright init %s\", or name the folder that contains %s/", dir, SpecFolder),
+	)
 }
 
 // aroundSpecification returns the parent of dir, and whether dir is a fleet folder.
@@ -130,7 +131,7 @@ func aroundSpecification(dir string) (string, bool) {
 func readFolder(root, folder string) ([]specs.File, error) {
 	dir, err := os.OpenRoot(root)
 	if err != nil {
-		return nil, &BadInput{Err: err}
+		return nil, advice.Input(err, "")
 	}
 	defer dir.Close()
 	r := specReader{dir: dir, root: root, seen: map[string]bool{}}
@@ -166,7 +167,7 @@ type specLink struct {
 
 func (r *specReader) folder(name string, depth int) error {
 	if depth > maxSpecDepth {
-		return &BadInput{Err: fmt.Errorf("%s: folders nest deeper than %d", output.Line(r.shown(name)), maxSpecDepth)}
+		return advice.Input(fmt.Errorf("%s: folders nest deeper than %d", output.Line(r.shown(name)), maxSpecDepth), "")
 	}
 	entries, err := fs.ReadDir(r.dir.FS(), name)
 	if err != nil {
@@ -213,7 +214,7 @@ func (r *specReader) link(name string, depth int) error {
 
 func (r *specReader) file(name string) error {
 	if len(r.files) == maxSpecFiles {
-		return &BadInput{Err: fmt.Errorf("%s: more than %d files in a specification", r.shown(SpecFolder), maxSpecFiles)}
+		return advice.Input(fmt.Errorf("%s: more than %d files in a specification", r.shown(SpecFolder), maxSpecFiles), "")
 	}
 	content, err := readRegular(r.dir, name, specs.MaxFileSize+1)
 	if err != nil {
@@ -221,7 +222,7 @@ func (r *specReader) file(name string) error {
 	}
 	r.bytes += int64(len(content))
 	if r.bytes > maxSpecBytes {
-		return &BadInput{Err: fmt.Errorf("%s: the specification is larger than %d MB", r.shown(SpecFolder), maxSpecBytes>>20)}
+		return advice.Input(fmt.Errorf("%s: the specification is larger than %d MB", r.shown(SpecFolder), maxSpecBytes>>20), "")
 	}
 	r.files = append(r.files, specs.File{Path: name, Content: content})
 	return nil
@@ -232,12 +233,12 @@ func (r *specReader) shown(name string) string {
 }
 
 func (r *specReader) unreadable(name string, err error) error {
-	bad := &BadInput{Err: fmt.Errorf("%s:1:1: cannot read the file: %w", output.Line(r.shown(name)), cause(err))}
+	hint := ""
 	if info, err := r.dir.Lstat(name); err == nil && info.Mode().Type() == fs.ModeSymlink {
-		bad.Hint = fmt.Sprintf("it is a symbolic link, whose target must be a relative path inside %q: "+
+		hint = fmt.Sprintf("it is a symbolic link, whose target must be a relative path inside %q: "+
 			"replace the link with its target, or remove it", filepath.ToSlash(r.root))
 	}
-	return bad
+	return advice.Input(fmt.Errorf("%s:1:1: cannot read the file: %w", output.Line(r.shown(name)), cause(err)), hint)
 }
 
 // cause removes the operation and path from a file system error.

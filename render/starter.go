@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/fleetwright/fleetwright/generators"
+	"github.com/fleetwright/fleetwright/internal/advice"
 	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/encryption"
 	"github.com/fleetwright/fleetwright/internal/gitrepo"
@@ -86,7 +87,7 @@ func Start(dir string) ([]Started, error) {
 // exists, the generated files are rendered from it.
 func starter(dir string) ([]specs.File, *tree.Tree, error) {
 	read, err := ReadSpecification(dir)
-	var missing *BadInput
+	var missing *advice.Error
 	switch {
 	case err == nil:
 	case errors.As(err, &missing) && !hasSpecification(dir):

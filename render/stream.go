@@ -15,6 +15,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators"
+	"github.com/fleetwright/fleetwright/internal/advice"
 	"github.com/fleetwright/fleetwright/internal/manifest"
 	"github.com/fleetwright/fleetwright/internal/sorting"
 	"github.com/fleetwright/fleetwright/internal/specs"
@@ -119,10 +120,10 @@ func FromStream(in io.Reader, name, root string) (s *Specification, others int, 
 		}
 	}
 	if len(u.trees) == 0 {
-		return nil, 0, &BadInput{
-			Err:  fmt.Errorf("%s: contains no object of kind File", name),
-			Hint: "pass the output of RenderFleet with output: files",
-		}
+		return nil, 0, advice.Input(
+			fmt.Errorf("%s: contains no object of kind File", name),
+			"pass the output of RenderFleet with output: files",
+		)
 	}
 	s, err = u.specificationIn(root)
 	return s, u.others, err
@@ -139,7 +140,7 @@ type unpacker struct {
 }
 
 func (u *unpacker) bad(err error) error {
-	return &BadInput{Err: fmt.Errorf("%s: %w", u.name, err)}
+	return advice.Input(fmt.Errorf("%s: %w", u.name, err), "")
 }
 
 func (u *unpacker) document(n *yaml.Node) error {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators"
+	"github.com/fleetwright/fleetwright/internal/advice"
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
@@ -31,9 +32,9 @@ func checkSystem(spec *v1alpha1.Spec, platform []tree.Reader) error {
 	if len(lacking) == 0 {
 		return nil
 	}
-	return &BadInput{
-		Err: fmt.Errorf("%s: without the component %q, Flux has neither the multi-tenancy lockdown nor the decryption of the specification",
+	return advice.Input(
+		fmt.Errorf("%s: without the component %q, Flux has neither the multi-tenancy lockdown nor the decryption of the specification",
 			strings.Join(lacking, ", "), generators.SettingsComponent),
-		Hint: fmt.Sprintf("Fleetwright does not change this file: add the lines \"components:\" and \"- %s\" to it, and render again", generators.SettingsComponent),
-	}
+		fmt.Sprintf("Fleetwright does not change this file: add the lines \"components:\" and \"- %s\" to it, and render again", generators.SettingsComponent),
+	)
 }

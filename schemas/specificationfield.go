@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/advice"
 )
 
 // SpecificationField is a field of a kind of the specification, as its JSON Schema describes it.
@@ -25,24 +27,13 @@ type SpecificationField struct {
 	Fields []SpecificationField
 }
 
-// NoSpecificationField is the error for a field, or a kind, that doesn't exist.
-type NoSpecificationField struct {
-	// Path is the existing part of the path, "" if not even the kind exists, and Name the name that is not in it.
-	Path, Name string
-	fields     []string
-}
-
-func (e *NoSpecificationField) Error() string {
-	if e.Path == "" {
-		return fmt.Sprintf("the specification has no kind %q", e.Name)
+// noField returns the error for a name that is not among those of the fields of a path, or of the kinds if the path is "".
+func noField(path, name string, names []string) error {
+	hint, _ := suggest(name, names)
+	if path == "" {
+		return advice.Input(fmt.Errorf("the specification has no kind %q", name), hint)
 	}
-	return fmt.Sprintf("%s has no field %q", e.Path, e.Name)
-}
-
-// Hint returns the field that was probably meant, or the existing ones.
-func (e *NoSpecificationField) Hint() string {
-	hint, _ := suggest(e.Name, e.fields)
-	return hint
+	return advice.Input(fmt.Errorf("%s has no field %q", path, name), hint)
 }
 
 // IsSpecificationPath reports whether a path begins with a kind of the specification, in any case.
@@ -52,13 +43,12 @@ func IsSpecificationPath(path string) bool {
 }
 
 // SpecificationFieldAt returns the field at a path such as Tenant.spec.access.rules.verbs. Indexes
-// of lists and maps are ignored: rules[].verbs and rules[0].verbs are the same. The error is a
-// [NoSpecificationField].
+// of lists and maps are ignored: rules[].verbs and rules[0].verbs are the same.
 func SpecificationFieldAt(path string) (SpecificationField, error) {
 	names := strings.Split(path, ".")
 	content, ok := Specification(names[0])
 	if !ok {
-		return SpecificationField{}, &NoSpecificationField{Name: names[0], fields: SpecificationKinds()}
+		return SpecificationField{}, noField("", names[0], SpecificationKinds())
 	}
 	var at fieldSchema
 	if err := json.Unmarshal(content, &at); err != nil {
@@ -69,11 +59,11 @@ func SpecificationFieldAt(path string) (SpecificationField, error) {
 		name, _, _ = strings.Cut(name, "[")
 		i := slices.IndexFunc(f.Fields, func(f SpecificationField) bool { return f.Name == name })
 		if i < 0 {
-			e := &NoSpecificationField{Path: f.Path, Name: name}
+			var known []string
 			for _, f := range f.Fields {
-				e.fields = append(e.fields, f.Name)
+				known = append(known, f.Name)
 			}
-			return SpecificationField{}, e
+			return SpecificationField{}, noField(f.Path, name, known)
 		}
 		f = f.Fields[i]
 	}

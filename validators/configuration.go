@@ -10,6 +10,7 @@ import (
 	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/advice"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
@@ -186,7 +187,7 @@ func profileList(to *[]string) func(*kyaml.Node) error {
 		}
 		for _, name := range *to {
 			if !slices.Contains(Profiles(), name) {
-				unknown := UnknownProfile{Name: name}
+				unknown := unknownProfile(name)
 				return &settings.FieldError{Node: n, Message: unknown.Error(), Hint: unknown.Hint()}
 			}
 		}
@@ -195,8 +196,8 @@ func profileList(to *[]string) func(*kyaml.Node) error {
 }
 
 // checkRule returns an error if no rule has an ID or matches a pattern.
-func checkRule(id string) *UnknownRule {
-	var unknown *UnknownRule
+func checkRule(id string) *advice.Error {
+	var unknown *advice.Error
 	if _, err := Select([]string{id}); errors.As(err, &unknown) {
 		return unknown
 	}
@@ -224,7 +225,7 @@ func (v *Configuration) severities(n *kyaml.Node) error {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], repository.Lookup(n.Content[i+1])
 		if _, found := Find(key.Value); !found {
-			unknown := UnknownRule{ID: key.Value}
+			unknown := UnknownRule(key.Value)
 			errs = append(errs, &settings.FieldError{Node: key, Message: unknown.Error(), Hint: unknown.Hint()})
 			continue
 		}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fleetwright/fleetwright/internal/advice"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/nearest"
@@ -175,14 +176,14 @@ func All() []rule.Rule {
 
 // Select returns the rules with the given IDs, sorted. An ID may end in "*", which matches any ending. Without
 // IDs it returns all rules that belong to no profile. The rules of the given profiles are added. It returns an
-// *UnknownRule if an ID matches no rule, and an *UnknownProfile if a profile has no rules.
+// error if an ID matches no rule, or a profile has no rules.
 func Select(ids []string, profiles ...string) ([]rule.Rule, error) {
 	all := All()
 	chosen := map[string]bool{}
 	names := Profiles()
 	for _, name := range profiles {
 		if !slices.Contains(names, name) {
-			return nil, &UnknownProfile{Name: name}
+			return nil, unknownProfile(name)
 		}
 	}
 	for _, r := range all {
@@ -200,7 +201,7 @@ func Select(ids []string, profiles ...string) ([]rule.Rule, error) {
 			}
 		}
 		if len(chosen) == before && !known {
-			return nil, &UnknownRule{ID: id}
+			return nil, UnknownRule(id)
 		}
 	}
 	return slices.DeleteFunc(all, func(r rule.Rule) bool { return !chosen[r.ID] }), nil
@@ -218,26 +219,19 @@ func Profiles() []string {
 	return slices.Compact(names)
 }
 
-// UnknownProfile is the error for a profile that no rule belongs to.
-type UnknownProfile struct{ Name string }
+// unknownProfile returns the error for a profile that no rule belongs to.
+func unknownProfile(name string) *advice.Error {
+	return advice.Input(fmt.Errorf("%q is not a profile", name), "the profiles are "+strings.Join(Profiles(), ", "))
+}
 
-func (e *UnknownProfile) Error() string { return fmt.Sprintf("%q is not a profile", e.Name) }
-
-// Hint lists the existing profiles.
-func (e *UnknownProfile) Hint() string { return "the profiles are " + strings.Join(Profiles(), ", ") }
-
-// UnknownRule is the error for an ID that no rule has.
-type UnknownRule struct{ ID string }
-
-func (e *UnknownRule) Error() string { return fmt.Sprintf("%q is not a rule", e.ID) }
-
-// Hint suggests the rule with a similar ID, or else lists all rules.
-func (e *UnknownRule) Hint() string {
+// UnknownRule returns the error for an ID that no rule has. Its hint is the rule with a similar ID, or else all rules.
+func UnknownRule(id string) *advice.Error {
 	ids := idsOf(All())
-	if near, ok := nearest.To(e.ID, ids); ok {
-		return fmt.Sprintf("did you mean %q?", near)
+	hint := "the rules are " + strings.Join(ids, ", ")
+	if near, ok := nearest.To(id, ids); ok {
+		hint = fmt.Sprintf("did you mean %q?", near)
 	}
-	return "the rules are " + strings.Join(ids, ", ")
+	return advice.Input(fmt.Errorf("%q is not a rule", id), hint)
 }
 
 func idsOf(all []rule.Rule) []string {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fleetwright/fleetwright/internal/advice"
 	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/render"
 )
@@ -33,13 +34,13 @@ func (f *sourceFlags) load(s streams, dir string) (*render.Specification, error)
 		return render.Load(dir, f.fluxManifests)
 	}
 	if f.fluxManifests != "" {
-		return nil, &render.BadInput{Err: errors.New("--from-stream and --flux-manifests cannot be used together: a stream already contains rendered files")}
+		return nil, advice.Input(errors.New("--from-stream and --flux-manifests cannot be used together: a stream already contains rendered files"), "")
 	}
 	in, name := s.in, "stdin"
 	if f.stream != "-" {
 		file, err := os.Open(f.stream)
 		if err != nil {
-			return nil, &render.BadInput{Err: fmt.Errorf("--from-stream: %w", err)}
+			return nil, advice.Input(fmt.Errorf("--from-stream: %w", err), "")
 		}
 		defer file.Close()
 		in, name = file, f.stream

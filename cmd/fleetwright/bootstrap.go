@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/advice"
 	"github.com/fleetwright/fleetwright/internal/bootstrap"
 	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/builds"
@@ -21,7 +22,6 @@ import (
 	"github.com/fleetwright/fleetwright/internal/manifest"
 	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
-	"github.com/fleetwright/fleetwright/render"
 	"github.com/fleetwright/fleetwright/validators"
 )
 
@@ -43,7 +43,7 @@ Nothing is executed or fetched.`,
 // nothingFound makes the absence of a bootstrap wrong usage: nothing was checked.
 func nothingFound(err error) error {
 	if errors.Is(err, bootstrap.ErrNoBootstrap) {
-		return &render.BadInput{Err: err, Hint: "without a bootstrap there is nothing to compare; if there is one, name the folder that contains it and the HelmReleases"}
+		return advice.Input(err, "without a bootstrap there is nothing to compare; if there is one, name the folder that contains it and the HelmReleases")
 	}
 	if broken := (*helmfile.UnreadableError)(nil); errors.As(err, &broken) {
 		for _, e := range bounds.Exceeded() {
@@ -51,7 +51,7 @@ func nothingFound(err error) error {
 				return e // helmfile itself has no such limit
 			}
 		}
-		return &render.BadInput{Err: err, Hint: "fix the file: helmfile fails on it too"}
+		return advice.Input(err, "fix the file: helmfile fails on it too")
 	}
 	return err
 }
@@ -387,7 +387,7 @@ func (s streams) valuesOf(ctx context.Context, release string, dir []string, clu
 	}
 	all, err := helmfile.Values(ctx, repo, release)
 	if err != nil {
-		return chosen, &render.BadInput{Err: nothingFound(err)}
+		return chosen, advice.Input(nothingFound(err), "")
 	}
 	var clusters []string
 	for _, v := range all {
@@ -397,7 +397,7 @@ func (s streams) valuesOf(ctx context.Context, release string, dir []string, clu
 		}
 	}
 	if len(chosen) == 0 {
-		return chosen, &render.BadInput{Err: fmt.Errorf("release %q is not bootstrapped on cluster %q: want %s", release, cluster, alternatives(clusters))}
+		return chosen, advice.Input(fmt.Errorf("release %q is not bootstrapped on cluster %q: want %s", release, cluster, alternatives(clusters)), "")
 	}
 	return chosen, nil
 }

@@ -2,11 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
 
+	"github.com/fleetwright/fleetwright/internal/advice"
 	"github.com/fleetwright/fleetwright/internal/gitrepo"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
@@ -48,8 +48,8 @@ func cloneOf(dir string) reconcile.Clone {
 
 // advised returns an error with its hint added to its message.
 func advised(err error) error {
-	if advice := (*gitrepo.Advice)(nil); errors.As(err, &advice) {
-		return fmt.Errorf("%w: %s", err, advice.Hint)
+	if hint := advice.HintOf(err); hint != "" {
+		return fmt.Errorf("%w: %s", err, hint)
 	}
 	return err
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fleetwright/fleetwright/internal/advice"
 	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/builds"
 	"github.com/fleetwright/fleetwright/internal/fielddiff"
@@ -18,7 +20,6 @@ import (
 	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
-	"github.com/fleetwright/fleetwright/render"
 )
 
 func newDiff(s streams) *cobra.Command {
@@ -118,11 +119,7 @@ func (f folder) at(ctx context.Context, revision string) (*repository.Repository
 	if exceeded := (*bounds.Error)(nil); ctx.Err() != nil || errors.As(err, &exceeded) {
 		return nil, err
 	}
-	hint := "name a revision of the repository that the folder is in"
-	if advice := (*gitrepo.Advice)(nil); errors.As(err, &advice) {
-		hint = advice.Hint
-	}
-	return nil, &render.BadInput{Err: err, Hint: hint}
+	return nil, advice.Input(err, cmp.Or(advice.HintOf(err), "name a revision of the repository that the folder is in"))
 }
 
 // diffReport is what diff prints with --format json. Fields may be added and are never

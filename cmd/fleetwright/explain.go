@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"io"
 	"slices"
 	"strings"
@@ -36,8 +35,7 @@ its meaning, its type and its fields.`,
 			}
 			r, ok := validators.Find(args[0])
 			if !ok {
-				err := &validators.UnknownRule{ID: args[0]}
-				return &failure{status: statusUsage, err: err, hint: err.Hint()}
+				return validators.UnknownRule(args[0])
 			}
 			return validators.Explain(s.out, r)
 		},
@@ -47,9 +45,6 @@ its meaning, its type and its fields.`,
 // explainField prints the documentation of a field of the specification.
 func explainField(w io.Writer, path string) error {
 	f, err := schemas.SpecificationFieldAt(path)
-	if unknown := (*schemas.NoSpecificationField)(nil); errors.As(err, &unknown) {
-		return &failure{status: statusUsage, err: err, hint: unknown.Hint()}
-	}
 	if err != nil {
 		return err
 	}

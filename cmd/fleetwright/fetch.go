@@ -13,13 +13,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fleetwright/fleetwright/internal/advice"
 	"github.com/fleetwright/fleetwright/internal/builds"
 	"github.com/fleetwright/fleetwright/internal/cache"
 	"github.com/fleetwright/fleetwright/internal/chartref"
 	"github.com/fleetwright/fleetwright/internal/fetch"
 	"github.com/fleetwright/fleetwright/internal/lock"
 	"github.com/fleetwright/fleetwright/internal/wanted"
-	"github.com/fleetwright/fleetwright/render"
 )
 
 // fetchFlags are the flags of fetch.
@@ -91,7 +91,7 @@ func (f *fetchFlags) run(ctx context.Context, s streams, in folder) error {
 	go builds.Warm()
 	known, err := lock.Read(in.dir)
 	if err != nil {
-		return &render.BadInput{Err: err, Hint: "restore it from Git, or delete it and run fleetwright fetch"}
+		return advice.Input(err, "restore it from Git, or delete it and run fleetwright fetch")
 	}
 	store, err := cache.Folder(s.env)
 	if err != nil {

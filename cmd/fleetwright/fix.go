@@ -7,13 +7,13 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/fleetwright/fleetwright/internal/advice"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/replace"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/splice"
 	"github.com/fleetwright/fleetwright/internal/tree"
-	"github.com/fleetwright/fleetwright/render"
 	"github.com/fleetwright/fleetwright/validators"
 )
 
@@ -23,7 +23,7 @@ func notFixed(err error) error {
 	if changed := (*tree.ChangedError)(nil); errors.As(err, &changed) {
 		hint = "run the command again for these files"
 	}
-	return &render.BadInput{Err: fmt.Errorf("--fix: %w", err), Hint: hint}
+	return advice.Input(fmt.Errorf("--fix: %w", err), hint)
 }
 
 const (

@@ -11,12 +11,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fleetwright/fleetwright/internal/advice"
 	"github.com/fleetwright/fleetwright/internal/cache"
 	"github.com/fleetwright/fleetwright/internal/charts"
 	"github.com/fleetwright/fleetwright/internal/gitrepo"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
-	"github.com/fleetwright/fleetwright/render"
 	"github.com/fleetwright/fleetwright/validators/limit"
 )
 
@@ -108,17 +108,17 @@ func (g *graphFlags) options(root string) (reconcile.Options, error) {
 	if len(g.charts) > 0 {
 		library, err := charts.Open(g.charts...)
 		if err != nil {
-			return o, &render.BadInput{Err: fmt.Errorf("--charts: %w", err), Hint: "name a folder that contains charts, such as a checkout or the destination of helm pull"}
+			return o, advice.Input(fmt.Errorf("--charts: %w", err), "name a folder that contains charts, such as a checkout or the destination of helm pull")
 		}
 		o.Charts = library
 	}
 	for _, source := range g.sources {
 		name, dir, ok := strings.Cut(source, "=")
 		if !ok || strings.Count(name, "/") != 1 || dir == "" {
-			return o, &render.BadInput{Err: fmt.Errorf("--source %q is not NAMESPACE/NAME=DIR", source), Hint: "for example --source apps/team-a=../team-a"}
+			return o, advice.Input(fmt.Errorf("--source %q is not NAMESPACE/NAME=DIR", source), "for example --source apps/team-a=../team-a")
 		}
 		if o.Sources[name] != nil {
-			return o, &render.BadInput{Err: fmt.Errorf("--source sets %q twice", name), Hint: "pass one folder for each source"}
+			return o, advice.Input(fmt.Errorf("--source sets %q twice", name), "pass one folder for each source")
 		}
 		repo, err := loadNamed(dir, seenFrom(root, dir))
 		if err != nil {
@@ -160,15 +160,10 @@ func oneCluster(fleet *reconcile.Fleet, name string) (*reconcile.Cluster, error)
 	return c, badGraph(err)
 }
 
-// badGraph turns the error about an unknown cluster, root or source into one about wrong input, unless a guard ended the run
-// before they were known.
+// badGraph returns the guard that ended the run before a cluster, root or source was known, and otherwise the error itself.
 func badGraph(err error) error {
 	if early := endedEarly(); err != nil && early != nil {
 		return early
-	}
-	cluster, root, source := (*reconcile.UnknownCluster)(nil), (*reconcile.UnknownRoot)(nil), (*reconcile.UnknownSource)(nil)
-	if errors.As(err, &cluster) || errors.As(err, &root) || errors.As(err, &source) {
-		return &render.BadInput{Err: err, Hint: hintOf(err)}
 	}
 	return err
 }

@@ -3,8 +3,8 @@ package main
 import (
 	"fmt"
 
+	"github.com/fleetwright/fleetwright/internal/advice"
 	"github.com/fleetwright/fleetwright/internal/repository"
-	"github.com/fleetwright/fleetwright/render"
 )
 
 // loadRepository loads the repository in a command's folder.
@@ -16,7 +16,7 @@ func loadRepository(dir string) (*repository.Repository, error) {
 func loadNamed(dir, name string) (*repository.Repository, error) {
 	repo, err := repository.Load(dir, repository.Options{Name: name})
 	if err != nil {
-		return nil, &render.BadInput{Err: fmt.Errorf("reading the repository: %w", err), Hint: "name the folder that contains the Flux repository"}
+		return nil, advice.Input(fmt.Errorf("reading the repository: %w", err), "name the folder that contains the Flux repository")
 	}
 	return repo, nil
 }

@@ -12,10 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fleetwright/fleetwright/internal/advice"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/repository"
-	"github.com/fleetwright/fleetwright/render"
 	"github.com/fleetwright/fleetwright/validators"
 	"github.com/fleetwright/fleetwright/validators/sops"
 )
@@ -189,8 +189,10 @@ func clearOptions(config func() ([]byte, error), read func(string) ([]byte, erro
 		}
 	}
 	if err != nil {
-		return o, &render.BadInput{Err: fmt.Errorf("spec.baseline of %s: %w", validators.ConfigurationFile, err),
-			Hint: "write it with fleetwright validate --write-baseline " + output.Line(v.Baseline) + ", and add it to the commit"}
+		return o, advice.Input(
+			fmt.Errorf("spec.baseline of %s: %w", validators.ConfigurationFile, err),
+			"write it with fleetwright validate --write-baseline "+output.Line(v.Baseline)+", and add it to the commit",
+		)
 	}
 	return o, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fleetwright/fleetwright/internal/advice"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/secrets/sealed"
@@ -104,7 +105,7 @@ func tellLeft(s streams, left error) error {
 		return nil
 	}
 	for _, one := range splitErrors(left) {
-		_ = output.Printf(s.err, "%s\n", output.Lines(withHint(one.Error(), hintOf(one))))
+		_ = output.Printf(s.err, "%s\n", output.Lines(withHint(one.Error(), advice.HintOf(one))))
 	}
 	return found()
 }

@@ -83,7 +83,7 @@ func runKeygen(ctx context.Context, s streams, dir string, holder secrets.Holder
 	}
 	edit, err := newkey.Prepare(dir, holder)
 	if err != nil {
-		return keygenError(err)
+		return err
 	}
 	if root, what, ok := gitrepo.Around(filepath.Dir(out)); ok {
 		return &failure{status: statusUsage, err: fmt.Errorf("%s is in the Git %s %s: a private key must not be stored there", output.Line(out), what, output.Line(root)), hint: "name a file outside of Git with --out"}
@@ -94,10 +94,10 @@ func runKeygen(ctx context.Context, s streams, dir string, holder secrets.Holder
 	}
 	change, err := edit.Add(public)
 	if err != nil {
-		return keygenError(err)
+		return err
 	}
 	if err := newkey.Save(out, private, public, time.Now()); err != nil {
-		return keygenError(err)
+		return err
 	}
 	if err := change.Write(ctx); err != nil {
 		return &failure{status: statusStopped, err: fmt.Errorf("the private key was written to %s, but the specification cannot be written: %w", output.Line(out), err), hint: "add the public key to it: " + public}
@@ -129,11 +129,4 @@ func nextOf(holder secrets.Holder, edit *newkey.Edit, out string) string {
 		next = fmt.Sprintf("next: create the key's Secret in each of the tenant's clusters, with kubectl's context set to it:\n  kubectl create secret generic %s --namespace=%s --from-file=age.agekey=%s\n", edit.SecretName(), edit.Namespace(), out) + next
 	}
 	return next
-}
-
-func keygenError(err error) error {
-	if known := (*newkey.Error)(nil); errors.As(err, &known) {
-		return &failure{status: statusUsage, err: err, hint: known.Hint()}
-	}
-	return err
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/advice"
 	"github.com/fleetwright/fleetwright/internal/gitrepo"
 	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/replace"
@@ -81,7 +82,7 @@ func sealedError(err error) error {
 		if e := (*envelope.Error)(nil); errors.As(one, &e) && (e.Reason == envelope.NoKey || e.Reason == envelope.OtherService) {
 			status = statusStopped
 		}
-		texts = append(texts, withHint(errorText(one), hintOf(one)))
+		texts = append(texts, withHint(errorText(one), advice.HintOf(one)))
 	}
 	return &failure{status: status, err: errors.New(strings.Join(texts, "\n"))}
 }
@@ -105,7 +106,7 @@ func finishWrites(ctx context.Context, s streams, format string, args []string) 
 		}
 	}
 	if err != nil {
-		return &failure{status: statusStopped, err: err, hint: hintOf(err)}
+		return &failure{status: statusStopped, err: err, hint: advice.HintOf(err)}
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators/emit"
+	"github.com/fleetwright/fleetwright/internal/advice"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/secrets"
@@ -110,14 +111,14 @@ func syncError(err error) error {
 		}
 	}
 	gather(err)
-	if len(all) < 2 && (len(all) == 0 || hintOf(all[0]) == "") {
+	if len(all) < 2 && (len(all) == 0 || advice.HintOf(all[0]) == "") {
 		return err
 	}
 	status, texts := statusUsage, []string(nil)
 	for _, one := range all {
 		code, text := explain(one)
 		status = max(status, code)
-		if hint := hintOf(one); hint != "" && !strings.Contains(text, hint) {
+		if hint := advice.HintOf(one); hint != "" && !strings.Contains(text, hint) {
 			text = withHint(text, hint)
 		}
 		if !slices.Contains(texts, text) {

@@ -9,12 +9,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fleetwright/fleetwright/internal/advice"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/gitrepo"
 	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/secrets"
-	"github.com/fleetwright/fleetwright/render"
 	"github.com/fleetwright/fleetwright/validators"
 )
 
@@ -33,7 +33,7 @@ func readStaged(s streams, dir string) (*stagedPart, error) {
 	index, err := gitrepo.ReadStaged(dir, s.env("GIT_INDEX_FILE"))
 	if err != nil {
 		if errors.Is(err, gitrepo.ErrNotRepository) {
-			return nil, &render.BadInput{Err: fmt.Errorf("--staged: %w", err), Hint: "name a folder in a git repository that has a work tree"}
+			return nil, advice.Input(fmt.Errorf("--staged: %w", err), "name a folder in a git repository that has a work tree")
 		}
 		return nil, err
 	}

@@ -10,12 +10,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fleetwright/fleetwright/functions"
+	"github.com/fleetwright/fleetwright/internal/advice"
 	"github.com/fleetwright/fleetwright/internal/bounds"
-	"github.com/fleetwright/fleetwright/internal/gitrepo"
 	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/strict"
 	"github.com/fleetwright/fleetwright/internal/tree"
-	"github.com/fleetwright/fleetwright/render"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
@@ -73,11 +72,7 @@ func explain(err error) (status int, text string) {
 		known *failure
 		spec  strict.Errors
 		one   *strict.Error
-		input *render.BadInput
 		file  *tree.FileError
-		no    *render.Refusal
-		git   *gitrepo.Advice
-		dirty *gitrepo.DirtyError
 
 		findings *functions.FindingsError
 		exceeded *bounds.Error
@@ -98,18 +93,12 @@ func explain(err error) (status int, text string) {
 		return known.status, withHint(errorText(known.err), known.hint)
 	case errors.As(err, &spec), errors.As(err, &one):
 		return statusUsage, errorText(err)
-	case errors.As(err, &input):
-		return statusUsage, withHint(errorText(err), input.Hint)
-	case errors.As(err, &no):
-		return statusStopped, withHint(errorText(err), no.Hint)
 	case errors.As(err, &file):
 		return statusUsage, withHint(errorText(err), file.Hint)
-	case errors.As(err, &git):
-		return statusStopped, withHint(errorText(err), git.Hint)
-	case errors.As(err, &dirty):
-		return statusStopped, withHint(errorText(err), dirty.Hint())
+	case advice.IsInput(err):
+		return statusUsage, withHint(errorText(err), advice.HintOf(err))
 	}
-	return statusStopped, errorText(err)
+	return statusStopped, withHint(errorText(err), advice.HintOf(err))
 }
 
 // errorText returns an error's text, with each file name in it on one line: file names may contain line breaks.
@@ -138,14 +127,6 @@ func fileNames(err error) []string {
 		return fileNames(e.Unwrap())
 	}
 	return nil
-}
-
-// hintOf returns the hint of an error, "" if it has none.
-func hintOf(err error) string {
-	if hinted := (interface{ Hint() string })(nil); errors.As(err, &hinted) {
-		return hinted.Hint()
-	}
-	return ""
 }
 
 // withHint returns a message with the hint on a line of its own.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fleetwright/fleetwright/internal/advice"
 	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/builds"
 	"github.com/fleetwright/fleetwright/internal/definitions"
@@ -22,7 +23,6 @@ import (
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/version"
-	"github.com/fleetwright/fleetwright/render"
 	"github.com/fleetwright/fleetwright/schemas"
 	"github.com/fleetwright/fleetwright/validators"
 	"github.com/fleetwright/fleetwright/validators/rule"
@@ -181,7 +181,7 @@ func (v *validation) check(ctx context.Context, o validators.Options) (err error
 		return err
 	}
 	if v.report.Empty() {
-		return &render.BadInput{Err: fmt.Errorf("nothing found to check in %q: no YAML file contains a Kubernetes object", v.dir), Hint: "name the folder of a Flux repository"}
+		return advice.Input(fmt.Errorf("nothing found to check in %q: no YAML file contains a Kubernetes object", v.dir), "name the folder of a Flux repository")
 	}
 	if v.flags.changedSince != "" {
 		if err := v.keepChanged(ctx, o); err != nil {
@@ -195,7 +195,7 @@ func (v *validation) check(ctx context.Context, o validators.Options) (err error
 func (v *validation) rebase(ctx context.Context, o validators.Options) error {
 	b := finding.NewBaseline(v.report, v.repo.Lines().Line)
 	if err := writeFile(v.flags.writeBaseline, b.Write); err != nil {
-		return &render.BadInput{Err: fmt.Errorf("--write-baseline: %w", err), Hint: "name a file in a writable folder"}
+		return advice.Input(fmt.Errorf("--write-baseline: %w", err), "name a file in a writable folder")
 	}
 	o.Fleet, o.Baseline, o.BaselineFile, o.Progress = v.fleet, b, v.inRepository(v.flags.writeBaseline), nil
 	report, err := validators.Run(ctx, v.repo, o)
@@ -214,19 +214,19 @@ func (v *validation) rebase(ctx context.Context, o validators.Options) error {
 func (v *validation) options() (validators.Options, error) {
 	o, err := v.config.Options()
 	if err != nil {
-		hint := hintOf(err)
-		if profile := (*validators.UnknownProfile)(nil); errors.As(err, &profile) {
-			err = fmt.Errorf("--profile: %w", err)
-		} else if v.flags.given("rules") {
-			err = fmt.Errorf("--rules: %w", err)
+		if _, wrong := validators.Select(nil, v.config.Profiles...); wrong != nil {
+			return o, fmt.Errorf("--profile: %w", err)
 		}
-		return o, &render.BadInput{Err: err, Hint: hint}
+		if v.flags.given("rules") {
+			return o, fmt.Errorf("--rules: %w", err)
+		}
+		return o, err
 	}
 	if _, ok := rule.KubernetesMinor(o.Kubernetes); o.Kubernetes != "" && !ok {
-		return o, &render.BadInput{Err: fmt.Errorf("--kubernetes: %q is not a version of Kubernetes", o.Kubernetes), Hint: "give one such as 1.34"}
+		return o, advice.Input(fmt.Errorf("--kubernetes: %q is not a version of Kubernetes", o.Kubernetes), "give one such as 1.34")
 	}
 	if n := v.flags.minCoverage; n < 0 || n > 100 {
-		return o, &render.BadInput{Err: fmt.Errorf("--min-coverage %d is no percentage", n), Hint: "pass a number from 0 to 100"}
+		return o, advice.Input(fmt.Errorf("--min-coverage %d is no percentage", n), "pass a number from 0 to 100")
 	}
 	o.Cluster = v.flags.cluster
 	if o.Schemas, err = schemaFolders(v.flags.schemas); err != nil {
@@ -262,7 +262,7 @@ func schemaFolders(dirs []string) ([]*schemas.Folder, error) {
 			err = fmt.Errorf("there is no schema in %q", dir)
 		}
 		if err != nil {
-			return nil, &render.BadInput{Err: fmt.Errorf("--schemas: %w", err), Hint: "name a folder of CustomResourceDefinitions or JSON Schemas"}
+			return nil, advice.Input(fmt.Errorf("--schemas: %w", err), "name a folder of CustomResourceDefinitions or JSON Schemas")
 		}
 		opened = append(opened, f)
 	}
@@ -313,7 +313,7 @@ func (v *validation) configurationFile() (validators.Configuration, error) {
 		err = fmt.Errorf("--config: %w", err)
 	}
 	if err != nil {
-		return validators.Configuration{}, &render.BadInput{Err: err, Hint: fmt.Sprintf("name a file with a %s, or --config %s", validators.ConfigurationKind, noConfig)}
+		return validators.Configuration{}, advice.Input(err, fmt.Sprintf("name a file with a %s, or --config %s", validators.ConfigurationKind, noConfig))
 	}
 	if v.flags.config != "" {
 		name = v.inRepository(name)
@@ -343,7 +343,7 @@ func (v *validation) readBaseline() (*finding.Baseline, string, error) {
 		}
 	}
 	if err != nil {
-		return nil, "", &render.BadInput{Err: fmt.Errorf("baseline: %w", err), Hint: "write it with fleetwright validate --write-baseline " + output.Line(name)}
+		return nil, "", advice.Input(fmt.Errorf("baseline: %w", err), "write it with fleetwright validate --write-baseline "+output.Line(name))
 	}
 	if v.flags.baseline != "" {
 		name = v.inRepository(name)

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing/format/gitattributes"
+
+	"github.com/fleetwright/fleetwright/internal/advice"
 )
 
 // byteAttributes are the attributes whose values make git store other bytes than a file contains.
@@ -34,10 +36,10 @@ func (b *Branch) checkFilters(changes []Change) error {
 		}
 		for _, name := range byteAttributes {
 			if value := valueOf(all, c.Path, name); value != "" && !isUTF8(name, value) {
-				return &Advice{
+				return advice.New(
 					fmt.Errorf("%w: %q has the attribute %s=%s, and branch %q is not checked out, so that git cannot convert the file", ErrFilter, c.Path, name, value, b.Name()),
-					`check the branch out in a work tree, and commit there; or take the path out, with a later line "` + c.Path + " -" + name + `" in .gitattributes`,
-				}
+					`check the branch out in a work tree, and commit there; or take the path out, with a later line "`+c.Path+" -"+name+`" in .gitattributes`,
+				)
 			}
 		}
 	}

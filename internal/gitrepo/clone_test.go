@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fleetwright/fleetwright/internal/advice"
 	"github.com/fleetwright/fleetwright/internal/limits"
 )
 
@@ -137,7 +138,7 @@ func TestReadRefIncomplete(t *testing.T) {
 		t.Fatal("a partial clone is not opened")
 	}
 	_, err := clone.ReadRef(t.Context(), "refs/heads/main", func(string) bool { return true })
-	if advice := (*Advice)(nil); !errors.As(err, &advice) || !strings.Contains(advice.Hint, "git diff --stat main") {
+	if advice := (*advice.Error)(nil); !errors.As(err, &advice) || !strings.Contains(advice.Hint(), "git diff --stat main") {
 		t.Errorf("got %v", err)
 	}
 	write(t, dir, map[string]string{"b.yaml": strings.Repeat("x", 2*limits.FileBytes)})

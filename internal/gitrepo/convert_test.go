@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/fleetwright/fleetwright/internal/advice"
 )
 
 // filtering is a work tree with a filter that stores files in capitals, and a home that has it.
@@ -87,7 +89,7 @@ func TestFilterRefused(t *testing.T) {
 		dir := bare(t)
 		commitTo(t, dir, "main", Options{}, map[string]string{".gitattributes": attributes + "\n"})
 		_, err := open(t, dir, "main", Options{}).Commit(t.Context(), puts(map[string]string{"d/x.bin": "1", "e/a": "-"}), opts("x"))
-		var advice *Advice
+		var advice *advice.Error
 		if errors.Is(err, ErrFilter) != refused || refused && !errors.As(err, &advice) || !refused && err != nil {
 			t.Errorf("%q: %v", attributes, err)
 		}
@@ -109,8 +111,8 @@ func TestNoGit(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	for _, dir := range []string{work, linked} {
 		_, err := Open(t.Context(), dir, "main", Options{})
-		var advice *Advice
-		if !errors.Is(err, ErrNoGit) || !errors.As(err, &advice) || !strings.Contains(advice.Hint, "install git") {
+		var advice *advice.Error
+		if !errors.Is(err, ErrNoGit) || !errors.As(err, &advice) || !strings.Contains(advice.Hint(), "install git") {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -124,8 +126,8 @@ func TestOwner(t *testing.T) {
 		home := tempDir(t)
 		env := environ("HOME="+home, "GIT_CONFIG_NOSYSTEM=1")
 		_, err := Open(t.Context(), dir, "main", Options{Env: env})
-		var advice *Advice
-		if !errors.Is(err, ErrOwner) || !errors.As(err, &advice) || !strings.Contains(advice.Hint, "safe.directory "+dir) {
+		var advice *advice.Error
+		if !errors.Is(err, ErrOwner) || !errors.As(err, &advice) || !strings.Contains(advice.Hint(), "safe.directory "+dir) {
 			t.Errorf("got %v", err)
 		}
 		write(t, home, map[string]string{".gitconfig": "[safe]\n\tdirectory = " + dir + "\n\tbareRepository = explicit\n"})

@@ -41,18 +41,6 @@ var (
 	ErrNoIdentity = errors.New("who commits is unknown")
 )
 
-// Advice is an error with a hint.
-type Advice struct {
-	Err error
-	// Hint is what the user can do, as a sentence.
-	Hint string
-}
-
-// Error returns the message without the hint.
-func (e *Advice) Error() string { return e.Err.Error() }
-
-func (e *Advice) Unwrap() error { return e.Err }
-
 // DirtyError lists the paths that a commit would write and that have changes of the user.
 type DirtyError struct {
 	// Branch is the short name of the checked-out branch, Dir its work tree.

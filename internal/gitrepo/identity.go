@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/fleetwright/fleetwright/internal/advice"
 )
 
 // Signature is a name, an email address and a time, to the second.
@@ -35,7 +37,7 @@ func (s Signature) check(role string) error {
 // EMAIL. Without a committer, the author is the committer. Without a
 // date, the time is now. dir is a folder in a repository whose own configuration applies,
 // or empty. If there is no author, the error is an
-// *Advice that says how to set one.
+// *advice.Error that says how to set one.
 func ResolveAuthor(explicit string, env func(string) string, dir string, now time.Time) (author, committer Signature, err error) {
 	settings, err := readSettings(env, dir)
 	if err != nil {
@@ -48,7 +50,7 @@ func ResolveAuthor(explicit string, env func(string) string, dir string, now tim
 		return author, committer, err
 	}
 	if author.Name == "" || author.Email == "" {
-		return author, committer, &Advice{ErrNoIdentity, `give --author "Name <name@example.com>", set GIT_AUTHOR_NAME and GIT_AUTHOR_EMAIL, or run "git config --global user.name" and "git config --global user.email"`}
+		return author, committer, advice.New(ErrNoIdentity, `give --author "Name <name@example.com>", set GIT_AUTHOR_NAME and GIT_AUTHOR_EMAIL, or run "git config --global user.name" and "git config --global user.email"`)
 	}
 	if committer.Name == "" || committer.Email == "" {
 		committer.Name, committer.Email = author.Name, author.Email

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/fleetwright/fleetwright/internal/advice"
 )
 
 var now = time.Unix(1700000000, 0).UTC()
@@ -61,8 +63,8 @@ func asGit(t *testing.T, dir, home string) string {
 
 func TestNobody(t *testing.T) {
 	_, _, err := ResolveAuthor("", lookup("HOME", t.TempDir()), "", now)
-	advice := (*Advice)(nil)
-	if !errors.Is(err, ErrNoIdentity) || !errors.As(err, &advice) || !strings.Contains(advice.Hint, "git config --global user.name") {
+	advice := (*advice.Error)(nil)
+	if !errors.Is(err, ErrNoIdentity) || !errors.As(err, &advice) || !strings.Contains(advice.Hint(), "git config --global user.name") {
 		t.Errorf("got %v", err)
 	}
 	for _, bad := range []string{"nobody", "a@b", "<a@b>", "A <b"} {

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/fleetwright/fleetwright/internal/advice"
 )
 
 // stageDir is the folder in git's for the files of a commit that is under way.
@@ -151,8 +153,8 @@ func (b *Branch) interrupted() error {
 	if !exists(filepath.Join(b.layout.common, stageDir)) {
 		return nil
 	}
-	return &Advice{
+	return advice.New(
 		fmt.Errorf("a commit to %q was interrupted, or is under way", b.location),
 		"run \"fleetwright commit\" without --dry-run, which finishes it",
-	}
+	)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 
+	"github.com/fleetwright/fleetwright/internal/advice"
 	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
@@ -191,7 +192,7 @@ func (b *Branch) openGit(ctx context.Context) (err error) {
 func (b *Branch) openUpstream(ctx context.Context, o Options) error {
 	name, ok := b.layout.remoteName()
 	if !ok {
-		return &Advice{fmt.Errorf("%q has no remote \"origin\" to push to", b.location), `run "git remote add origin URL"`}
+		return advice.New(fmt.Errorf("%q has no remote \"origin\" to push to", b.location), `run "git remote add origin URL"`)
 	}
 	var err error
 	if b.remote, err = newRemote(b.layout.remoteLocation(name), b.layout.remotePushLocation(name), name, o.Env); err != nil {

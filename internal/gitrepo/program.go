@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fleetwright/fleetwright/internal/advice"
 	"github.com/fleetwright/fleetwright/internal/output"
 )
 
@@ -151,7 +152,7 @@ func (p program) checkOwner(ctx context.Context, path string) error {
 	// safe.bareRepository forbids to find a bare repository by chance; this one was named.
 	_, err := p.run(ctx, "", "-c", "safe.bareRepository=all", "rev-parse", "--git-dir")
 	if says(err, "dubious ownership") {
-		return &Advice{fmt.Errorf("%w: %q", ErrOwner, path), fmt.Sprintf("if you trust it, run \"git config --global --add safe.directory %s\"", path)}
+		return advice.New(fmt.Errorf("%w: %q", ErrOwner, path), fmt.Sprintf("if you trust it, run \"git config --global --add safe.directory %s\"", path))
 	}
 	if err != nil {
 		return fmt.Errorf("git cannot work in %q: %w", path, err)

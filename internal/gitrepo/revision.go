@@ -22,6 +22,7 @@ import (
 	"github.com/go-git/go-git/v5/storage/filesystem"
 	"github.com/go-git/go-git/v5/storage/filesystem/dotgit"
 
+	"github.com/fleetwright/fleetwright/internal/advice"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/limits"
 )
@@ -135,10 +136,10 @@ func (r *Revision) ReadFile(path string) ([]byte, error) {
 // incomplete returns the error that a partial clone lacks a part of a revision, with a hint how git fetches it: to compare two
 // revisions, git fetches all missing contents of files that differ.
 func incomplete(revision, what string) error {
-	return &Advice{
-		Err:  fmt.Errorf("%s at %s: this is a partial clone, which has not fetched it", what, revision),
-		Hint: fmt.Sprintf("run \"git diff --stat %s\" once: git fetches what is missing", revision),
-	}
+	return advice.New(
+		fmt.Errorf("%s at %s: this is a partial clone, which has not fetched it", what, revision),
+		fmt.Sprintf("run \"git diff --stat %s\" once: git fetches what is missing", revision),
+	)
 }
 
 // noRevision returns why a revision can't be resolved, with a hint.
@@ -155,7 +156,7 @@ func noRevision(repo *gogit.Repository, revision string, err error) error {
 	}
 	switch {
 	case !hasCommit(repo):
-		return &Advice{Err: fmt.Errorf("%w: %q: there is no commit yet", ErrNoRevision, revision), Hint: "commit first: there is nothing to compare with"}
+		return advice.New(fmt.Errorf("%w: %q: there is no commit yet", ErrNoRevision, revision), "commit first: there is nothing to compare with")
 	case has > 0 && len(shallow) > 0:
 		err = fmt.Errorf("this clone has only %s of %q", finding.Count(has, "commit"), from)
 	case has > 0:
@@ -164,7 +165,7 @@ func noRevision(repo *gogit.Repository, revision string, err error) error {
 	case errors.Is(err, io.EOF):
 		err = errors.New("there is no such commit before it")
 	}
-	return &Advice{Err: fmt.Errorf("%w: %q: %w", ErrNoRevision, revision, err), Hint: hint}
+	return advice.New(fmt.Errorf("%w: %q: %w", ErrNoRevision, revision, err), hint)
 }
 
 // cutSteps splits FROM~N into FROM and N.

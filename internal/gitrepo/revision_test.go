@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/fleetwright/fleetwright/internal/advice"
 )
 
 func TestReadRevision(t *testing.T) {
@@ -113,8 +115,8 @@ func TestReadRevisionOfClones(t *testing.T) {
 		t.Errorf("a file that did not change is %q, %v", data, err)
 	}
 	_, err = files.ReadFile("a.yaml")
-	advice := (*Advice)(nil)
-	if !errors.As(err, &advice) || !strings.Contains(advice.Hint, `"git diff --stat HEAD~2"`) {
+	advice := (*advice.Error)(nil)
+	if !errors.As(err, &advice) || !strings.Contains(advice.Hint(), `"git diff --stat HEAD~2"`) {
 		t.Fatalf("a file that is missing gives %v", err)
 	}
 	git(t, partial, "diff", "--stat", "HEAD~2") // as the hint says
@@ -126,7 +128,7 @@ func TestReadRevisionOfClones(t *testing.T) {
 	}
 
 	git(t, top, "clone", "--quiet", "--filter=tree:0", "file://"+origin, "treeless")
-	if _, err = ReadRevision(t.Context(), filepath.Join(top, "treeless"), "HEAD~2"); !errors.As(err, &advice) || !strings.Contains(advice.Hint, "git diff") {
+	if _, err = ReadRevision(t.Context(), filepath.Join(top, "treeless"), "HEAD~2"); !errors.As(err, &advice) || !strings.Contains(advice.Hint(), "git diff") {
 		t.Errorf("folders that are missing give %v", err)
 	}
 }
@@ -189,13 +191,13 @@ func TestReadRevisionSaysWhatIsMissing(t *testing.T) {
 		{shallow, "nothing", `"nothing": reference not found`, "git fetch --unshallow"},
 	} {
 		_, err := ReadRevision(t.Context(), c.dir, c.revision)
-		var advice *Advice
+		var advice *advice.Error
 		if !errors.Is(err, ErrNoRevision) || !errors.As(err, &advice) {
 			t.Errorf("%s gives %v", c.revision, err)
 			continue
 		}
-		if want := "no such revision: " + c.message; err.Error() != want || !strings.Contains(advice.Hint, c.hint) {
-			t.Errorf("%s gives %q with %q, want %q with %q", c.revision, err, advice.Hint, want, c.hint)
+		if want := "no such revision: " + c.message; err.Error() != want || !strings.Contains(advice.Hint(), c.hint) {
+			t.Errorf("%s gives %q with %q, want %q with %q", c.revision, err, advice.Hint(), want, c.hint)
 		}
 	}
 	if _, err := ReadRevision(t.Context(), dir, "HEAD~2"); err != nil {

@@ -7,20 +7,22 @@ import (
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing/object"
+
+	"github.com/fleetwright/fleetwright/internal/advice"
 )
 
 // ErrSigning is returned if git's configuration requires a signature of the push, which this package doesn't create.
 var ErrSigning = errors.New("fleetwright signs no push")
 
 // Signs reports whether git's configuration asks for signed commits. If it asks for signed pushes and push is set, the
-// error is an *Advice that wraps ErrSigning. env and dir are as in ResolveAuthor.
+// error is an *advice.Error that wraps ErrSigning. env and dir are as in ResolveAuthor.
 func Signs(env func(string) string, dir string, push bool) (bool, error) {
 	settings, err := readSettings(env, dir)
 	if err == nil && push && settings.isTrue("push.gpgsign") {
-		err = &Advice{
+		err = advice.New(
 			fmt.Errorf("push.gpgSign is set, so that git would sign the push, and %w", ErrSigning),
 			`commit without --push and push with git; or go without signatures, with --no-gpg-sign`,
-		}
+		)
 	}
 	return settings.isTrue("commit.gpgsign"), err
 }
@@ -38,10 +40,10 @@ func (b *Branch) sign(ctx context.Context, c *object.Commit) (string, error) {
 	git = git.with("GIT_DIR=" + b.layout.git).with(identities("AUTHOR", Signature(c.Author))...).with(identities("COMMITTER", Signature(c.Committer))...)
 	hash, err := git.run(ctx, c.Message, args...)
 	if err != nil {
-		return "", &Advice{
+		return "", advice.New(
 			fmt.Errorf("git's configuration asks for a signed commit (commit.gpgSign), and git cannot sign it: %w", err),
 			`see that "git commit" signs here; or go without a signature, with --no-gpg-sign`,
-		}
+		)
 	}
 	return strings.TrimSpace(hash), nil
 }

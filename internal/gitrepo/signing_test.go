@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/fleetwright/fleetwright/internal/advice"
 )
 
 // environ looks up variables that are written as NAME=value.
@@ -34,7 +36,7 @@ func TestSigns(t *testing.T) {
 		env := environ("HOME="+home, "GIT_CONFIG_NOSYSTEM=1")
 		for _, push := range []bool{false, true} {
 			signs, err := Signs(env, dir, push)
-			var advice *Advice
+			var advice *advice.Error
 			if signs != want[0] || errors.Is(err, ErrSigning) != (push && want[1]) || err != nil && !errors.As(err, &advice) {
 				t.Errorf("%q, push %t: %t, %v", config, push, signs, err)
 			}
@@ -104,8 +106,8 @@ func TestSign(t *testing.T) {
 	write(t, env("HOME"), map[string]string{"sign": "#!/bin/sh\necho no key >&2\nexit 1\n"})
 	before := snapshot(t, work)
 	_, err := b.Commit(t.Context(), puts(map[string]string{"a": "3"}), sign)
-	var advice *Advice
-	if !errors.As(err, &advice) || !strings.Contains(err.Error(), "cannot sign it: git commit-tree: error: gpg failed") || !strings.Contains(advice.Hint, "--no-gpg-sign") {
+	var advice *advice.Error
+	if !errors.As(err, &advice) || !strings.Contains(err.Error(), "cannot sign it: git commit-tree: error: gpg failed") || !strings.Contains(advice.Hint(), "--no-gpg-sign") {
 		t.Errorf("without the key: %v", err)
 	}
 	if now := snapshot(t, work); firstDifference(now, before, before) != "" {

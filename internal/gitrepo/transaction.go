@@ -11,6 +11,8 @@ import (
 
 	"github.com/go-git/go-git/v5/config"
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/fleetwright/fleetwright/internal/advice"
 )
 
 // transaction moves the branch to the new commit.
@@ -237,10 +239,10 @@ func (t *transaction) preflight(ctx context.Context) error {
 
 // withoutGit returns the error for a repository with a work tree if git is not on PATH.
 func (l layout) withoutGit() error {
-	return &Advice{
+	return advice.New(
 		fmt.Errorf("%w, and only git writes to a work tree: %q", ErrNoGit, first(l.work, l.git)),
 		"install git; or commit to a bare repository or to a URL, with --target NAME=REPO#BRANCH",
-	}
+	)
 }
 
 // try prepares a copy of the index, and returns an error if the work tree cannot follow to the new commit. In the copy, the

@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/fleetwright/fleetwright/internal/advice"
 	"github.com/fleetwright/fleetwright/internal/builds"
 	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/nearest"
@@ -18,7 +19,7 @@ import (
 // CheckSources says of the sources that were given for fleets, which are those of one repository
 // at one or more revisions, whether each stands for something: a source object in the
 // repository's files, in those of a source, or among the objects of a cluster, or what a root, a
-// Kustomization or a HelmRelease names. The error is an *UnknownSource. Where a Kustomization
+// Kustomization or a HelmRelease names. Where a Kustomization
 // could not be built, what it holds is not known, and nothing is wrong for certain.
 func CheckSources(fleets ...*Fleet) error {
 	n := &named{sources: map[string]bool{}, helm: map[string]bool{}}
@@ -33,7 +34,7 @@ func CheckSources(fleets ...*Fleet) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if !n.sources[name] {
-			return &UnknownSource{Name: name, Known: slices.Sorted(maps.Keys(n.sources)), helm: n.helm[name]}
+			return unknownSource(name, slices.Sorted(maps.Keys(n.sources)), n.helm[name])
 		}
 	}
 	return nil
@@ -97,34 +98,22 @@ func (n *named) object(o *Object) {
 	}
 }
 
-// UnknownSource is the error of a given source that nothing names.
-type UnknownSource struct {
-	Name string
-	// Known are the sources that there are.
-	Known []string
-
-	helm bool
-}
-
-func (e *UnknownSource) Error() string {
-	return fmt.Sprintf("--source %s: GitRepository, OCIRepository or Bucket %q does not exist, and no object references it", e.Name, e.Name)
-}
-
-// Hint says how to fix it.
-func (e *UnknownSource) Hint() string {
-	if e.helm {
-		return "it is a HelmRepository: run fleetwright fetch, or pass --charts DIR with a folder of charts"
-	}
-	if near, ok := nearest.To(e.Name, e.Known); ok {
-		return fmt.Sprintf("did you mean %q?", near)
-	}
-	if len(e.Known) == 0 {
-		return "the repository has no source; its own folder needs none"
-	}
+// unknownSource returns the error for a given source that nothing names.
+func unknownSource(name string, known []string, helm bool) error {
 	const most = 20
 	more := ""
-	if n := len(e.Known) - most; n > 0 {
+	if n := len(known) - most; n > 0 {
 		more = fmt.Sprintf(" and %d more", n)
 	}
-	return "the sources are " + strings.Join(e.Known[:min(len(e.Known), most)], ", ") + more
+	hint := "the sources are " + strings.Join(known[:min(len(known), most)], ", ") + more
+	near, ok := nearest.To(name, known)
+	switch {
+	case helm:
+		hint = "it is a HelmRepository: run fleetwright fetch, or pass --charts DIR with a folder of charts"
+	case ok:
+		hint = fmt.Sprintf("did you mean %q?", near)
+	case len(known) == 0:
+		hint = "the repository has no source; its own folder needs none"
+	}
+	return advice.Input(fmt.Errorf("--source %s: GitRepository, OCIRepository or Bucket %q does not exist, and no object references it", name, name), hint)
 }

@@ -2,11 +2,13 @@ package reconcile
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
 	"strings"
 
+	"github.com/fleetwright/fleetwright/internal/advice"
 	"github.com/fleetwright/fleetwright/internal/nearest"
 	"github.com/fleetwright/fleetwright/internal/sorting"
 )
@@ -48,8 +50,7 @@ func (f *Fleet) name() {
 	sorting.Func(f.Clusters, func(a, b *Cluster) int { return cmp.Compare(a.Name, b.Name) })
 }
 
-// Cluster returns the cluster of a name or of a root's path; "" is the only one. The error is
-// an *UnknownCluster.
+// Cluster returns the cluster of a name or of a root's path; "" is the only one.
 func (f *Fleet) Cluster(name string) (*Cluster, error) {
 	if c, ok := f.Named(name); ok {
 		return c, nil
@@ -57,11 +58,11 @@ func (f *Fleet) Cluster(name string) (*Cluster, error) {
 	if name == "" && len(f.Clusters) == 1 {
 		return f.Clusters[0], nil
 	}
-	unknown := &UnknownCluster{Name: name}
+	var known []string
 	for _, c := range f.Clusters {
-		unknown.Known = append(unknown.Known, c.Name)
+		known = append(known, c.Name)
 	}
-	return nil, unknown
+	return nil, unknownCluster(name, known)
 }
 
 // Named returns the cluster of a name, of a root's path, or of an element of one that no other
@@ -86,44 +87,17 @@ func (f *Fleet) Named(name string) (*Cluster, bool) {
 // Is says whether a name, or a root's path, is the cluster's.
 func (c *Cluster) Is(name string) bool { return c.Name == name || c.Root.Path == name }
 
-// UnknownCluster is the error of a name that is no cluster's, or of none where there are
-// several.
-type UnknownCluster struct {
-	Name  string
-	Known []string
-}
-
-func (e *UnknownCluster) Error() string {
+// unknownCluster returns the error for a name that no cluster has, or for "" if there is not one cluster.
+func unknownCluster(name string, known []string) error {
+	names := strings.Join(known, ", ")
+	near, ok := nearest.To(name, known)
 	switch {
-	case len(e.Known) == 0:
-		return "no cluster found: there is no FluxInstance and no Flux Kustomization"
-	case e.Name == "":
-		return fmt.Sprintf("there are %d clusters", len(e.Known))
-	}
-	return fmt.Sprintf("cluster %q does not exist", e.Name)
-}
-
-// Hint says how to fix it.
-func (e *UnknownCluster) Hint() string {
-	names := strings.Join(e.Known, ", ")
-	near, ok := nearest.To(e.Name, e.Known)
-	switch {
-	case len(e.Known) == 0:
-		return "pass the folder that a cluster syncs with --root PATH"
-	case e.Name == "":
-		return "select one with --cluster: " + names
+	case len(known) == 0:
+		return advice.Input(errors.New("no cluster found: there is no FluxInstance and no Flux Kustomization"), "pass the folder that a cluster syncs with --root PATH")
+	case name == "":
+		return advice.Input(fmt.Errorf("there are %d clusters", len(known)), "select one with --cluster: "+names)
 	case ok:
-		return fmt.Sprintf("did you mean %q?", near)
+		return advice.Input(fmt.Errorf("cluster %q does not exist", name), fmt.Sprintf("did you mean %q?", near))
 	}
-	return "the clusters are " + names
+	return advice.Input(fmt.Errorf("cluster %q does not exist", name), "the clusters are "+names)
 }
-
-// UnknownRoot is the error of a root that is no folder of the repository.
-type UnknownRoot struct{ Path string }
-
-func (e *UnknownRoot) Error() string {
-	return fmt.Sprintf("the root %q is not a folder of the repository", e.Path)
-}
-
-// Hint says how to fix it.
-func (*UnknownRoot) Hint() string { return "pass a folder of the repository, relative to its root" }

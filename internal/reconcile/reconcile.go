@@ -3,11 +3,13 @@ package reconcile
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"path"
 	"runtime"
 	"slices"
 
+	"github.com/fleetwright/fleetwright/internal/advice"
 	"github.com/fleetwright/fleetwright/internal/builds"
 	"github.com/fleetwright/fleetwright/internal/charts"
 	"github.com/fleetwright/fleetwright/internal/lock"
@@ -96,7 +98,7 @@ func givenRoots(repo *repository.Repository, opts Options, found []roots.Root) (
 	for _, dir := range opts.Roots {
 		clean := path.Clean(dir)
 		if _, ok := repo.ReadDir(clean); !ok {
-			return nil, &UnknownRoot{dir}
+			return nil, advice.Input(fmt.Errorf("the root %q is not a folder of the repository", dir), "pass a folder of the repository, relative to its root")
 		}
 		if i := slices.IndexFunc(found, func(r roots.Root) bool { return r.Path == clean }); i >= 0 {
 			starts = append(starts, found[i])

@@ -16,6 +16,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators"
+	"github.com/fleetwright/fleetwright/internal/advice"
 	"github.com/fleetwright/fleetwright/internal/layout"
 	"github.com/fleetwright/fleetwright/internal/secrets"
 	"github.com/fleetwright/fleetwright/internal/secrets/envelope"
@@ -230,10 +231,10 @@ func (s *syncer) seal(r Result, old, plain []byte, rule *secrets.CreationRule) e
 // write adds a file to those to write. It returns an error if the file has a plaintext value.
 func (s *syncer) write(file string, old, content []byte) error {
 	if clear := (*secrets.ClearError)(nil); errors.As(secrets.CheckEncrypted(content), &clear) {
-		return &render.BadInput{
-			Err:  fmt.Errorf("%s: after encryption by its rule of %s: %w", file, secrets.ConfigName, clear),
-			Hint: "let encryptedRegex of the Encryption, or of its rule, match data: ^(data|stringData)$",
-		}
+		return advice.Input(
+			fmt.Errorf("%s: after encryption by its rule of %s: %w", file, secrets.ConfigName, clear),
+			"let encryptedRegex of the Encryption, or of its rule, match data: ^(data|stringData)$",
+		)
 	}
 	action := tree.Create
 	if old != nil {
@@ -246,17 +247,17 @@ func (s *syncer) write(file string, old, content []byte) error {
 // update changes an existing Secret to match its declaration.
 func (s *syncer) update(r Result, rule *secrets.CreationRule, old []byte) (Result, error) {
 	if clear := (*secrets.ClearError)(nil); errors.As(secrets.CheckEncrypted(old), &clear) {
-		return r, &render.BadInput{
-			Err:  fmt.Errorf("%s:%d:%d: %w", r.Path, clear.Line, clear.Column, clear),
-			Hint: "encrypt it: fleetwright secrets encrypt " + r.Path + "; or delete it, and it is created again",
-		}
+		return r, advice.Input(
+			fmt.Errorf("%s:%d:%d: %w", r.Path, clear.Line, clear.Column, clear),
+			"encrypt it: fleetwright secrets encrypt "+r.Path+"; or delete it, and it is created again",
+		)
 	}
 	there, err := readObject(old)
 	if err != nil {
 		return r, fmt.Errorf("%s: %w", r.Path, err)
 	}
 	if there.name() != r.Secret.String() {
-		return r, &render.BadInput{Err: fmt.Errorf("%s: contains Secret %s, but %s is declared there", r.Path, there.name(), r.Secret), Hint: "move the file away"}
+		return r, advice.Input(fmt.Errorf("%s: contains Secret %s, but %s is declared there", r.Path, there.name(), r.Secret), "move the file away")
 	}
 	r.KeysAdded, r.KeysRemoved, r.KeysKept, r.Changed = there.differences(r.Secret)
 	if r.Readers, err = envelope.Compare(r.Path, old, rule); err != nil {

@@ -20,6 +20,7 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/advice"
 	"github.com/fleetwright/fleetwright/internal/secrets"
 	"github.com/fleetwright/fleetwright/internal/secrets/envelope"
 	"github.com/fleetwright/fleetwright/internal/secrets/keys"
@@ -279,7 +280,7 @@ func TestMissing(t *testing.T) {
 		t.Errorf("a check says %v, and asked for %v", err, f.asked)
 	}
 	_, err := f.sync(Options{})
-	var input *render.BadInput
+	var input *advice.Error
 	if !errors.As(err, &input) {
 		t.Fatalf("got %v", err)
 	}
@@ -501,9 +502,9 @@ func TestFilesOutside(t *testing.T) {
 		}
 		before := f.files()
 		out, err := f.sync(Options{})
-		var input *render.BadInput
+		var input *advice.Error
 		switch {
-		case c.refused != "" && (!errors.As(err, &input) || !strings.Contains(err.Error(), c.refused) || !strings.Contains(input.Hint, "--allow-outside") || !maps.Equal(before, f.files())):
+		case c.refused != "" && (!errors.As(err, &input) || !strings.Contains(err.Error(), c.refused) || !strings.Contains(input.Hint(), "--allow-outside") || !maps.Equal(before, f.files())):
 			t.Errorf("%s: %v", name, err)
 		case c.refused == "" && (err != nil || strings.Join(out.Outside, " ") != map[bool]string{true: home + c.told}[c.told != ""]):
 			t.Errorf("%s: %v, told %v", name, err, out.Outside)
@@ -545,8 +546,8 @@ func TestCredentialsInVariables(t *testing.T) {
 			}
 			continue
 		}
-		var input *render.BadInput
-		if !errors.As(err, &input) || !strings.Contains(err.Error(), c.name+", for which") || !strings.Contains(input.Hint, "--allow-env "+c.name) || !maps.Equal(before, f.files()) {
+		var input *advice.Error
+		if !errors.As(err, &input) || !strings.Contains(err.Error(), c.name+", for which") || !strings.Contains(input.Hint(), "--allow-env "+c.name) || !maps.Equal(before, f.files()) {
 			t.Errorf("%s with CI=%q is not refused: %v", c.name, c.ci, err)
 		}
 		if slices.Contains(f.asked, c.name) {

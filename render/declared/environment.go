@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fleetwright/fleetwright/render"
+	"github.com/fleetwright/fleetwright/internal/advice"
 )
 
 // sopsPrefix is the prefix of the environment variables that hold the private keys of the user.
@@ -27,15 +27,15 @@ func (s *syncer) variable(name string) (string, error) {
 		upper := strings.ToUpper(name) // Windows knows no case
 		own := strings.HasPrefix(upper, sopsPrefix)
 		if own || s.inCI() && slices.ContainsFunc(credentials, func(of string) bool { return strings.HasPrefix(upper, of) }) {
-			return "", &render.BadInput{
-				Err:  fmt.Errorf("refused to read the environment variable %s, for which the specification asks: it usually contains your own credentials or those of CI", name),
-				Hint: fmt.Sprintf("check who wrote the specification, and who could decrypt the value; then allow it with --allow-env %s, or set the value in another variable", name),
-			}
+			return "", advice.Input(
+				fmt.Errorf("refused to read the environment variable %s, for which the specification asks: it usually contains your own credentials or those of CI", name),
+				fmt.Sprintf("check who wrote the specification, and who could decrypt the value; then allow it with --allow-env %s, or set the value in another variable", name),
+			)
 		}
 	}
 	text := s.options.Env(name)
 	if text == "" {
-		return "", &render.BadInput{Err: fmt.Errorf("the environment variable %s is not set or empty", name), Hint: "set it for this run"}
+		return "", advice.Input(fmt.Errorf("the environment variable %s is not set or empty", name), "set it for this run")
 	}
 	return text, nil
 }

@@ -7,16 +7,16 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/fleetwright/fleetwright/render"
+	"github.com/fleetwright/fleetwright/internal/advice"
 )
 
 // gitsOwn returns the error for a value in a file of git. The user cannot allow it, because a checkout keeps
 // its token in .git/config, and the author of the specification may not be trusted.
 func gitsOwn(name string) error {
-	return &render.BadInput{
-		Err:  fmt.Errorf("refused to read %s, for which the specification asks: it belongs to git", filepath.ToSlash(name)),
-		Hint: "git stores tokens there; put the value into a separate file",
-	}
+	return advice.Input(
+		fmt.Errorf("refused to read %s, for which the specification asks: it belongs to git", filepath.ToSlash(name)),
+		"git stores tokens there; put the value into a separate file",
+	)
 }
 
 // ofGit reports whether an absolute path is a .git file or in a folder of git. Such a folder is named .git, in

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fleetwright/fleetwright/render"
+	"github.com/fleetwright/fleetwright/internal/advice"
 )
 
 // TestNothingOfGits: no value comes from what git keeps for itself, where checkout leaves its token,
@@ -44,8 +44,8 @@ func TestNothingOfGits(t *testing.T) {
 			}
 			for _, o := range []Options{{}, {Outside: true}} {
 				_, err := f.sync(o)
-				var input *render.BadInput
-				if !errors.As(err, &input) || !strings.Contains(err.Error(), "it belongs to git") || strings.Contains(err.Error()+input.Hint, "canary") {
+				var input *advice.Error
+				if !errors.As(err, &input) || !strings.Contains(err.Error(), "it belongs to git") || strings.Contains(err.Error()+input.Hint(), "canary") {
 					t.Errorf("allowed outside %v: %v", o.Outside, err)
 				}
 			}

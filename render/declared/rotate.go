@@ -9,10 +9,10 @@ import (
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators"
+	"github.com/fleetwright/fleetwright/internal/advice"
 	"github.com/fleetwright/fleetwright/internal/nearest"
 	"github.com/fleetwright/fleetwright/internal/secrets"
 	"github.com/fleetwright/fleetwright/internal/secrets/envelope"
-	"github.com/fleetwright/fleetwright/render"
 )
 
 // isRotated reports whether a declared Secret gets new values: the options name it, with or without its
@@ -33,18 +33,18 @@ func (s *syncer) checkRotated(files []generators.SecretFile) error {
 		if slices.Contains(names, name) {
 			continue
 		}
-		bad := &render.BadInput{Err: fmt.Errorf("--rotate %q: the specification declares no such Secret", name), Hint: "write NAME or NAMESPACE/NAME of a declared Secret"}
+		hint := "write NAME or NAMESPACE/NAME of a declared Secret"
 		if near, ok := nearest.To(name, names); ok {
-			bad.Hint = fmt.Sprintf("did you mean %q?", near)
+			hint = fmt.Sprintf("did you mean %q?", near)
 		}
-		return bad
+		return advice.Input(fmt.Errorf("--rotate %q: the specification declares no such Secret", name), hint)
 	}
 	for _, f := range files {
 		if t := s.read.Spec.TenantKey(f.Secret); t != nil && s.isRotated(f.Secret) {
-			return &render.BadInput{
-				Err:  fmt.Errorf("--rotate: Secret %s is the key of tenant %s, and the clusters could no longer decrypt what is encrypted to it", f.Secret, t.Metadata.Name),
-				Hint: "replace it together with the tenant: docs/secrets.md, Tenants' keys",
-			}
+			return advice.Input(
+				fmt.Errorf("--rotate: Secret %s is the key of tenant %s, and the clusters could no longer decrypt what is encrypted to it", f.Secret, t.Metadata.Name),
+				"replace it together with the tenant: docs/secrets.md, Tenants' keys",
+			)
 		}
 	}
 	return nil
@@ -79,10 +79,10 @@ func (s *syncer) rotate(r Result, rule *secrets.CreationRule, old []byte) (Resul
 		}
 	}
 	if len(r.KeysRotated) == 0 {
-		return r, &render.BadInput{
-			Err:  fmt.Errorf("--rotate: Secret %s has no new value: %s would stay as they are", r.Secret, strings.Join(r.KeysSame, ", ")),
-			Hint: s.wayToRotate(r),
-		}
+		return r, advice.Input(
+			fmt.Errorf("--rotate: Secret %s has no new value: %s would stay as they are", r.Secret, strings.Join(r.KeysSame, ", ")),
+			s.wayToRotate(r),
+		)
 	}
 	r.PublicKeys = made.public
 	asMade := secrets.AsMade(old) || len(r.KeysSame)+len(r.KeysKept) == 0

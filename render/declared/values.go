@@ -22,8 +22,8 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/advice"
 	"github.com/fleetwright/fleetwright/internal/secrets/keys"
-	"github.com/fleetwright/fleetwright/render"
 )
 
 // mostValue is the maximum size, in bytes, of all values of a Secret that the API server accepts.
@@ -98,7 +98,7 @@ func (s *syncer) readValue(name string) (data []byte, err error) {
 		if p := (*fs.PathError)(nil); errors.As(err, &p) {
 			err = p.Err
 		}
-		return &render.BadInput{Err: fmt.Errorf("the file %s can't be read: %w", filepath.ToSlash(at), err), Hint: "relative paths start at the folder that contains fleet/"}
+		return advice.Input(fmt.Errorf("the file %s can't be read: %w", filepath.ToSlash(at), err), "relative paths start at the folder that contains fleet/")
 	}
 	if err := s.mayRead(at); err != nil {
 		return nil, err
@@ -165,10 +165,10 @@ func (s *syncer) mayRead(name string) error {
 	hidden := slices.ContainsFunc(parts, func(part string) bool { return strings.HasPrefix(part, ".") && part != ".." })
 	system := slices.ContainsFunc([]string{"/etc/", "/proc/", "/sys/", "/dev/", "/run/"}, func(dir string) bool { return strings.HasPrefix(filepath.ToSlash(whole), dir) })
 	if err != nil || hidden || system {
-		return &render.BadInput{
-			Err:  fmt.Errorf("refused to read %s, for which the specification asks: it is outside of the repository, in a place where programs keep private files", filepath.ToSlash(whole)),
-			Hint: "check who wrote the specification, and who could decrypt the value; then allow it with --allow-outside, or copy the file",
-		}
+		return advice.Input(
+			fmt.Errorf("refused to read %s, for which the specification asks: it is outside of the repository, in a place where programs keep private files", filepath.ToSlash(whole)),
+			"check who wrote the specification, and who could decrypt the value; then allow it with --allow-outside, or copy the file",
+		)
 	}
 	s.outside = append(s.outside, filepath.ToSlash(whole))
 	return nil

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/fleetwright/fleetwright/internal/advice"
 	"github.com/fleetwright/fleetwright/internal/replace"
 )
 
@@ -30,18 +31,7 @@ func Save(file, private, public string, now time.Time) error {
 		return errors.Join(err, f.Sync())
 	})
 	if errors.Is(err, fs.ErrExist) {
-		return &Error{Message: file + " already exists, and may be the only copy of a key", hint: "name another file with --out; to use the key in this file, add the public key that age-keygen -y prints to the specification"}
+		return advice.Input(errors.New(file+" already exists, and may be the only copy of a key"), "name another file with --out; to use the key in this file, add the public key that age-keygen -y prints to the specification")
 	}
 	return err
 }
-
-// Error is an error in the user's input.
-type Error struct {
-	Message string
-	hint    string
-}
-
-func (e *Error) Error() string { return e.Message }
-
-// Hint returns how to fix it.
-func (e *Error) Hint() string { return e.hint }

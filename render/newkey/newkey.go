@@ -4,6 +4,7 @@ package newkey
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/advice"
 	"github.com/fleetwright/fleetwright/internal/replace"
 	"github.com/fleetwright/fleetwright/internal/secrets"
 	"github.com/fleetwright/fleetwright/internal/specs"
@@ -40,7 +42,7 @@ func Prepare(dir string, holder secrets.Holder) (*Edit, error) {
 		if len(names) > 0 {
 			hint = fmt.Sprintf("each %s is one of %s", holder.Scope, strings.Join(names, ", "))
 		}
-		return nil, &Error{Message: fmt.Sprintf("the specification has no %s %q", holder.Scope, holder.Name), hint: hint}
+		return nil, advice.Input(fmt.Errorf("the specification has no %s %q", holder.Scope, holder.Name), hint)
 	}
 	return e, nil
 }
@@ -111,7 +113,7 @@ func (e *Edit) Add(public string) (*Change, error) {
 	}
 	file, err := specs.AddRecipient(e.Files, scopes[e.holder.Scope], e.holder.Name, public)
 	if err != nil {
-		return nil, &Error{Message: err.Error()}
+		return nil, advice.Input(err, "")
 	}
 	var before []byte
 	for _, f := range e.Files {
@@ -125,7 +127,7 @@ func (e *Edit) Add(public string) (*Change, error) {
 // create returns the change that creates an Encryption.
 func (e *Edit) create(path []string, public string) (*Change, error) {
 	if _, err := os.Lstat(filepath.Join(e.Root, filepath.FromSlash(newFile))); err == nil {
-		return nil, &Error{Message: newFile + " exists, and has no Encryption", hint: "put the Encryption into it, or into another file of " + render.SpecFolder + "/"}
+		return nil, advice.Input(errors.New(newFile+" exists, and has no Encryption"), "put the Encryption into it, or into another file of "+render.SpecFolder+"/")
 	}
 	text := "apiVersion: " + v1alpha1.APIVersion + "\nkind: " + v1alpha1.KindEncryption + "\nmetadata:\n  name: encryption\n  annotations:\n    config.kubernetes.io/local-config: \"true\"\n"
 	for i, key := range path {

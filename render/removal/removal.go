@@ -12,6 +12,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators"
+	"github.com/fleetwright/fleetwright/internal/advice"
 	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/strict"
 	"github.com/fleetwright/fleetwright/internal/tree"
@@ -44,13 +45,6 @@ type Change struct {
 	// Inventory is that of the last render, and Plan what this render writes and deletes.
 	Inventory *tree.Inventory
 	Plan      *tree.Plan
-}
-
-// UnknownNameError is a name in Change.Allowed that has none of the known forms.
-type UnknownNameError struct{ Name string }
-
-func (e *UnknownNameError) Error() string {
-	return fmt.Sprintf("allowed removal %q: want %s", e.Name, wanted)
 }
 
 // removal collects the guards of an inventory that a specification no longer has. A guard protects something
@@ -86,11 +80,11 @@ type removal struct {
 type release struct{ addon, name string }
 
 // Check refuses a change that removes a cluster, a platform product or a part of it, what an add-on stores, a tenant
-// from a cluster, or a declared Secret, unless Allowed names it. The error is strict.Errors or an [UnknownNameError].
+// from a cluster, or a declared Secret, unless Allowed names it. The error is strict.Errors, or one in Allowed.
 func Check(c Change) error {
 	for _, name := range c.Allowed {
 		if kind, what, _ := strings.Cut(name, "/"); what == "" || !slices.Contains(allowable, kind+"/") {
-			return &UnknownNameError{name}
+			return advice.Input(fmt.Errorf("allowed removal %q: want %s", name, wanted), "")
 		}
 	}
 	r := &removal{

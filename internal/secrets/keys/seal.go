@@ -10,6 +10,8 @@ import (
 	"filippo.io/age"
 	"filippo.io/age/armor"
 	"filippo.io/age/plugin"
+
+	"github.com/fleetwright/fleetwright/internal/advice"
 )
 
 // Seal encrypts a few bytes, such as a data key, to one recipient, as ASCII armor.
@@ -22,7 +24,7 @@ func Seal(to string, data []byte) (armored string, err error) {
 	a := armor.NewWriter(&out)
 	w, err := age.Encrypt(a, r)
 	if missing := (*plugin.NotFoundError)(nil); errors.As(err, &missing) {
-		return "", &PluginError{Recipient: to, Name: missing.Name}
+		return "", advice.New(fmt.Errorf("%s needs a plugin, but there is no age-plugin-%s on PATH", to, missing.Name), "install age-plugin-"+missing.Name)
 	}
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", to, err)
@@ -35,16 +37,6 @@ func Seal(to string, data []byte) (armored string, err error) {
 	}
 	return out.String(), nil
 }
-
-// PluginError reports that the plugin of a recipient is not installed.
-type PluginError struct{ Recipient, Name string }
-
-func (e *PluginError) Error() string {
-	return fmt.Sprintf("%s needs a plugin, but there is no age-plugin-%s on PATH", e.Recipient, e.Name)
-}
-
-// Hint returns how to fix the error.
-func (e *PluginError) Hint() string { return "install age-plugin-" + e.Name }
 
 // ErrOther is returned if a message was encrypted to none of the keys.
 var ErrOther = errors.New("no private key opens it")
