@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"slices"
 
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+
 	"github.com/fleetwright/fleetwright/internal/advice"
 	"github.com/fleetwright/fleetwright/internal/builds"
 	"github.com/fleetwright/fleetwright/internal/charts"
@@ -53,16 +55,16 @@ type Options struct {
 // cannot be built or known is told in each Kustomization. The error is the context's, or of a
 // root that is no folder.
 func Reconcile(ctx context.Context, repo *repository.Repository, opts Options) (*Fleet, error) {
-	starts := roots.Find(repo, opts.Remotes)
+	total := builds.NewBudget(append(slices.Collect(maps.Values(opts.Sources)), repo)...)
+	names := readLock(repo, opts.Lock, opts.Fetched, newFetchedSources(opts.FetchedSources, total))
+	own := &builds.Files{Repo: repo, Base: ".", Budget: total, Remotes: names.sources.remotes}
+	starts := roots.WithOverlaid(roots.Find(repo, opts.Remotes), overlaid(ctx, own))
 	if len(opts.Roots) > 0 {
 		var err error
 		if starts, err = givenRoots(repo, opts, starts); err != nil {
 			return nil, err
 		}
 	}
-	total := builds.NewBudget(append(slices.Collect(maps.Values(opts.Sources)), repo)...)
-	names := readLock(repo, opts.Lock, opts.Fetched, newFetchedSources(opts.FetchedSources, total))
-	own := &builds.Files{Repo: repo, Base: ".", Budget: total, Remotes: names.sources.remotes}
 	mapped := map[string]*builds.Files{}
 	for name, source := range opts.Sources {
 		mapped[name] = &builds.Files{Repo: source, Base: ".", Budget: total, Remotes: own.Remotes}
@@ -90,6 +92,26 @@ func Reconcile(ctx context.Context, repo *repository.Repository, opts Options) (
 	fleet.name()
 	fleet.Unreached = unreached(repo, fleet)
 	return fleet, nil
+}
+
+// overlaid are the roots of clusters that share one sync in a base: the build of each cluster's overlay gives it the path of
+// the cluster's folder.
+func overlaid(ctx context.Context, own *builds.Files) []roots.Root {
+	var all []roots.Root
+	for _, base := range roots.Bases(own.Repo) {
+		for _, dir := range base.Overlays {
+			for _, r := range own.Build(ctx, dir, &kustomizev1.KustomizationSpec{}).Results {
+				if r.Kind != kindKs || r.Name != base.Name {
+					continue
+				}
+				spec, wrong := builds.SpecOf(r.Value)
+				if root, ok := base.In(own.Repo, dir, spec.Path); ok && wrong == "" {
+					all = append(all, root)
+				}
+			}
+		}
+	}
+	return all
 }
 
 // givenRoots are the folders that the user names, with what is known of them.

@@ -31,6 +31,15 @@ func TestSyncThatNothingLists(t *testing.T) {
 // rootsIn are the paths of the clusters in a repository.
 func rootsIn(t *testing.T, files string) string {
 	t.Helper()
+	var got []string
+	for _, cluster := range fleetOf(t, files).Clusters {
+		got = append(got, cluster.Root.Path)
+	}
+	return strings.Join(got, " ")
+}
+
+func fleetOf(t *testing.T, files string) *Fleet {
+	t.Helper()
 	repo, err := repository.FromFiles(func(yield func(string, []byte) bool) {
 		for _, f := range txtar.Parse([]byte(files)).Files {
 			if !yield(f.Name, f.Data) {
@@ -45,11 +54,7 @@ func rootsIn(t *testing.T, files string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got []string
-	for _, cluster := range fleet.Clusters {
-		got = append(got, cluster.Root.Path)
-	}
-	return strings.Join(got, " ")
+	return fleet
 }
 
 // A catalog of applications starts no cluster: its Kustomizations have the names that

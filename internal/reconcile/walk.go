@@ -22,7 +22,7 @@ import (
 func (w *walker) start(root roots.Root) {
 	root.Patched(w.own.Repo)
 	w.cluster = &Cluster{Root: root, byName: map[[2]string]*Kustomization{}}
-	w.index = map[Identity][]*Object{}
+	w.index, w.rebuilt = map[Identity][]*Object{}, map[*Kustomization]bool{}
 	w.artifacts, w.ownBy = map[roots.Source]*builds.Files{}, map[roots.Source]*builds.Files{}
 	w.wanted, w.included = map[roots.Source]*WantedSource{}, map[roots.Source]bool{}
 	if root.Base != "." {
@@ -31,11 +31,13 @@ func (w *walker) start(root roots.Root) {
 	if brought := broughtBy(sourceInFile(root, w.own.Repo), w.own); len(brought) > 0 {
 		w.own = &builds.Files{Repo: w.own.Repo, Base: w.own.Base, Budget: w.own.Budget, Remotes: w.own.Remotes, Brought: brought}
 	}
-	first := &Kustomization{Cluster: w.cluster, Namespace: root.Namespace, Name: root.Name, Spec: root.Spec}
-	if root.Object != nil && root.Object.Kind == kindKs {
-		first.Object = staticObject(first, root)
+	for _, r := range append([]roots.Root{root}, root.Beside...) {
+		k := &Kustomization{Cluster: w.cluster, Namespace: r.Namespace, Name: r.Name, Spec: r.Spec}
+		if r.Object != nil && r.Object.Kind == kindKs {
+			k.Object = staticObject(k, r)
+		}
+		w.add(k)
 	}
-	w.add(first)
 }
 
 // walk goes on until nothing new comes.
@@ -377,10 +379,10 @@ func (w *walker) rebuilds(k *Kustomization) bool {
 		return false
 	}
 	spec, wrong := builds.SpecOf(k.Objects[self].Value)
-	changed := wrong == "" && !reflect.DeepEqual(spec, k.Spec) && !w.rebuilt
+	changed := wrong == "" && !reflect.DeepEqual(spec, k.Spec) && !w.rebuilt[k]
 	k.Object = k.Objects[self]
 	if changed {
-		w.rebuilt = true
+		w.rebuilt[k] = true
 		k.Spec, k.Dir = spec, path.Join(w.own.Base, repository.Clean(spec.Path))
 		k.Files, k.Gaps, k.Failure = nil, nil, nil
 		k.build(w.ctx, w.own)

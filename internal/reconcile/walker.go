@@ -38,9 +38,9 @@ type walker struct {
 	// sets wait for their input providers; providers are those that are found.
 	sets      []waitingSet
 	providers []resourceset.Provider
-	unbuilt   []*Kustomization // found, and not built yet
-	waiting   []*Kustomization // built, and not substituted yet
-	rebuilt   bool             // the root, once
+	unbuilt   []*Kustomization        // found, and not built yet
+	waiting   []*Kustomization        // built, and not substituted yet
+	rebuilt   map[*Kustomization]bool // the roots, once each
 	// kinds that the cluster serves, as far as the objects tell, and those of them that are
 	// not in namespaces; apiVersions are the kinds sorted, and listed how many those are of.
 	kinds         []string

@@ -49,6 +49,10 @@ type Root struct {
 	// folder.
 	Synced []Source
 
+	// Beside are Kustomizations that nothing applies, so that people did: each is in the folder that it applies, from the
+	// source of this root, which no other root has.
+	Beside []Root
+
 	// patches are the patches of a FluxInstance, as plain values.
 	patches any
 }
@@ -84,13 +88,14 @@ func Find(repo *repository.Repository, remotes []string) []Root {
 	for i := range roots {
 		roots[i] = roots[i].within(repo)
 	}
-	roots = withoutSuperseded(repo, roots)
-	sorting.StableFunc(roots, func(a, b Root) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(b.rank(), a.rank())) })
-	return merged(roots)
+	roots = sorted(withoutSuperseded(repo, roots))
+	besides(repo, roots)
+	return roots
 }
 
-// merged are sorted roots with one of each folder, which notes the sources of the others.
-func merged(all []Root) []Root {
+// sorted returns roots sorted by their folders, with one of each folder, which notes the sources of the others.
+func sorted(all []Root) []Root {
+	sorting.StableFunc(all, func(a, b Root) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(b.rank(), a.rank())) })
 	var roots []Root
 	for _, r := range all {
 		if last := len(roots) - 1; last < 0 || roots[last].Path != r.Path {

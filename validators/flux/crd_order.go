@@ -2,10 +2,12 @@ package flux
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/fleetwright/fleetwright/internal/beside"
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/validators/rule"
@@ -100,6 +102,11 @@ func (w *world) orders() orders {
 			}
 		}
 	}
+	// Flux's own definitions exist before the first Kustomization does.
+	flux := o.crds[kind{fluxapi.KustomizeGroup, kustomizationKind}]
+	maps.DeleteFunc(o.crds, func(_ kind, by []*reconcile.Kustomization) bool {
+		return slices.ContainsFunc(by, func(k *reconcile.Kustomization) bool { return slices.Contains(flux, k) })
+	})
 	return o
 }
 

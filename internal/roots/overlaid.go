@@ -1,0 +1,63 @@
+package roots
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
+	"github.com/fleetwright/fleetwright/internal/repository"
+)
+
+// Base is the sync of a cluster in a folder that other kustomizations list: each cluster's overlay may give it another path.
+type Base struct {
+	Root
+	// Overlays are the outermost folders that list it.
+	Overlays []string
+}
+
+// Bases returns the Kustomizations with the name that `flux bootstrap` uses, or beside their own source, in folders that
+// overlays in other folders list.
+func Bases(repo *repository.Repository) []Base {
+	var bases []Base
+	for _, o := range Candidates(repo) {
+		r, ok := rootOf(o)
+		if !ok || r.isTemplate() {
+			continue
+		}
+		dir := path.Dir(r.File)
+		isBeside := func(s *repository.Object) bool { return path.Dir(s.File()) == dir }
+		if !r.isFluxSystem() && !slices.ContainsFunc(repo.Find(fluxapi.SourceGroup, r.Source.Kind, r.Source.Namespace, r.Source.Name), isBeside) {
+			continue
+		}
+		over := overlays(repo, dir)
+		if over = slices.DeleteFunc(over, func(at string) bool { return at == dir || isPutAway(at) || repository.IsExample(at) }); len(over) > 0 {
+			bases = append(bases, Base{Root: r, Overlays: over})
+		}
+	}
+	return bases
+}
+
+// In returns the root that an overlay makes of the base, if the path that the Kustomization has in its build contains the overlay.
+func (b Base) In(repo *repository.Repository, overlay, at string) (Root, bool) {
+	dir := repository.Clean(at)
+	if dir == "." || dir == b.Path || strings.Contains(at, "${") || !repository.Within(dir, overlay+"/") || !Has(repo, dir) {
+		return Root{}, false
+	}
+	r := b.Root
+	r.Path, r.Spec.Path = dir, at
+	return r, true
+}
+
+// WithOverlaid adds the roots that overlays make of bases to the found ones. A base that syncs no folder of its own, and
+// guessed roots, are none then.
+func WithOverlaid(found, overlaid []Root) []Root {
+	if len(overlaid) == 0 {
+		return found
+	}
+	kept := slices.DeleteFunc(slices.Clone(found), func(r Root) bool {
+		isBase := slices.ContainsFunc(overlaid, func(o Root) bool { return o.Object == r.Object })
+		return r.Guessed() || isBase && (r.Path == "." || !repository.Within(r.Path, r.File))
+	})
+	return sorted(append(kept, overlaid...))
+}
