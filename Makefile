@@ -4,7 +4,7 @@ GO        ?= go
 BIN       := $(CURDIR)/bin
 TOOLS     := $(BIN)/tools
 OUT       := $(CURDIR)/out
-FUZZTIME  ?= 2000x
+FUZZTIME  ?= 300x
 # A test that hangs is ended after this time; no test comes near it.
 PATIENCE  := 80m
 export CGO_ENABLED ?= 0

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"regexp"
 	"regexp/syntax"
 	"strings"
@@ -143,5 +144,29 @@ func TestLists(t *testing.T) {
 	}
 	if err := inValue.AddLine("a", "1,b[65535]=2,c[65535]=3"); err == nil {
 		t.Error("no limit of paths in a value")
+	}
+}
+
+func TestCreated(t *testing.T) {
+	for name, c := range map[string]struct {
+		function string
+		args     []any
+		want     int
+	}{
+		"a number":              {"seq", []any{[]int{1000}}, 8 * 999},
+		"from and to":           {"seq", []any{[]int{1, 1001}}, 8 * 1000},
+		"down":                  {"seq", []any{[]int{1001, 1}}, 8 * 1000},
+		"with a step":           {"seq", []any{[]int{0, 10, 1000}}, 8 * 100},
+		"a step away from it":   {"untilStep", []any{0, 1000, -1}, 0},
+		"a step of nothing":     {"untilStep", []any{0, 1000, 0}, 0},
+		"a step that overflows": {"untilStep", []any{9000000000000000000, 9223372036854775807, 5000000000000000000}, 8 << 40},
+	} {
+		var args []reflect.Value
+		for _, arg := range c.args {
+			args = append(args, reflect.ValueOf(arg))
+		}
+		if got := count.Created(c.function, args); got != c.want {
+			t.Errorf("%s: %d bytes, want %d", name, got, c.want)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package count
 
 import (
+	"math"
 	"reflect"
 	"strings"
 )
@@ -11,7 +12,7 @@ var sizes = map[string]func(args []reflect.Value) int{
 	"repeat": func(args []reflect.Value) int { return times(number(args[0]), args[1].Len()) },
 	"indent": indented, "nindent": indented,
 	"until":     func(args []reflect.Value) int { return times(bytesOfNumber, max(number(args[0]), -number(args[0]))) },
-	"untilStep": stepped, "replace": replaced, "join": joined, "wrapWith": wrapped,
+	"untilStep": stepped, "seq": sequence, "replace": replaced, "join": joined, "wrapWith": wrapped,
 	"regexReplaceAll": matched, "regexReplaceAllLiteral": matched, "mustRegexReplaceAll": matched, "mustRegexReplaceAllLiteral": matched,
 	"split": splitted, "splitList": splitted,
 	"splitn": func(args []reflect.Value) int {
@@ -37,11 +38,35 @@ func CountsFunction(name string) bool { return sizes[name] != nil }
 func number(v reflect.Value) int { return int(min(max(v.Int(), -1<<40), 1<<40)) }
 
 func stepped(args []reflect.Value) int {
-	step := args[2].Int()
-	if step == 0 {
+	return steps(args[0].Int(), args[1].Int(), args[2].Int())
+}
+
+// steps returns the bytes of the numbers from start to stop. If the last one overflows, they have no end.
+func steps(start, stop, step int64) int {
+	switch {
+	case step == 0 || (stop < start) != (step < 0):
 		return 0
+	case step > 0 && stop > math.MaxInt64-step, step < 0 && stop < math.MinInt64-step:
+		return times(bytesOfNumber, 1<<40)
 	}
-	return times(bytesOfNumber, int(min(max(args[1].Int()/step-args[0].Int()/step, 0), 1<<40)))
+	return times(bytesOfNumber, int(min(max(stop/step-start/step, 0), 1<<40)))
+}
+
+// sequence is for seq, whose arguments are the end, the start and the end, or the start, the step and the end.
+func sequence(args []reflect.Value) int {
+	start, step, stop := int64(1), int64(1), int64(0)
+	switch params := args[0]; params.Len() {
+	case 1:
+		stop = params.Index(0).Int()
+	case 2:
+		start, stop = params.Index(0).Int(), params.Index(1).Int()
+	case 3:
+		start, step, stop = params.Index(0).Int(), params.Index(1).Int(), params.Index(2).Int()
+	}
+	if stop < start && step > 0 {
+		step = -step
+	}
+	return steps(start, stop, step)
 }
 
 func indented(args []reflect.Value) int {

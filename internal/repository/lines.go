@@ -52,8 +52,11 @@ func (r *Repository) shownLines(file string) []string {
 	return lines
 }
 
-// Know adds strings that no message and no source line of any file may show.
-func (l *Lines) Know(texts []string) { l.texts.Add(texts...) }
+// Know adds strings that no message and no source line of any file may show. It ignores those that are a part of the name of an
+// object or a file: names are shown, and without them nobody could tell what a message is about.
+func (l *Lines) Know(texts []string) {
+	l.texts.Add(slices.DeleteFunc(slices.Clone(texts), l.repo.isName)...)
+}
 
 // Without returns a text in which the secrets in the files, and the strings that were passed to [Lines.Know], are hidden.
 func (l *Lines) Without(text string) string {
@@ -66,9 +69,9 @@ func (l *Lines) Without(text string) string {
 			found[i] = slices.DeleteFunc(texts, func(text string) bool { return strings.HasPrefix(text, `"`) })
 		})
 		for _, texts := range found {
-			l.texts.Add(texts...)
+			l.Know(texts)
 		}
-		l.texts.Add(l.repo.inputSecrets()...)
+		l.Know(l.repo.inputSecrets())
 	})
 	return l.texts.Without(text)
 }
@@ -108,7 +111,7 @@ func (r *Repository) secretsIn(file string, asText bool) (texts []string, found 
 		case rest != "":
 		case at != nil && (ofSecret || !readable && isRandom(credential.Unquoted(line[at[4]:]))):
 			rest = line[at[4]:]
-		case ofSecret:
+		case ofSecret && !header.MatchString(line):
 			rest = line
 		}
 		if rest != "" {
@@ -123,7 +126,38 @@ func restOf(field, rest string) []string {
 	return append(mask.Strings(field, rest, true), mask.Strings(field, credential.Unquoted(strings.TrimLeft(rest, "*&!@%|>- ")), true)...)
 }
 
-func isRandom(value string) bool { return credential.IsRandom(value) && !mask.IsEvident(value) }
+// isRandom reports whether a value looks randomly generated. A phrase of several words does not.
+func isRandom(value string) bool {
+	words := strings.Fields(value)
+	isPhrase := len(words) > 1 && !slices.ContainsFunc(words, func(word string) bool { return !mask.IsPlain(word) })
+	return !isPhrase && credential.IsRandom(value) && !mask.IsEvident(value)
+}
+
+// isName reports whether a text is a name of the repository's objects and files, or a word of one, in any case.
+func (r *Repository) isName(text string) bool {
+	r.namesOnce.Do(func() {
+		r.names = map[string]bool{}
+		add := func(name string) {
+			name = strings.ToLower(name)
+			r.names[name] = true
+			for word := range strings.FieldsFuncSeq(name, func(c rune) bool { return strings.ContainsRune("-_./", c) }) {
+				r.names[word] = true
+			}
+		}
+		for o := range r.Objects() {
+			add(o.Kind)
+			add(o.Name)
+			add(o.Namespace)
+		}
+		for _, file := range r.Paths() {
+			add(file)
+		}
+	})
+	return r.names[strings.ToLower(text)]
+}
+
+// header matches a line with a field and no value.
+var header = regexp.MustCompile(`^[ \t]*(?:- +)*["']?[A-Za-z0-9_./-]+["']?[ \t]*:[ \t]*$`)
 
 // set matches a line of settings or YAML that sets a value.
 var set = regexp.MustCompile(`^([ \t]*(?:- +)*["']?[A-Za-z0-9_./-]+["']?[ \t]*[:=][ \t]*)(\S.*)$`)

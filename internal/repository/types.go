@@ -41,6 +41,9 @@ type Repository struct {
 	// lines reads source lines; it is created when it is first needed.
 	linesOnce sync.Once
 	lines     *Lines
+	// names are the names of objects and files, and their words, in lower case.
+	namesOnce sync.Once
+	names     map[string]bool
 	folders   map[string][]string
 	// hiddenSorted are the sorted paths in hidden, submodules the folders of submodules, and ignored the patterns of each
 	// .sourceignore (path of the folder → []ignoreLine); each is computed when it is first needed.

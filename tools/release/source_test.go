@@ -30,7 +30,7 @@ func TestReady(t *testing.T) {
 		"is not vX.Y.Z":              func(r *release) { r.version = "" },
 		"unknown platform":           func(r *release) { r.platforms = []string{"plan9/amd64"} },
 		"is not empty: name another": func(r *release) { r.out = full },
-		"folder \"\" is not empty":   func(r *release) { r.out = "" },
+		"name a folder with -out":    func(r *release) { r.out = "" },
 	} {
 		r := fine
 		change(&r)

@@ -32,11 +32,11 @@ spec.healthChecks. If only the order of the apply matters, ignore the finding an
 }
 
 func (w *world) noWait(found *gathered) {
-	dependents := map[reconcile.Identity][]string{}
+	dependents := map[reconcile.Identity][]*reconcile.Object{}
 	for _, o := range w.depending() {
 		for _, d := range dependencies(o) {
 			if isKustomization(o) && !d.expression && d.on != o.Identity {
-				dependents[d.on] = append(dependents[d.on], o.Namespace+"/"+o.Name)
+				dependents[d.on] = append(dependents[d.on], o)
 			}
 		}
 	}
@@ -49,10 +49,18 @@ func (w *world) noWait(found *gathered) {
 		if at < 0 {
 			continue
 		}
+		hint := "set wait: true, or list the required objects in healthChecks"
+		var names []string
+		for _, o := range by {
+			names = append(names, o.Namespace+"/"+o.Name)
+			if o.Kustomization == k {
+				hint = fmt.Sprintf("list the required objects in healthChecks (not wait: true: %s would wait for %[2]s, which it applies and which depends on it)", k, names[len(names)-1])
+			}
+		}
 		found.add(placeOf(k.Object, "spec", "wait"), k.String(), finding.Finding{
 			Message: fmt.Sprintf("Kustomization %s becomes ready before its %s", k, k.Objects[at]),
-			Hint:    "set wait: true, or list the required objects in healthChecks",
-		}, k.Object, by...)
+			Hint:    hint,
+		}, k.Object, names...)
 	}
 }
 
