@@ -199,8 +199,7 @@ func (s *Set) LookupIn(cluster string, gvk schema.GroupVersionKind) (found []*Sc
 		return []*Schema{embedded}, false, nil
 	}
 	all := s.definitions[gvk.GroupKind()]
-	applied := slices.DeleteFunc(slices.Clone(all), func(d *Definition) bool { return !slices.Contains(d.Clusters, cluster) })
-	if found, err := compiled(applied, gvk); err != nil || len(found) > 0 {
+	if found, err := s.Applied(cluster, gvk); err != nil || len(found) > 0 {
 		return found, false, err
 	}
 	if found, err = s.Lookup(gvk); err != nil {
@@ -211,6 +210,11 @@ func (s *Set) LookupIn(cluster string, gvk schema.GroupVersionKind) (found []*Sc
 	}
 	serves := slices.DeleteFunc(slices.Clone(all), func(d *Definition) bool { return d.compiled[gvk.Version] == nil })
 	return found, len(serves) > 0 && !slices.ContainsFunc(serves, func(d *Definition) bool { return len(d.Clusters) == 0 }), nil
+}
+
+// Applied returns the schemas of a kind in the definitions that a cluster applies itself.
+func (s *Set) Applied(cluster string, gvk schema.GroupVersionKind) ([]*Schema, error) {
+	return compiled(slices.DeleteFunc(slices.Clone(s.definitions[gvk.GroupKind()]), func(d *Definition) bool { return !slices.Contains(d.Clusters, cluster) }), gvk)
 }
 
 // skipped returns which files of the folders cannot be read: one of them may define the kind.

@@ -69,6 +69,7 @@ var rules = []rule.Rule{
 	flux.DependsOnNoWait,
 	flux.HealthCheckMissing,
 	flux.ImageMarkerUnmatched,
+	flux.KindMissing,
 	flux.NamespaceMissing,
 	flux.ObjectReferenceMissing,
 	flux.SelectorUnmatched,

@@ -82,7 +82,7 @@ func isNameRune(r rune) bool {
 func speaks(repo *repository.Repository, name string) bool {
 	switch path.Ext(name) {
 	case "", ".sh", ".bash", ".fish", ".ps1", ".py", ".go", ".js", ".ts", ".nix", ".toml", ".tf", ".tfvars", ".tofu", ".hcl", ".tftpl", ".tpl", ".tmpl", ".gotmpl",
-		".j2", ".yaml", ".yml", ".json", ".mk", ".just", ".env", ".md":
+		".j2", ".bicep", ".yaml", ".yml", ".json", ".mk", ".just", ".env", ".md":
 	default:
 		return false
 	}

@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/fleetwright/fleetwright/internal/beside"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/nearest"
@@ -27,7 +29,8 @@ when a cluster's folder is renamed, or its gotk-sync.yaml is deleted.
 An error is a Kustomization flux-system/flux-system that starts no cluster: its spec.path does not exist, or its source
 is not defined beside it. So is a folder beside a cluster's that has the same files around the one that starts it, such as
 flux-system/gotk-components.yaml, when that one is missing or says something else. A warning is one in a folder that was moved as a whole, and a folder that has the same files with Kustomizations as the folder beside it,
-from which a cluster starts, and that no build reads.`,
+from which a cluster starts, and that no build reads. Neither is a folder that a script,
+Terraform or Bicep in the repository names: that starts the cluster.`,
 	Fix: `Correct spec.path and spec.sourceRef: flux bootstrap writes the folder that the file is in, and the source that the
 same file defines. For a folder without a root, restore its gotk-sync.yaml or FluxInstance, or remove the folder.`,
 	Run: func(p *rule.Pass) {
@@ -176,7 +179,7 @@ func (r *rootless) folders(left []*repository.Object) {
 		}
 	}
 	for _, dir := range order {
-		if l := found[dir]; !r.told[dir] {
+		if l := found[dir]; !r.told[dir] && !r.startedByScript(dir) {
 			f := finding.Finding{Severity: finding.Warning, File: l.first.File(), Object: rule.ObjectOf(l.first),
 				Message: fmt.Sprintf("the folder %q looks like %q, from which a cluster starts, but no cluster starts there: %s of it %s applied by nothing",
 					dir, l.like, finding.Count(l.count, "Kustomization"), areOf(l.count)),
@@ -192,6 +195,17 @@ func areOf(n int) string {
 		return "is"
 	}
 	return "are"
+}
+
+// startedByScript reports whether a file that Flux does not read names the folder: a script that runs flux bootstrap or flux
+// create kustomization, or Terraform or Bicep that create the Kustomization.
+func (r *rootless) startedByScript(dir string) bool {
+	found := false
+	named := regexp.MustCompile(`(?:^|[^A-Za-z0-9_.-]|\./)` + regexp.QuoteMeta(dir) + `(?:$|[^A-Za-z0-9_./-]|/?["'\s])`)
+	beside.Read(r.repo, map[string]bool{dir: true}, false, func(_, text string) {
+		found = found || strings.Contains(text, dir) && named.MatchString(text)
+	})
+	return found
 }
 
 // startsAt reports whether a cluster starts in a folder, below it or above it. It also returns true if a root

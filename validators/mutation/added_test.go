@@ -47,6 +47,10 @@ var addedMutants = []mutant{
 		edits: []edit{remove("clusters/staging/flux-system/gotk-sync.yaml"), replace("clusters/staging/flux-system/kustomization.yaml", "- gotk-sync.yaml\n", ""), stagingLost},
 	},
 	{
+		name: "automation-without-its-controller", example: "classic", rule: "flux-kind-missing",
+		edits: []edit{add("clusters/staging/images.yaml", "apiVersion: image.toolkit.fluxcd.io/v1\nkind: «»ImageRepository\nmetadata: {name: web, namespace: flux-system}\nspec: {image: registry.acme.example/web, interval: 1h}\n")},
+	},
+	{
 		name: "apps-sent-to-another-cluster", example: "homelab", rule: "graph-coverage-low",
 		edits: []edit{replace("kubernetes/flux/cluster/ks.yaml", "  path: ./kubernetes/apps\n", "  path: ./kubernetes/apps\n  kubeConfig:\n    secretRef:\n      name: other\n"), homelabLow},
 	},

@@ -17,6 +17,7 @@ var auditMutants = []mutant{
 		edits: []edit{
 			replace("infrastructure/configs/production/kustomization.yaml", "resources:", "resources:\n- automation.yaml"),
 			add("infrastructure/configs/production/automation.yaml", imageUpdate("«»flux-system", "push:\n      branch: images")),
+			mark("infrastructure/configs/production/automation.yaml", "kind: «flux-kind-missing»ImageUpdateAutomation"),
 		},
 	},
 	{

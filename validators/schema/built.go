@@ -7,6 +7,7 @@ import (
 	"iter"
 	"path"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -135,6 +136,14 @@ func (w work) built(cluster string, o *reconcile.Object) checked {
 	}
 	problems, judged := w.judge(found, o.Value, c, len(o.Unknown) == 0)
 	c.judged = judged
+	if len(problems) > 0 && controllers.MatchString(o.Group) {
+		// The definitions that the cluster applies with Flux count, if they allow more: people patch them.
+		if own, err := w.kinds.Applied(cluster, apischema.FromAPIVersionAndKind(o.APIVersion, o.Kind)); err == nil && len(own) > 0 {
+			if fewer, judged := w.judge(own, o.Value, c, len(o.Unknown) == 0); judged && len(fewer) < len(problems) {
+				found, problems = own, fewer
+			}
+		}
+	}
 	problems = append(problems, withoutNamespace(o)...)
 	if len(problems) == 0 {
 		return c
@@ -166,6 +175,9 @@ func (w work) built(cluster string, o *reconcile.Object) checked {
 	c.found = withoutAliases(o.Source, c.found)
 	return c
 }
+
+// controllers matches the API groups of Flux's controllers.
+var controllers = regexp.MustCompile(`\.(?:toolkit|extensions)\.fluxcd\.io$`)
 
 // unreplaced returns what to add to the message about a value with a variable, and a hint, if Flux replaces no variables in
 // the object because its Kustomization has none; "" otherwise.
