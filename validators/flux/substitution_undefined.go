@@ -71,7 +71,7 @@ func (w *world) undefined(found *gathered, open *questions, k *reconcile.Kustomi
 	}
 	for _, name := range names {
 		v := k.Variables[name]
-		if !v.Undefined || v.UsedBy == nil {
+		if !v.Undefined || v.UsedBy == nil || !w.strict && isFluxDefinition(v.UsedBy) {
 			continue
 		}
 		at := w.placeOfVariable(k, v)
@@ -93,6 +93,11 @@ func (w *world) undefined(found *gathered, open *questions, k *reconcile.Kustomi
 		}
 		found.add(at, name, f, v.UsedBy, k.String())
 	}
+}
+
+// isFluxDefinition reports whether an object is a definition of Flux's own, whose descriptions contain examples of variables.
+func isFluxDefinition(o *reconcile.Object) bool {
+	return o.Kind == "CustomResourceDefinition" && strings.HasSuffix(o.Name, ".fluxcd.io")
 }
 
 // definesLater returns an object if it is a Kustomization that defines a variable of this name itself, otherwise nil.

@@ -74,6 +74,9 @@ func reportGroup(p *rule.Pass, group [][]*reconcile.Object) {
 	first, second := all[0], all[1]
 	names := ownersOf(all)
 	by := strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+	if len(all) == 2 && first.HelmRelease == nil && second.HelmRelease == nil && first.Kustomization == second.Kustomization {
+		by = "Kustomization " + first.Kustomization.String() + " twice"
+	}
 	if more := len(names) - most; more > 0 {
 		by = fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), more)
 	}

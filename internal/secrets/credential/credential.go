@@ -169,6 +169,9 @@ func HasPassword(value string) bool {
 // namesField reports whether a value is the name of another field, such as maxmindLicenseKey for licenseKey, or of a key of
 // a Secret, such as installID for installationIdSecretKey.
 func namesField(field, value string) bool {
+	if words := letters(field); len(words) >= leastWords && endsIn().MatchString(value) && strings.HasSuffix(letters(value), words) {
+		return true // base64encodedaccountkey for accountkey, tencent_zot_htpasswd for ZOT_HTPASSWD
+	}
 	if strings.ContainsFunc(value, func(r rune) bool { return !unicode.IsLetter(r) }) {
 		return false
 	}
@@ -177,6 +180,21 @@ func namesField(field, value string) bool {
 	const begin = 5 // of a name
 	return ends && before != "" || strings.HasSuffix(field, "Key") && !IsDrawn(value) &&
 		(strings.HasSuffix(value, "Key") || len(lower) >= begin && strings.HasPrefix(name, lower[:begin]))
+}
+
+// leastWords is the minimum number of letters in a field of more than one word.
+const leastWords = 10
+
+// endsIn matches a value that may be a name: in small letters, and with no number but that of base64.
+var endsIn = lazily(`^(?:base64)?[a-z_-]+$`)
+
+func letters(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, text)
 }
 
 // shellVariable is a variable of a shell, as a whole.
@@ -280,7 +298,7 @@ func LooksSecret(field, value string) bool {
 	if at := strings.Index(value, "://"); at >= 0 && !HasPassword(value) {
 		return webhooks().MatchString(field) && randomPart(value[at+len("://"):])
 	}
-	if strings.ContainsAny(value, " \t\n") || strings.HasPrefix(value, "/") || !passwords().MatchString(field) && namesField(field, value) {
+	if strings.ContainsAny(value, " \t\n") || strings.HasPrefix(value, "/") || (!passwords().MatchString(field) || len(letters(field)) >= leastWords) && namesField(field, value) {
 		return false
 	}
 	if speaking().MatchString(value) || constants().MatchString(value) && !passwords().MatchString(field) {

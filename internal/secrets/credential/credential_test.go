@@ -27,6 +27,10 @@ func TestLooksSecret(t *testing.T) {
 		{"secretKey", "S3_ACCESS_KEY_ID", false}, // of an ExternalSecret
 		{"secretKey", "licenseKey", false},
 		{"installationIdSecretKey", "installID", false},
+		{"accountkey", "base64encodedaccountkey", false},
+		{"ZOT_HTPASSWD", "tencentcloud_zot_htpasswd", false},
+		{"ZOT_HTPASSWD", "zot_htpasswd_x7", true},
+		{"password", "supersecretpassword", true},
 		{"appSecretKey", "SommernachtsTraum", true},
 		{"password", "CORRECT_HORSE", true},
 
