@@ -158,7 +158,8 @@ func (t *tally) skip(c *reconcile.Cluster) {
 // startsCluster reports whether one of the clusters starts from an object that is applied to another cluster.
 func (t *tally) startsCluster(o *reconcile.Object) bool {
 	return slices.ContainsFunc(t.fleet.Clusters, func(c *reconcile.Cluster) bool {
-		return c.Root.File == o.File && c.Root.Line == o.Line && c.Root.Name == o.Name && c.Root.Namespace == o.Namespace
+		isRoot := c.Root.Object != nil && c.Root.Object == t.document(o)
+		return (isRoot || c.Root.File == o.File && c.Root.Line == o.Line) && c.Root.Name == o.Name && c.Root.Namespace == o.Namespace
 	})
 }
 
@@ -231,7 +232,7 @@ func (t *tally) files(cluster string) {
 	}
 	for _, kind := range counted {
 		for _, o := range t.repo.ByKind(kind[0], kind[1]) {
-			if t.items[o] != nil || t.skipped[o] || !t.isFound(o) {
+			if t.items[o] != nil || t.skipped[o] || !t.isFound(o) || t.isSync(o) {
 				continue
 			}
 			p := t.owner(o.File())
@@ -282,6 +283,15 @@ func (t *tally) isFound(o *repository.Object) bool {
 		return o.Lookup("spec", "chart") != nil || o.Lookup("spec", "chartRef") != nil
 	}
 	return o.Lookup("spec", "sourceRef") != nil
+}
+
+// isSync reports whether a document is the same sync as that of a cluster: flux bootstrap wrote it, and the cluster applies the
+// one in a base.
+func (t *tally) isSync(o *repository.Object) bool {
+	at, _ := o.Text("spec", "path")
+	return o.Kind == "Kustomization" && slices.ContainsFunc(t.fleet.Clusters, func(c *reconcile.Cluster) bool {
+		return c.Root.Namespace == o.Namespace && c.Root.Name == o.Name && c.Root.Path == repository.Clean(at) && repository.Within(c.Root.Path, o.File())
+	})
 }
 
 // owner returns the part of the cluster whose folder contains a file: of the only cluster, or of the innermost one. If there
