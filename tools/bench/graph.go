@@ -168,7 +168,7 @@ patches:
 
 const benchApp = `apiVersion: apps/v1
 kind: Deployment
-metadata: {name: %[1]s}
+metadata: {name: %[1]s, namespace: default}
 spec:
   selector: {matchLabels: {app: %[1]s}}
   template:
@@ -185,22 +185,22 @@ spec:
 ---
 apiVersion: v1
 kind: Service
-metadata: {name: %[1]s}
+metadata: {name: %[1]s, namespace: default}
 spec: {selector: {app: %[1]s}, ports: [{name: http, port: 80, targetPort: http}]}
 ---
 apiVersion: v1
 kind: ConfigMap
-metadata: {name: %[1]s}
+metadata: {name: %[1]s, namespace: default}
 data: {url: "https://%[1]s.${DOMAIN}"}
 ---
 apiVersion: networking.k8s.io/v1
 kind: Ingress
-metadata: {name: %[1]s}
+metadata: {name: %[1]s, namespace: default}
 spec:
   rules: [{host: "%[1]s.${DOMAIN}", http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: %[1]s, port: {name: http}}}}]}}]
 ---
 apiVersion: policy/v1
 kind: PodDisruptionBudget
-metadata: {name: %[1]s}
+metadata: {name: %[1]s, namespace: default}
 spec: {maxUnavailable: 1, selector: {matchLabels: {app: %[1]s}}}
 `
