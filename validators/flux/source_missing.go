@@ -99,6 +99,9 @@ func (w *world) checkSource(p *rule.Pass, open *questions, o *reconcile.Object, 
 		return // the rules about its creator report the problem
 	}
 	at := w.locate(o, id.Name, slices.Concat(path, []any{"name"})...)
+	if text(ref, "namespace") != "" && w.isInOtherNamespace(id) {
+		at = w.locate(o, id.Namespace, slices.Concat(path, []any{"namespace"})...) // a patch may set it
+	}
 	why := w.sourceDoubt(o, id)
 	f := finding.Finding{Message: fmt.Sprintf("%s, the source of %s, does not exist", idText(id), o)}
 	if hint, typo := w.resembles(id); why == "" {
@@ -110,6 +113,16 @@ func (w *world) checkSource(p *rule.Pass, open *questions, o *reconcile.Object, 
 		return
 	}
 	p.ReportBuilt(o, at.in(f))
+}
+
+// isInOtherNamespace reports whether there is an object of the kind and name in another namespace.
+func (w *world) isInOtherNamespace(id reconcile.Identity) bool {
+	for namespace, names := range w.names[kind{id.Group, id.Kind}] {
+		if namespace != id.Namespace && slices.Contains(names, id.Name) {
+			return true
+		}
+	}
+	return false
 }
 
 // isGiven reports whether a source needs no definition in Git: it is the source of the cluster's root, which a
