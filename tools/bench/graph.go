@@ -117,7 +117,7 @@ func writeRepository(dir string, n int) int {
 		case kind < 16:
 			kustomization += "components: [../../component]\n"
 		case kind < 27:
-			kustomization += "configMapGenerator: [{name: settings-" + name + ", literals: [A=B]}]\n"
+			kustomization += "configMapGenerator: [{name: settings-" + name + ", namespace: default, literals: [A=B]}]\n"
 			objects++
 		case kind < 48:
 			kustomization += "namespace: " + name + "\n"
