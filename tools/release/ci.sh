@@ -111,7 +111,11 @@ sed -i 's|https://git.example.com/platform/fleet.git|https://github.com/acme/pla
 inside render /tmp/platform
 inside validate /tmp/platform
 printf 'from the archive to the first report: %s ms\n' $((($(date +%s%N) - began) / 1000000))
-inside commit /tmp/platform
+# Without git, a bare repository can be committed to, and a work tree cannot.
+git init -q --bare "$work/root/tmp/fleet.git"
+inside commit /tmp/platform --target 'platform=/tmp/fleet.git#main'
+if inside commit /tmp/platform 2>"$work/refused"; then echo 'a commit to a work tree without git'; exit 1; fi
+grep 'git is not on PATH' "$work/refused"
 inside version | grep '^fleetwright v0.0.1$'
 grep -q 'fleetwright/fleetwright@v0.0.1' "$work/root/tmp/platform/.github/workflows/validate.yaml"
 grep -q 'rev: v0.0.1' "$work/root/tmp/platform/.pre-commit-config.yaml"
