@@ -85,7 +85,7 @@ func TestOf(t *testing.T) {
 			"2 of 3 Kustomizations built, 0 of 1 HelmRelease rendered", "sub:other-cluster x:other-cluster"},
 		"another cluster that starts here": {sync + ks("clusters/prod/dev.yaml", "dev", "./clusters/dev/flux-system", ", kubeConfig: {secretRef: {name: c}}") +
 			strings.ReplaceAll(sync, "clusters/prod", "clusters/dev"), "3 of 3 Kustomizations built", ""},
-		"a copy of the sync": {strings.ReplaceAll(sync, "-- clusters/prod/", "-- base/") + "-- base/kustomization.yaml --\nresources: [flux-system/gotk-sync.yaml]\n-- clusters/prod/kustomization.yaml --\nresources: [../../base]\n" + sync[strings.Index(sync, "-- "):],
+		"a copy of the sync": {strings.ReplaceAll(sync, "-- clusters/prod/", "-- base/") + "-- base/kustomization.yaml --\nresources: [flux-system/gotk-sync.yaml]\n-- clusters/prod/kustomization.yaml --\nresources: [../../base]\n" + sync,
 			"1 of 1 Kustomization built", ""},
 		"set aside": {sync + ks("examples/apps.yaml", "a", "./a", "") + ks("x/archive/apps.yaml", "b", "./a", "") + ks("templates/apps.yaml", "c", "./a", "") + ks("test/apps.yaml", "d", "./a", "") + ks("_disabled/apps.yaml", "e", "./a", ""),
 			"1 of 1 Kustomization built", ""},
