@@ -97,6 +97,21 @@ func TestObjectReferences(t *testing.T) {
 }
 
 // TestSelectors: a label that is a typo is found whatever is unknown, another one where all pods are known.
+// A namespace with many workloads and Services is checked whole.
+func TestManySelectors(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	b.WriteString("-- clusters/prod/all.yaml --\n")
+	const n = 1001
+	for i := range n {
+		fmt.Fprintf(&b, "---\napiVersion: v1\nkind: Pod\nmetadata: {name: a%[1]d, namespace: default, labels: {app: a%[1]d, part-of: all}}\nspec: {containers: []}\n"+
+			"---\napiVersion: v1\nkind: Service\nmetadata: {name: a%[1]d, namespace: default}\nspec: {selector: {app: a%[1]d, part-of: all}, ports: [{port: 80}]}\n", i)
+	}
+	if found := ruletest.Find(t, SelectorUnmatched, fluxSync+b.String()); len(found) != 0 {
+		t.Errorf("%d findings, the first: %+v", len(found), found[0])
+	}
+}
+
 func TestSelectors(t *testing.T) {
 	t.Parallel()
 	object := func(apiVersion, kind, rest string) string {

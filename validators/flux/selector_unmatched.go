@@ -116,12 +116,17 @@ type unmatched struct {
 
 // unmatched returns the selections of a cluster that match nothing.
 func (w *world) unmatched(p *rule.Pass) []unmatched {
-	there := map[account][]map[string]any{} // by namespace and kind
+	there, pairs := map[account][]map[string]any{}, map[label][]map[string]any{} // by namespace and kind
 	for _, one := range append(slices.Clone(w.beside), w) {
 		for _, o := range one.applied {
 			if of, labels := labelsOf(o); of != "" {
 				at := account{o.Namespace, of}
 				there[at] = append(there[at], labels)
+				for name, value := range labels {
+					if text, isText := value.(string); isText {
+						pairs[label{at, name, text}] = append(pairs[label{at, name, text}], labels)
+					}
+				}
 			}
 		}
 	}
@@ -138,8 +143,15 @@ func (w *world) unmatched(p *rule.Pass) []unmatched {
 		u := unmatched{selection: s, w: w}
 		some := false
 		for _, namespace := range s.namespaces {
-			labels := there[account{namespace, s.kind}]
+			at := account{namespace, s.kind}
+			labels := there[at]
 			some = some || len(labels) > 0
+			likely := unmatched{selection: s}
+			if fewest := s.candidates(at, pairs); len(fewest) < len(labels) && left >= len(fewest) && likely.matched(fewest) {
+				left -= len(fewest)
+				ok = false
+				continue
+			}
 			if left -= len(labels); left < 0 {
 				w.exceeded(p, "what its selectors match", fmt.Sprintf("they are compared more than %d times with labels", limits.Comparisons))
 				return found
@@ -151,6 +163,27 @@ func (w *world) unmatched(p *rule.Pass) []unmatched {
 		}
 	}
 	return found
+}
+
+// label is a label of objects of a kind in a namespace.
+type label struct {
+	of          account
+	name, value string
+}
+
+// candidates returns the objects at a place that have the rarest of the selected labels.
+func (s selection) candidates(at account, pairs map[label][]map[string]any) []map[string]any {
+	var fewest []map[string]any
+	for name, value := range s.labels {
+		with := pairs[label{at, name, value.(string)}]
+		if len(with) == 0 {
+			return nil
+		}
+		if fewest == nil || len(with) < len(fewest) {
+			fewest = with
+		}
+	}
+	return fewest
 }
 
 // inOther reports whether a selector matches objects of Git in a namespace that it does not select in: then it most likely has
