@@ -285,16 +285,24 @@ func (t *transaction) try(ctx context.Context, w worktree) error {
 	return nil
 }
 
-// copyIndex copies an index, which may be missing, and returns git for the copy.
+// copyIndex copies an index, which may be missing, and returns git for the copy. The copy has the index's time: git compares the
+// content of files that were changed since then.
 func (t *transaction) copyIndex(from, name string) (program, error) {
 	for _, old := range []string{name, name + ".lock"} {
 		if err := t.disk.remove(t.stage(old)); err != nil {
 			return program{}, err
 		}
 	}
-	data, err := readBounded(from, maxIndex)
+	info, err := os.Stat(from)
+	var data []byte
+	if err == nil {
+		data, err = readBounded(from, maxIndex)
+	}
 	if err == nil {
 		err = t.disk.write(t.stage(name), data)
+	}
+	if err == nil {
+		err = os.Chtimes(t.stage(name), info.ModTime(), info.ModTime())
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
