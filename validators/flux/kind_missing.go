@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/version"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/fluxapi"
@@ -35,18 +37,19 @@ or upgrade Flux.`,
 		var open questions
 		each(p, func(w *world) {
 			install := w.installed()
-			if install.by == nil {
-				return
-			}
 			told := map[string]bool{}
 			for _, o := range w.applied {
-				what := o.APIVersion + " " + o.Kind
-				why, hint := install.lacks(o)
-				if why == "" || told[what] || o.HelmRelease != nil || o.ResourceSet() != nil { // they break nothing but themselves
+				// What a release or a ResourceSet applies is applied by itself.
+				if o.HelmRelease != nil || o.ResourceSet() != nil || o.Kustomization.Spec.Suspend || told[o.APIVersion+" "+o.Kind] {
 					continue
 				}
-				told[what] = true
-				if doubt := w.doubt(definitionOf(o)); doubt != "" {
+				why, hint := install.lacks(o)
+				if why == "" {
+					continue
+				}
+				told[o.APIVersion+" "+o.Kind] = true
+				definition := reconcile.Identity{Group: definitionGroup, Kind: definitionKind, Name: resourceOf(o).GroupResource().String()}
+				if doubt := w.doubt(definition); doubt != "" {
 					open.add(placeOf(o, "kind"), fmt.Sprintf("whether the cluster knows the kind %s", o.Kind), doubt)
 					continue
 				}
@@ -57,100 +60,71 @@ or upgrade Flux.`,
 	},
 }
 
-// definitionOf returns the identity of the definition of an object's kind.
-func definitionOf(o *reconcile.Object) reconcile.Identity {
-	return reconcile.Identity{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition", Name: strings.ToLower(o.Kind) + "s." + o.Group}
+// resourceOf returns the resource of an object's kind, such as imagepolicies.
+func resourceOf(o *reconcile.Object) schema.GroupVersionResource {
+	resource, _ := meta.UnsafeGuessKindToResource(schema.FromAPIVersionAndKind(o.APIVersion, o.Kind))
+	return resource
 }
 
-// installation is what Git says of the Flux in a cluster.
+// installation is what Git says of the Flux in a cluster: the definitions that it applies, or a FluxInstance; neither if Git does
+// not say it.
 type installation struct {
-	// by is the object that says it: a definition of Flux, or the FluxInstance; nil if Git does not say it.
-	by *reconcile.Object
-	// served are the versions of the kinds, nil for a FluxInstance, which has components instead.
-	served     served
-	components map[string]bool
+	served   served
+	instance *reconcile.Object
+	// components are those of the instance.
+	components []string
 }
 
 // installed returns the Flux that the cluster's objects install.
 func (w *world) installed() installation {
-	all := w.applied
-	for _, other := range w.beside {
-		all = append(slices.Clone(all), other.applied...)
+	var all []*reconcile.Object
+	var instances []fluxInstance
+	for _, one := range append([]*world{w}, w.beside...) {
+		all = append(all, one.applied...)
+		instances = append(instances, one.fluxInstances()...)
 	}
-	for _, o := range all {
-		if o.Kind == "CustomResourceDefinition" && o.Name == "kustomizations."+fluxapi.KustomizeGroup {
-			return installation{by: o, served: servedVersions(all)}
+	served := servedVersions(all)
+	if served[schema.GroupKind{Group: fluxapi.KustomizeGroup, Kind: kustomizationKind}] != nil && served[schema.GroupKind{Group: fluxapi.SourceGroup, Kind: "GitRepository"}] != nil {
+		return installation{served: served}
+	}
+	for of := range served {
+		if slices.ContainsFunc(fluxComponents, func(c fluxComponent) bool { return c.group == of.Group }) {
+			return installation{} // a part of another Flux
 		}
 	}
-	var instance *reconcile.Object
-	for _, o := range all {
-		switch {
-		case o.Kind == "FluxInstance" && o.Group == fluxapi.OperatorGroup && instance == nil:
-			instance = o
-		case o.Kind == "FluxInstance" && o.Group == fluxapi.OperatorGroup, o.Kind == "CustomResourceDefinition" && strings.HasSuffix(o.Name, ".toolkit.fluxcd.io"):
-			return installation{} // more than one Flux
-		}
-	}
-	if instance == nil || len(instance.Unknown) > 0 {
+	if len(instances) != 1 {
 		return installation{}
 	}
-	components := map[string]bool{}
-	for _, c := range list(instance.Value, "spec", "components") {
-		name, _ := c.(string)
-		components[name] = true
+	return installation{instance: instances[0].object, components: componentsOf(instances[0].spec, instances[0].elsewhere)}
+}
+
+// componentOf returns the component of Flux that serves an object's kind, nil if none does.
+func componentOf(o *reconcile.Object) *fluxComponent {
+	resource := resourceOf(o).Resource
+	i := slices.IndexFunc(fluxComponents, func(c fluxComponent) bool { return c.group == o.Group && slices.Contains(c.resources, resource) })
+	if i < 0 {
+		return nil
 	}
-	if len(components) == 0 {
-		// Source: github.com/controlplaneio-fluxcd/flux-operator, api/v1 FluxInstanceSpec.GetComponents.
-		for _, name := range []string{"source-controller", "kustomize-controller", "helm-controller", "notification-controller"} {
-			components[name] = true
-		}
-	}
-	return installation{by: instance, components: components}
+	return &fluxComponents[i]
 }
 
 // lacks returns why the installation does not know an object's kind or version, and what to do; "" if it does.
 func (in installation) lacks(o *reconcile.Object) (why, hint string) {
-	controller := controllerOf(o.Group, o.Kind)
+	component := componentOf(o)
 	gvk := schema.FromAPIVersionAndKind(o.APIVersion, o.Kind)
-	if v, known := schemas.VersionOf(gvk); controller == "" || !known || !v.Served {
+	if v, known := schemas.VersionOf(gvk); component == nil || !known || !v.Served {
 		return "", ""
-	}
-	if in.components != nil {
-		if in.components[controller] {
-			return "", ""
-		}
-		return fmt.Sprintf("%s does not install %s", in.by, controller), "add " + controller + " to spec.components of the FluxInstance"
 	}
 	versions := in.served[gvk.GroupKind()]
 	switch {
-	case versions[gvk.Version]:
+	case in.components != nil && !slices.Contains(in.components, component.name):
+		return fmt.Sprintf("%s does not install %s", in.instance, component.name), "add " + component.name + " to the components of the FluxInstance"
+	case in.served == nil || versions[gvk.Version]:
 		return "", ""
 	case versions == nil:
-		return fmt.Sprintf("the cluster's Flux has no %s, which serves the kind", controller),
-			"add it with flux bootstrap or flux install --export, and --components-extra=" + controller
+		return fmt.Sprintf("the cluster's Flux has no %s, which serves the kind", component.name),
+			"add it with flux bootstrap or flux install --export, and --components-extra=" + component.name
 	}
 	return fmt.Sprintf("the cluster's Flux serves the kind only as %s", strings.Join(slices.Sorted(maps.Keys(versions)), ", ")),
-		fmt.Sprintf("upgrade Flux, or write apiVersion: %s/%s", gvk.Group, slices.Max(slices.Collect(maps.Keys(versions))))
-}
-
-// controllerOf returns the controller of Flux that serves a kind, "" if it is none of Flux's.
-func controllerOf(group, kind string) string {
-	switch group {
-	case fluxapi.SourceGroup:
-		return "source-controller"
-	case fluxapi.KustomizeGroup:
-		return "kustomize-controller"
-	case fluxapi.HelmGroup:
-		return "helm-controller"
-	case fluxapi.NotificationGroup:
-		return "notification-controller"
-	case fluxapi.ImageGroup:
-		if kind == "ImageUpdateAutomation" {
-			return "image-automation-controller"
-		}
-		return "image-reflector-controller"
-	case fluxapi.ArtifactGroup:
-		return "source-watcher"
-	}
-	return ""
+		fmt.Sprintf("upgrade Flux, or write apiVersion: %s/%s", gvk.Group, slices.MaxFunc(slices.Collect(maps.Keys(versions)), version.CompareKubeAwareVersionStrings))
 }
