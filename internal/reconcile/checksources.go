@@ -19,8 +19,8 @@ import (
 // CheckSources says of the sources that were given for fleets, which are those of one repository
 // at one or more revisions, whether each stands for something: a source object in the
 // repository's files, in those of a source, or among the objects of a cluster, or what a root, a
-// Kustomization or a HelmRelease names. Where a Kustomization
-// could not be built, what it holds is not known, and nothing is wrong for certain.
+// Kustomization or a HelmRelease names. Where a Kustomization could not be built, what it holds is
+// not known, and nothing is wrong for certain.
 func CheckSources(fleets ...*Fleet) error {
 	n := &named{sources: map[string]bool{}, helm: map[string]bool{}}
 	given := map[string]bool{}

@@ -15,6 +15,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/builds"
 	"github.com/fleetwright/fleetwright/internal/charts"
 	"github.com/fleetwright/fleetwright/internal/lock"
+	"github.com/fleetwright/fleetwright/internal/parallel"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/roots"
 	"github.com/fleetwright/fleetwright/internal/sorting"
@@ -99,17 +100,20 @@ func Reconcile(ctx context.Context, repo *repository.Repository, opts Options) (
 func overlaid(ctx context.Context, own *builds.Files) []roots.Root {
 	var all []roots.Root
 	for _, base := range roots.Bases(own.Repo) {
-		for _, dir := range base.Overlays {
+		found := make([][]roots.Root, len(base.Overlays))
+		parallel.Each(len(found), func(i int) {
+			dir := base.Overlays[i]
 			for _, r := range own.Build(ctx, dir, &kustomizev1.KustomizationSpec{}).Results {
 				if r.Kind != kindKs || r.Name != base.Name {
 					continue
 				}
 				spec, wrong := builds.SpecOf(r.Value)
 				if root, ok := base.In(own.Repo, dir, spec.Path); ok && wrong == "" {
-					all = append(all, root)
+					found[i] = append(found[i], root)
 				}
 			}
-		}
+		})
+		all = append(all, slices.Concat(found...)...)
 	}
 	return all
 }

@@ -9,22 +9,22 @@ import (
 // besides sets the further Kustomizations of the roots. Without a root whose source is theirs alone, nobody knows which
 // cluster they are for.
 func besides(repo *repository.Repository, roots []Root) {
-	all, lists := rootsOf(Candidates(repo)), outward(repo)
-	for _, r := range topmost(repo, all) {
-		isListed := slices.ContainsFunc(lists, func(l listing) bool { return l.to == r.Path || repository.Within(r.Path, l.to) })
-		if r.Path == "." || r.Namespace == "" || isListed || r.isTemplate() || isPutAway(r.File) || repository.IsExample(r.File) || !repository.Within(r.Path, r.File) || !Has(repo, r.Path) {
-			continue
-		}
-		of := func(root Root) bool { return root.Source == r.Source && root.Source.Name != "" }
-		i := slices.IndexFunc(roots, of)
-		if i < 0 || slices.ContainsFunc(roots[i+1:], of) || slices.ContainsFunc(roots, func(root Root) bool { return covers(root, r) }) {
-			continue
-		}
-		roots[i].Beside = append(roots[i].Beside, r)
+	of, synced, listed := map[Source][]int{}, map[string]bool{}, map[string]bool{}
+	for i, root := range roots {
+		of[root.Source] = append(of[root.Source], i)
+		synced[root.Path] = true
 	}
-}
-
-// covers reports whether a root is a Kustomization, or syncs its folder.
-func covers(root, r Root) bool {
-	return root.Object == r.Object || root.is(r) || root.Path == "." || root.Path == r.Path || repository.Within(root.Path, r.Path)
+	for _, l := range outward(repo) {
+		for _, dir := range append(above(l.to), l.to) {
+			listed[dir] = true
+		}
+	}
+	for _, r := range topmost(repo, rootsOf(Candidates(repo))) {
+		isSynced := slices.ContainsFunc(append(above(r.Path), r.Path), func(dir string) bool { return synced[dir] })
+		isPart := listed[r.Path] || r.isTemplate() || isPutAway(r.File) || repository.IsExample(r.File)
+		isOwn := r.Path != "." && r.Namespace != "" && repository.Within(r.Path, r.File) && Has(repo, r.Path)
+		if is := of[r.Source]; len(is) == 1 && isOwn && !isPart && !isSynced {
+			roots[is[0]].Beside = append(roots[is[0]].Beside, r)
+		}
+	}
 }

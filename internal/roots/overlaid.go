@@ -16,24 +16,28 @@ type Base struct {
 	Overlays []string
 }
 
+// mostOverlays is the maximum number of overlays of all bases; further bases are not considered.
+const mostOverlays = 10_000
+
 // Bases returns the Kustomizations with the name that `flux bootstrap` uses, or beside their own source, in folders that
 // overlays in other folders list.
 func Bases(repo *repository.Repository) []Base {
 	var bases []Base
-	for _, o := range Candidates(repo) {
-		r, ok := rootOf(o)
-		if !ok || r.isTemplate() {
+	by, left := listers(repo), mostOverlays
+	for _, r := range rootsOf(Candidates(repo)) {
+		dir := path.Dir(r.File)
+		if len(by[dir]) == 0 || r.isTemplate() {
 			continue
 		}
-		dir := path.Dir(r.File)
 		isBeside := func(s *repository.Object) bool { return path.Dir(s.File()) == dir }
 		if !r.isFluxSystem() && !slices.ContainsFunc(repo.Find(fluxapi.SourceGroup, r.Source.Kind, r.Source.Namespace, r.Source.Name), isBeside) {
 			continue
 		}
-		over := overlays(repo, dir)
-		if over = slices.DeleteFunc(over, func(at string) bool { return at == dir || isPutAway(at) || repository.IsExample(at) }); len(over) > 0 {
-			bases = append(bases, Base{Root: r, Overlays: over})
+		over := slices.DeleteFunc(overlays(by, dir), func(at string) bool { return at == dir || isPutAway(at) })
+		if left -= len(over); left < 0 {
+			break
 		}
+		bases = append(bases, Base{r, over})
 	}
 	return bases
 }

@@ -77,22 +77,17 @@ func holdsObjects(f *repository.File) bool {
 
 // overlays are the folders whose kustomizations build on a folder and that no other kustomization lists: what clusters
 // sync where nothing says so, for the folder itself is a base. Without any, it is the folder.
-func overlays(repo *repository.Repository, dir string) []string {
-	lists := outward(repo)
+func overlays(by map[string][]string, dir string) []string {
 	seen := map[string]bool{dir: true}
 	tops := map[string]bool{}
 	for queue := []string{dir}; len(queue) > 0; queue = queue[1:] {
-		listed := false
-		for _, l := range lists {
-			if l.to != queue[0] || repository.IsExample(l.from) || repository.IsArchived(l.from) {
-				continue
-			}
-			if listed = true; !seen[l.from] {
-				seen[l.from] = true
-				queue = append(queue, l.from)
+		for _, from := range by[queue[0]] {
+			if !seen[from] {
+				seen[from] = true
+				queue = append(queue, from)
 			}
 		}
-		if !listed {
+		if len(by[queue[0]]) == 0 {
 			tops[queue[0]] = true
 		}
 	}
@@ -100,6 +95,17 @@ func overlays(repo *repository.Repository, dir string) []string {
 		return []string{dir}
 	}
 	return slices.Sorted(maps.Keys(tops))
+}
+
+// listers maps folders to those whose kustomizations list them, outside of examples and archives.
+func listers(repo *repository.Repository) map[string][]string {
+	by := map[string][]string{}
+	for _, l := range outward(repo) {
+		if !repository.IsExample(l.from) && !repository.IsArchived(l.from) {
+			by[l.to] = append(by[l.to], l.from)
+		}
+	}
+	return by
 }
 
 // baseOf is the folder of which the artifact is made that a guessed root syncs: the innermost one around the folder in

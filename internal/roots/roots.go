@@ -375,9 +375,10 @@ func folderRoots(repo *repository.Repository, remotes []string) []Root {
 		all = slices.DeleteFunc(all, func(r Root) bool { return defined(r.Source) })
 	}
 	var roots []Root
+	by := listers(repo)
 	for _, dir := range outermost(repo, all, func(r Root) string { return path.Dir(r.File) }) {
 		base := baseOf(repo, dir, all)
-		for _, top := range overlays(repo, dir) {
+		for _, top := range overlays(by, dir) {
 			r := Folder(repo, dir, remotes)
 			if top != dir {
 				r.Path, r.File, r.Spec.Path = top, top, top
