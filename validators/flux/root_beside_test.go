@@ -53,6 +53,9 @@ resources: [flux-system, apps.yaml]
 		"it is gone":                         {without(all, dev), "clusters/dev/apps.yaml", finding.Error},
 		"another kind":                       {all[:at] + strings.Replace(all[at:], "kind: Kustomization", "kind: Kustomisation", 1), dev, finding.Error},
 		"a kustomization does not list it":   {all + lists, dev, finding.Error},
+		"a script starts it":                 {without(without(all, dev), "clusters/dev/flux-system/gotk-components.yaml") + "-- e2e.sh --\nflux create kustomization flux-system --path=./clusters/dev\n", "", ""},
+		"a script names another one":         {without(without(all, dev), "clusters/dev/flux-system/gotk-components.yaml") + "-- e2e.sh --\nflux create kustomization flux-system --path=./clusters/dev2\n", "clusters/dev/apps.yaml", finding.Warning},
+		"it is gone, and a script starts it": {without(all, dev) + "-- e2e.sh --\nflux create kustomization flux-system --path=./clusters/dev\n", "clusters/dev/apps.yaml", finding.Error},
 		"nothing of flux bootstrap is there": {without(without(all, dev), "clusters/dev/flux-system/gotk-components.yaml"), "clusters/dev/apps.yaml", finding.Warning},
 	} {
 		found, _ := ruletest.Run(t, RootUnreached, c.files)

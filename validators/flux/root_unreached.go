@@ -178,8 +178,13 @@ func (r *rootless) folders(left []*repository.Object) {
 			found[dir].count++
 		}
 	}
+	lostFolders := map[string]bool{}
 	for _, dir := range order {
-		if l := found[dir]; !r.told[dir] && !r.startedByScript(dir) {
+		lostFolders[dir] = true
+	}
+	named := r.namedByScripts(lostFolders)
+	for _, dir := range order {
+		if l := found[dir]; !r.told[dir] && !named[dir] {
 			f := finding.Finding{Severity: finding.Warning, File: l.first.File(), Object: rule.ObjectOf(l.first),
 				Message: fmt.Sprintf("the folder %q looks like %q, from which a cluster starts, but no cluster starts there: %s of it %s applied by nothing",
 					dir, l.like, finding.Count(l.count, "Kustomization"), areOf(l.count)),
@@ -197,16 +202,22 @@ func areOf(n int) string {
 	return "are"
 }
 
-// startedByScript reports whether a file that Flux does not read names the folder: a script that runs flux bootstrap or flux
+// namedByScripts returns which of some folders a file names that Flux does not read: a script that runs flux bootstrap or flux
 // create kustomization, or Terraform or Bicep that create the Kustomization.
-func (r *rootless) startedByScript(dir string) bool {
-	found := false
-	named := regexp.MustCompile(`(?:^|[^A-Za-z0-9_.-]|\./)` + regexp.QuoteMeta(dir) + `(?:$|[^A-Za-z0-9_./-]|/?["'\s])`)
-	beside.Read(r.repo, map[string]bool{dir: true}, false, func(_, text string) {
-		found = found || strings.Contains(text, dir) && named.MatchString(text)
+func (r *rootless) namedByScripts(folders map[string]bool) map[string]bool {
+	found := map[string]bool{}
+	beside.Read(r.repo, folders, false, func(_, text string) {
+		for _, word := range pathWords.FindAllString(text, -1) {
+			if dir := repository.Clean(word); folders[dir] {
+				found[dir] = true
+			}
+		}
 	})
 	return found
 }
+
+// pathWords matches words that may be paths.
+var pathWords = regexp.MustCompile(`[A-Za-z0-9_./-]*/[A-Za-z0-9_./-]*`)
 
 // startsAt reports whether a cluster starts in a folder, below it or above it. It also returns true if a root
 // is defined there that cannot be built, which the rule flux-path-missing reports.
