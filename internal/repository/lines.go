@@ -111,7 +111,7 @@ func (r *Repository) secretsIn(file string, asText bool) (texts []string, found 
 		case rest != "":
 		case at != nil && (ofSecret || !readable && isRandom(credential.Unquoted(line[at[4]:]))):
 			rest = line[at[4]:]
-		case ofSecret && !header.MatchString(line):
+		case ofSecret && !isHeader(line):
 			rest = line
 		}
 		if rest != "" {
@@ -133,12 +133,17 @@ func isRandom(value string) bool {
 	return !isPhrase && credential.IsRandom(value) && !mask.IsEvident(value)
 }
 
-// isName reports whether a text is a name of the repository's objects and files, or a word of one, in any case.
+// isHeader reports whether a line has a field that is a plain name, and no value.
+func isHeader(line string) bool {
+	field, ends := strings.CutSuffix(strings.TrimSpace(line), ":")
+	return ends && mask.IsPlain(field)
+}
+
+// isName reports whether a text is a name of the repository's objects and files, or a word of one.
 func (r *Repository) isName(text string) bool {
 	r.namesOnce.Do(func() {
 		r.names = map[string]bool{}
 		add := func(name string) {
-			name = strings.ToLower(name)
 			r.names[name] = true
 			for word := range strings.FieldsFuncSeq(name, func(c rune) bool { return strings.ContainsRune("-_./", c) }) {
 				r.names[word] = true
@@ -153,11 +158,8 @@ func (r *Repository) isName(text string) bool {
 			add(file)
 		}
 	})
-	return r.names[strings.ToLower(text)]
+	return r.names[text]
 }
-
-// header matches a line with a field and no value.
-var header = regexp.MustCompile(`^[ \t]*(?:- +)*["']?[A-Za-z0-9_./-]+["']?[ \t]*:[ \t]*$`)
 
 // set matches a line of settings or YAML that sets a value.
 var set = regexp.MustCompile(`^([ \t]*(?:- +)*["']?[A-Za-z0-9_./-]+["']?[ \t]*[:=][ \t]*)(\S.*)$`)

@@ -174,6 +174,22 @@ func TestScrubNamesFiles(t *testing.T) {
 	}
 }
 
+// A message shows names, although a secret has the same word, phrases of plain words, and fields without a value.
+// Reproduces: messages about digicatapult/veritable-flux-infra, PingCAP-QE/ee-ops and elifesciences/elife-flux-cluster.
+func TestScrubShowsNames(t *testing.T) {
+	lines := inMemory(t, "-- clusters/prod/keycloak.yaml --\napiVersion: v1\nkind: Secret\nmetadata: {name: keycloak-creds}\nstringData: {username: keycloak, password: keycloak, token: kQ8zW3vB9nR2}\n"+
+		"-- kustomization.yaml --\nsecretGenerator:\n- {name: a, files: [values.txt]}\n-- values.txt --\nresources:\n  system:\n  kQ9:\n-- dashboard.json --\n\"title\": \"Not Ready\"\n", Limits{}).Lines()
+	lines.Know([]string{"keycloak", "KEYCLOAK"})
+	const message = "Kustomization keycloak/keycloak-sync: resources of the system are not ready"
+	if got := lines.Scrub(message); got != message {
+		t.Error(got)
+	}
+	const secret, hidden = "a: kQ8zW3vB9nR2, KEYCLOAK, kQ9:", "a: <hidden>, <hidden>, <hidden>"
+	if got := lines.Scrub(secret); got != hidden {
+		t.Error(got)
+	}
+}
+
 // TestLinesShowSettings: what cannot be a secret is shown.
 func TestLinesShowSettings(t *testing.T) {
 	const text = `apiVersion: helm.toolkit.fluxcd.io/v2

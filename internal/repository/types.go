@@ -41,7 +41,7 @@ type Repository struct {
 	// lines reads source lines; it is created when it is first needed.
 	linesOnce sync.Once
 	lines     *Lines
-	// names are the names of objects and files, and their words, in lower case.
+	// names are the names of objects and files, and their words.
 	namesOnce sync.Once
 	names     map[string]bool
 	folders   map[string][]string
