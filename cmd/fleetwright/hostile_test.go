@@ -163,7 +163,7 @@ func (h hostileTest) run(t *testing.T, c hostileCase, repo string, arguments []s
 	if runtime.NumCPU() == 1 {
 		most *= 2 // units that take 30 s run one after another
 	}
-	if slices.Contains(arguments, "--from") {
+	if slices.Contains(arguments, "--from") || slices.Contains(arguments, "--changed-since") {
 		most += mostTime / 2 // each of two revisions has a unit that takes 30 s
 	}
 	if wall > most || memory > mostMemory {
