@@ -136,6 +136,8 @@ func TestDuplicatesOfReleases(t *testing.T) {
 		{"one that is suspended", two + object("blue/a.yaml", "", "x") + release("green", "y", "  suspend: true\n"), nil},
 		{"another namespace's", two + object("blue/a.yaml", "", "x") + release("green", "y", "  targetNamespace: other\n"), nil},
 		{"another cluster's", two + object("blue/a.yaml", "", "x") + release("green", "y", "  kubeConfig: {secretRef: {name: x}}\n"), nil},
+		{"one Kustomization's, in two versions", two + "-- blue/a.yaml --\napiVersion: networking.istio.io/v1beta1\nkind: Gateway\nmetadata: {name: a, namespace: default}\n---\napiVersion: networking.istio.io/v1alpha3\nkind: Gateway\nmetadata: {name: a, namespace: default}\n",
+			[]string{"blue/a.yaml:6: error: Gateway default/a is applied by Kustomization flux-system/blue twice, first at blue/a.yaml:1"}},
 		{"one release, twice", two + release("blue", "x", "") + strings.Replace(release("blue", "x", ""), "blue/release", "green/release", 1),
 			[]string{"green/release.yaml:2: warning: HelmRelease default/blue is applied by Kustomizations flux-system/blue and flux-system/green, first at blue/release.yaml:1"}},
 	} {
