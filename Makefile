@@ -167,7 +167,7 @@ docs: ## the generated pages of docs/
 .PHONY: fuzz
 fuzz: ## each fuzz target FUZZTIME: a number of runs, two targets side by side
 	@files=$$($(GO) list -tags $(TAGS) -f '{{range .TestGoFiles}}{{$$.Dir}}/{{.}} {{end}}{{range .XTestGoFiles}}{{$$.Dir}}/{{.}} {{end}}' ./...) && \
-	for file in $$(grep -l '^func Fuzz' $$files); do \
+	files=$$(grep -l '^func Fuzz' $$files) && for file in $$files; do \
 	  sed -n "s|^func \(Fuzz[A-Za-z0-9]*\)(.*|$$(dirname $$file) \1|p" $$file; \
 	done | GO="$(GO)" xargs -P 2 -n 2 tools/fuzz.sh -tags $(TAGS) -fuzztime $(FUZZTIME) -fuzzminimizetime 10x -parallel 1
 
@@ -208,8 +208,8 @@ verify-soak:
 	$(MAKE) soak SOAKTIME=90s
 
 # The hostile cases, and the same report of the examples however slow the machine is.
-verify-hostile: build
-	$(GO) run -tags $(TAGS) ./tools/field -repos examples -same $(BIN)/fleetwright -runs 2
+verify-hostile: demo
+	@set -e; for clones in $(OUT)/demo/*/clones; do $(GO) run -tags $(TAGS) ./tools/field -repos $$clones -same $(BIN)/fleetwright -runs 2; done
 	FLUX_MANIFESTS="$(FLUX_MANIFESTS)" tools/tagged.sh hostile -v -count=1 -tags $(TAGS),hostile -timeout $(PATIENCE)
 
 verify-e2e:

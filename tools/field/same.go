@@ -37,7 +37,7 @@ func inGroup(group string) condition {
 	return condition{name: "in " + filepath.Base(group), prefix: []string{"sh", "-c", `echo $$ >"$0"/cgroup.procs && exec "$@"`, group}}
 }
 
-// sameReports validates each folder in repos that has something to check several times in each condition, prints the slowest run, and reports
+// sameReports validates each folder in repos several times in each condition, prints the slowest run, and reports
 // whether a run printed another report than the first one.
 func sameReports(ctx context.Context, out io.Writer, repos, command string, runs int, conditions []condition) (different bool, err error) {
 	named, err := folders(repos)
@@ -46,12 +46,10 @@ func sameReports(ctx context.Context, out io.Writer, repos, command string, runs
 	}
 	dirs := slices.Sorted(maps.Values(named))
 	first := map[string][]byte{}
-	dirs = slices.DeleteFunc(dirs, func(dir string) bool {
-		first[dir], err = reportOf(ctx, []string{command}, dir, "")
-		return err != nil
-	})
-	if len(dirs) == 0 {
-		return false, err
+	for _, dir := range dirs {
+		if first[dir], err = reportOf(ctx, []string{command}, dir, ""); err != nil {
+			return false, fmt.Errorf("%s: %w", filepath.Base(dir), err)
+		}
 	}
 	for _, c := range conditions {
 		stop := loops(ctx, c.busy)

@@ -33,7 +33,7 @@ func module(t testing.TB, name string) string {
 	out, err := exec.Command("go", "mod", "download", "-json", name).Output()
 	var answer struct{ Dir string }
 	if jsonErr := json.NewDecoder(bytes.NewReader(out)).Decode(&answer); err != nil || jsonErr != nil || answer.Dir == "" {
-		t.Skipf("%s cannot be had: %v", name, err)
+		t.Fatalf("%s cannot be had: %v", name, err)
 	}
 	return answer.Dir
 }
