@@ -111,10 +111,10 @@ func componentOf(o *reconcile.Object) *fluxComponent {
 // lacks returns why the installation does not know an object's kind or version, and what to do; "" if it does.
 func (in installation) lacks(o *reconcile.Object) (why, hint string) {
 	component := componentOf(o)
-	gvk := schema.FromAPIVersionAndKind(o.APIVersion, o.Kind)
-	if v, known := schemas.VersionOf(gvk); component == nil || !known || !v.Served {
+	if component == nil {
 		return "", ""
 	}
+	gvk := schema.FromAPIVersionAndKind(o.APIVersion, o.Kind)
 	versions := in.served[gvk.GroupKind()]
 	switch {
 	case in.components != nil && !slices.Contains(in.components, component.name):
@@ -124,6 +124,9 @@ func (in installation) lacks(o *reconcile.Object) (why, hint string) {
 	case versions == nil:
 		return fmt.Sprintf("the cluster's Flux has no %s, which serves the kind", component.name),
 			"add it with flux bootstrap or flux install --export, and --components-extra=" + component.name
+	}
+	if v, known := schemas.VersionOf(gvk); !known || !v.Served {
+		return "", "" // flux-api-deprecated and schema-invalid report it
 	}
 	return fmt.Sprintf("the cluster's Flux serves the kind only as %s", strings.Join(slices.Sorted(maps.Keys(versions)), ", ")),
 		fmt.Sprintf("upgrade Flux, or write apiVersion: %s/%s", gvk.Group, slices.MaxFunc(slices.Collect(maps.Keys(versions)), version.CompareKubeAwareVersionStrings))
