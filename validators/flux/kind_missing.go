@@ -40,7 +40,7 @@ or upgrade Flux.`,
 			told := map[string]bool{}
 			for _, o := range w.applied {
 				// What a release or a ResourceSet applies is applied by itself.
-				if o.HelmRelease != nil || o.ResourceSet() != nil || o.Kustomization.Spec.Suspend || told[o.APIVersion+" "+o.Kind] {
+				if o.HelmRelease != nil || o.ResourceSet() != nil || stopped(o.Kustomization) || told[o.APIVersion+" "+o.Kind] {
 					continue
 				}
 				why, hint := install.lacks(o)
@@ -58,6 +58,16 @@ or upgrade Flux.`,
 		})
 		open.report(p)
 	},
+}
+
+// stopped reports whether a Kustomization, or one that leads to it, is suspended.
+func stopped(k *reconcile.Kustomization) bool {
+	for ; k != nil && k.Parent != k; k = k.Parent {
+		if k.Spec.Suspend {
+			return true
+		}
+	}
+	return false
 }
 
 // resourceOf returns the resource of an object's kind, such as imagepolicies.
@@ -80,11 +90,16 @@ func (w *world) installed() installation {
 	var all []*reconcile.Object
 	var instances []fluxInstance
 	for _, one := range append([]*world{w}, w.beside...) {
+		for _, o := range one.applied {
+			if chart := o.ChartName(one.find); isHelmRelease(o) && strings.HasPrefix(chart, "flux") && chart != "flux-operator" && chart != "flux-instance" {
+				return installation{} // such as flux2, which has any of the definitions
+			}
+		}
 		all = append(all, one.applied...)
 		instances = append(instances, one.fluxInstances()...)
 	}
 	served := servedVersions(all)
-	if served[schema.GroupKind{Group: fluxapi.KustomizeGroup, Kind: kustomizationKind}] != nil && served[schema.GroupKind{Group: fluxapi.SourceGroup, Kind: "GitRepository"}] != nil {
+	if served[schema.GroupKind{Group: fluxapi.KustomizeGroup, Kind: kustomizationKind}] != nil && served[schema.GroupKind{Group: fluxapi.SourceGroup, Kind: "GitRepository"}] != nil && len(instances) == 0 {
 		return installation{served: served}
 	}
 	for of := range served {

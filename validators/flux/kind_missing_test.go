@@ -32,21 +32,25 @@ func TestKindMissing(t *testing.T) {
 	const image = "-- clusters/prod/image.yaml --\napiVersion: image.toolkit.fluxcd.io/v1\nkind: ImagePolicy\nmetadata: {name: a, namespace: flux-system}\nspec: {imageRepositoryRef: {name: a}, policy: {semver: {range: '*'}}}\n"
 	const policies = "-- clusters/prod/policies.yaml --\napiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: imagepolicies.image.toolkit.fluxcd.io}\nspec: {group: image.toolkit.fluxcd.io, names: {kind: ImagePolicy, plural: imagepolicies}, versions: [{name: VERSION, served: true}]}\n"
 	for name, c := range map[string]struct{ files, want string }{
-		"nothing is known":                  {image, ""},
-		"not among the definitions":         {flux + image, "the cluster's Flux has no image-reflector-controller, which serves the kind"},
-		"some definitions":                  {definitionOf("Kustomization", "kustomize.toolkit.fluxcd.io", "v1") + image, ""},
-		"another version":                   {flux + strings.ReplaceAll(policies, "VERSION", "v1beta2") + image, "the cluster's Flux serves the kind only as v1beta2"},
-		"the version":                       {flux + strings.ReplaceAll(policies, "VERSION", "v1") + image, ""},
-		"the default components":            {instance("") + image, "FluxInstance flux-system/flux does not install image-reflector-controller"},
-		"a component":                       {instance(", components: [source-controller, kustomize-controller, image-reflector-controller]") + image, ""},
-		"unknown components":                {instance(", components: ['${CONTROLLERS}']") + image, ""},
-		"the values of a chart":             {release(", values: {instance: {components: [source-controller]}}") + image, "HelmRelease flux-system/flux-instance does not install"},
-		"values from elsewhere":             {release(", values: {instance: {sync: {kind: GitRepository}}}, valuesFrom: [{kind: ConfigMap, name: a}]") + image, ""},
-		"two instances":                     {instance("") + strings.ReplaceAll(strings.ReplaceAll(instance(", components: [image-reflector-controller]"), "name: flux,", "name: other,"), "flux.yaml", "other.yaml") + image, ""},
-		"definitions beside an instance":    {instance("") + strings.ReplaceAll(policies, "VERSION", "v1") + image, ""},
-		"a Kustomization that is suspended": {flux + apps("  suspend: true\n") + strings.ReplaceAll(image, "clusters/prod", "apps"), ""},
-		"a ResourceSet's":                   {flux + "-- clusters/prod/set.yaml --\napiVersion: fluxcd.controlplane.io/v1\nkind: ResourceSet\nmetadata: {name: a, namespace: flux-system}\nspec: {resources: [{apiVersion: image.toolkit.fluxcd.io/v1, kind: ImagePolicy, metadata: {name: a, namespace: flux-system}}]}\n", ""},
-		"a version that is gone":            {flux + strings.ReplaceAll(image, "fluxcd.io/v1", "fluxcd.io/v1beta1"), ""},
+		"nothing is known":                               {image, ""},
+		"not among the definitions":                      {flux + image, "the cluster's Flux has no image-reflector-controller, which serves the kind"},
+		"some definitions":                               {definitionOf("Kustomization", "kustomize.toolkit.fluxcd.io", "v1") + image, ""},
+		"another version":                                {flux + strings.ReplaceAll(policies, "VERSION", "v1beta2") + image, "the cluster's Flux serves the kind only as v1beta2"},
+		"the version":                                    {flux + strings.ReplaceAll(policies, "VERSION", "v1") + image, ""},
+		"the default components":                         {instance("") + image, "FluxInstance flux-system/flux does not install image-reflector-controller"},
+		"a component":                                    {instance(", components: [source-controller, kustomize-controller, image-reflector-controller]") + image, ""},
+		"unknown components":                             {instance(", components: ['${CONTROLLERS}']") + image, ""},
+		"the values of a chart":                          {release(", values: {instance: {components: [source-controller]}}") + image, "HelmRelease flux-system/flux-instance does not install"},
+		"values from elsewhere":                          {release(", values: {instance: {sync: {kind: GitRepository}}}, valuesFrom: [{kind: ConfigMap, name: a}]") + image, ""},
+		"two instances":                                  {instance("") + strings.ReplaceAll(strings.ReplaceAll(instance(", components: [image-reflector-controller]"), "name: flux,", "name: other,"), "flux.yaml", "other.yaml") + image, ""},
+		"definitions beside an instance":                 {instance("") + strings.ReplaceAll(policies, "VERSION", "v1") + image, ""},
+		"a Kustomization that is suspended":              {flux + apps("  suspend: true\n") + strings.ReplaceAll(image, "clusters/prod", "apps"), ""},
+		"a ResourceSet's":                                {flux + "-- clusters/prod/set.yaml --\napiVersion: fluxcd.controlplane.io/v1\nkind: ResourceSet\nmetadata: {name: a, namespace: flux-system}\nspec: {resources: [{apiVersion: image.toolkit.fluxcd.io/v1, kind: ImagePolicy, metadata: {name: a, namespace: flux-system}}]}\n", ""},
+		"a version that is gone":                         {flux + strings.ReplaceAll(policies, "VERSION", "v1") + strings.ReplaceAll(image, "fluxcd.io/v1", "fluxcd.io/v1beta1"), ""},
+		"a version that is gone, and the kind":           {flux + strings.ReplaceAll(image, "fluxcd.io/v1", "fluxcd.io/v1beta1"), "the cluster's Flux has no image-reflector-controller"},
+		"definitions and an instance":                    {flux + instance(", components: [image-reflector-controller]") + image, ""},
+		"a chart of Flux":                                {flux + "-- clusters/prod/flux2.yaml --\napiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: image, namespace: flux-system}\nspec: {interval: 1h, chart: {spec: {chart: flux2, sourceRef: {kind: HelmRepository, name: community}}}}\n" + image, ""},
+		"the child of a Kustomization that is suspended": {flux + apps("  suspend: true\n") + strings.ReplaceAll(kustomization("child", ""), "clusters/prod", "apps") + strings.ReplaceAll(image, "clusters/prod", "child"), ""},
 	} {
 		found := ruletest.Find(t, KindMissing, fluxSync+c.files)
 		switch {
@@ -86,8 +90,9 @@ func TestNoWaitForAChild(t *testing.T) {
 	const workload = "-- infra/web.yaml --\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: default}\n"
 	child := kustomization("child", "  dependsOn: [{name: infra}]\n")
 	for name, c := range map[string]struct{ files, want string }{
-		"a child":   {strings.Replace(child, "clusters/prod", "infra", 1), "list the required objects in healthChecks (not wait: true: flux-system/infra would wait for flux-system/child, which it applies and which depends on it)"},
-		"a sibling": {child, "set wait: true, or list the required objects in healthChecks"},
+		"a child":      {strings.Replace(child, "clusters/prod", "infra", 1), "list the required objects in healthChecks (not wait: true: flux-system/infra would wait for flux-system/child, which it applies and which depends on it)"},
+		"a grandchild": {strings.Replace(kustomization("between", ""), "clusters/prod", "infra", 1) + strings.Replace(child, "clusters/prod", "between", 1), "list the required objects in healthChecks (not wait: true: flux-system/infra would wait for flux-system/child, which it applies and which depends on it)"},
+		"a sibling":    {child, "set wait: true, or list the required objects in healthChecks"},
 	} {
 		found := ruletest.Find(t, DependsOnNoWait, fluxSync+kustomization("infra", "")+workload+c.files)
 		if len(found) != 1 || found[0].Hint != c.want {

@@ -5,7 +5,7 @@ package mutation_test
 var addedMutants = []mutant{
 	{
 		name: "marker-of-a-policy-that-does-not-exist", example: "homelab", rule: "flux-image-marker-unmatched",
-		edits: []edit{add("kubernetes/flux/cluster/automation.yaml", "apiVersion: image.toolkit.fluxcd.io/v1\nkind: ImageUpdateAutomation\nmetadata: {name: fleet, namespace: flux-system}\nspec: {interval: 30m, sourceRef: {kind: GitRepository, name: flux-system}, git: {commit: {author: {email: flux@example.org}}}, update: {strategy: Setters}}\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: web, namespace: default}\nspec: {containers: [{name: web, image: 'nginx:1.29.0'}]} «»# {\"$imagepolicy\": \"flux-system:web\"}\n")},
+		edits: []edit{add("kubernetes/flux/cluster/automation.yaml", "apiVersion: image.toolkit.fluxcd.io/v1\nkind: «flux-kind-missing»ImageUpdateAutomation\nmetadata: {name: fleet, namespace: flux-system}\nspec: {interval: 30m, sourceRef: {kind: GitRepository, name: flux-system}, git: {commit: {author: {email: flux@example.org}}}, update: {strategy: Setters}}\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: web, namespace: default}\nspec: {containers: [{name: web, image: 'nginx:1.29.0'}]} «»# {\"$imagepolicy\": \"flux-system:web\"}\n")},
 	},
 	{
 		name: "generator-of-an-encrypted-file", example: "homelab", rule: "sops-not-decrypted",

@@ -17,7 +17,6 @@ var auditMutants = []mutant{
 		edits: []edit{
 			replace("infrastructure/configs/production/kustomization.yaml", "resources:", "resources:\n- automation.yaml"),
 			add("infrastructure/configs/production/automation.yaml", imageUpdate("«»flux-system", "push:\n      branch: images")),
-			mark("infrastructure/configs/production/automation.yaml", "kind: «flux-kind-missing»ImageUpdateAutomation"),
 		},
 	},
 	{
@@ -94,9 +93,9 @@ func automation(source, branch, push string) []edit {
 	}
 }
 
-// imageUpdate is an ImageUpdateAutomation.
+// imageUpdate is an ImageUpdateAutomation, whose controller no example installs.
 func imageUpdate(source, push string) string {
-	return "apiVersion: image.toolkit.fluxcd.io/v1\nkind: ImageUpdateAutomation\nmetadata:\n  name: images\n  namespace: flux-system\nspec:\n  interval: 30m\n" +
+	return "apiVersion: image.toolkit.fluxcd.io/v1\nkind: «flux-kind-missing»ImageUpdateAutomation\nmetadata:\n  name: images\n  namespace: flux-system\nspec:\n  interval: 30m\n" +
 		"  sourceRef:\n    kind: GitRepository\n    name: " + source + "\n  git:\n    checkout:\n      ref:\n        branch: main\n" +
 		"    commit:\n      author:\n        email: flux@example.com\n    " + push + "\n  update:\n    path: .\n    strategy: Setters\n"
 }

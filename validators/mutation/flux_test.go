@@ -34,7 +34,7 @@ metadata: {name: all, namespace: flux-system}
 spec: {providerRef: {name: «»slack}, eventSources: [{kind: Kustomization, name: "*"}]}
 ---
 apiVersion: image.toolkit.fluxcd.io/v1
-kind: ImagePolicy
+kind: «flux-kind-missing»ImagePolicy
 metadata: {name: podinfo, namespace: flux-system}
 spec: {imageRepositoryRef: {name: «»podinfo}, policy: {semver: {range: 6.x}}}
 `)},
@@ -275,7 +275,7 @@ func indented(margin, text string) string {
 
 // parts makes an artifact of a folder.
 const parts = `apiVersion: source.extensions.fluxcd.io/v1beta1
-kind: ArtifactGenerator
+kind: «flux-kind-missing»ArtifactGenerator
 metadata: {name: parts, namespace: flux-system}
 spec:
   sources: [{alias: repo, kind: GitRepository, name: flux-system}]
