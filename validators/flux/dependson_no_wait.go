@@ -53,8 +53,10 @@ func (w *world) noWait(found *gathered) {
 		var names []string
 		for _, o := range by {
 			names = append(names, o.Namespace+"/"+o.Name)
-			if o.Kustomization == k {
-				hint = fmt.Sprintf("list the required objects in healthChecks (not wait: true: %s would wait for %[2]s, which it applies and which depends on it)", k, names[len(names)-1])
+			for by := o.Kustomization; by != nil && by.Parent != by; by = by.Parent {
+				if by == k {
+					hint = fmt.Sprintf("list the required objects in healthChecks (not wait: true: %s would wait for %s, which it applies and which depends on it)", k, names[len(names)-1])
+				}
 			}
 		}
 		found.add(placeOf(k.Object, "spec", "wait"), k.String(), finding.Finding{
