@@ -169,33 +169,27 @@ func HasPassword(value string) bool {
 // namesField reports whether a value is the name of another field, such as maxmindLicenseKey for licenseKey, or of a key of
 // a Secret, such as installID for installationIdSecretKey.
 func namesField(field, value string) bool {
-	if words := letters(field); len(words) >= leastWords && endsIn().MatchString(value) && strings.HasSuffix(letters(value), words) {
-		return true // base64encodedaccountkey for accountkey, tencent_zot_htpasswd for ZOT_HTPASSWD
+	lower, name := strings.ToLower(value), strings.ToLower(field)
+	before, ends := strings.CutSuffix(lower, name)
+	if ends && strings.ContainsAny(before, "_-") && strings.ContainsAny(name, "_-") && inSmallLetters().MatchString(value) {
+		return true // such as tencent_zot_htpasswd for ZOT_HTPASSWD
+	}
+	if passwords().MatchString(field) {
+		return false
+	}
+	if strings.HasPrefix(value, "base64") && ends && inSmallLetters().MatchString(value[len("base64"):]) {
+		return true // such as base64encodedaccountkey for accountkey
 	}
 	if strings.ContainsFunc(value, func(r rune) bool { return !unicode.IsLetter(r) }) {
 		return false
 	}
-	lower, name := strings.ToLower(value), strings.ToLower(field)
-	before, ends := strings.CutSuffix(lower, name)
 	const begin = 5 // of a name
 	return ends && before != "" || strings.HasSuffix(field, "Key") && !IsDrawn(value) &&
 		(strings.HasSuffix(value, "Key") || len(lower) >= begin && strings.HasPrefix(name, lower[:begin]))
 }
 
-// leastWords is the minimum number of letters in a field of more than one word.
-const leastWords = 10
-
-// endsIn matches a value that may be a name: in small letters, and with no number but that of base64.
-var endsIn = lazily(`^(?:base64)?[a-z_-]+$`)
-
-func letters(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) {
-			return unicode.ToLower(r)
-		}
-		return -1
-	}, text)
-}
+// inSmallLetters matches words in small letters.
+var inSmallLetters = lazily(`^[a-z_-]+$`)
 
 // shellVariable is a variable of a shell, as a whole.
 var shellVariable = lazily(`^\$[A-Za-z_][A-Za-z0-9_]*$`)
@@ -298,7 +292,7 @@ func LooksSecret(field, value string) bool {
 	if at := strings.Index(value, "://"); at >= 0 && !HasPassword(value) {
 		return webhooks().MatchString(field) && randomPart(value[at+len("://"):])
 	}
-	if strings.ContainsAny(value, " \t\n") || strings.HasPrefix(value, "/") || (!passwords().MatchString(field) || len(letters(field)) >= leastWords) && namesField(field, value) {
+	if strings.ContainsAny(value, " \t\n") || strings.HasPrefix(value, "/") || namesField(field, value) {
 		return false
 	}
 	if speaking().MatchString(value) || constants().MatchString(value) && !passwords().MatchString(field) {

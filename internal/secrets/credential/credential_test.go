@@ -31,6 +31,10 @@ func TestLooksSecret(t *testing.T) {
 		{"ZOT_HTPASSWD", "tencentcloud_zot_htpasswd", false},
 		{"ZOT_HTPASSWD", "zot_htpasswd_x7", true},
 		{"password", "supersecretpassword", true},
+		{"POSTGRES_PASSWORD", "mypostgrespassword", true},
+		{"adminPassword", "superadminpassword", true},
+		{"KEYCLOAK_PASSWORD", "hunter-keycloakpassword", true},
+		{"adminPassword", "adminpassword", true},
 		{"appSecretKey", "SommernachtsTraum", true},
 		{"password", "CORRECT_HORSE", true},
 
