@@ -126,11 +126,11 @@ func restOf(field, rest string) []string {
 	return append(mask.Strings(field, rest, true), mask.Strings(field, credential.Unquoted(strings.TrimLeft(rest, "*&!@%|>- ")), true)...)
 }
 
-// isRandom reports whether a value looks randomly generated. A phrase of several words does not.
+// phrase matches a few ordinary words. More of them may be a seed phrase.
+var phrase = regexp.MustCompile(`^[A-Z]?[a-z]+(?: [A-Z]?[a-z]+){1,3}$`)
+
 func isRandom(value string) bool {
-	words := strings.Fields(value)
-	isPhrase := len(words) > 1 && !slices.ContainsFunc(words, func(word string) bool { return !mask.IsPlain(word) })
-	return !isPhrase && credential.IsRandom(value) && !mask.IsEvident(value)
+	return credential.IsRandom(value) && !phrase.MatchString(value) && !mask.IsEvident(value)
 }
 
 // isHeader reports whether a line has a field that is a plain name, and no value.
@@ -139,7 +139,10 @@ func isHeader(line string) bool {
 	return ends && mask.IsPlain(field)
 }
 
-// isName reports whether a text is a name of the repository's objects and files, or a word of one.
+// words matches ordinary words in small letters.
+var words = regexp.MustCompile(`^[a-z]+(?:[-_.][a-z]+)*$`)
+
+// isName reports whether a text is a name of the repository's objects and files, or a word of one, and consists of ordinary words.
 func (r *Repository) isName(text string) bool {
 	r.namesOnce.Do(func() {
 		r.names = map[string]bool{}
@@ -158,7 +161,7 @@ func (r *Repository) isName(text string) bool {
 			add(file)
 		}
 	})
-	return r.names[text]
+	return r.names[text] && words.MatchString(text)
 }
 
 // set matches a line of settings or YAML that sets a value.
