@@ -153,13 +153,15 @@ func TestCreated(t *testing.T) {
 		args     []any
 		want     int
 	}{
-		"a number":              {"seq", []any{[]int{1000}}, 8 * 999},
-		"from and to":           {"seq", []any{[]int{1, 1001}}, 8 * 1000},
-		"down":                  {"seq", []any{[]int{1001, 1}}, 8 * 1000},
-		"with a step":           {"seq", []any{[]int{0, 10, 1000}}, 8 * 100},
-		"a step away from it":   {"untilStep", []any{0, 1000, -1}, 0},
-		"a step of nothing":     {"untilStep", []any{0, 1000, 0}, 0},
-		"a step that overflows": {"untilStep", []any{9000000000000000000, 9223372036854775807, 5000000000000000000}, 1 << 40},
+		"a number":                  {"seq", []any{[]int{1000}}, 8 * 999},
+		"from and to":               {"seq", []any{[]int{1, 1001}}, 8 * 1000},
+		"down":                      {"seq", []any{[]int{1001, 1}}, 8 * 1000},
+		"with a step":               {"seq", []any{[]int{0, 10, 1000}}, 8 * 100},
+		"a step away from it":       {"untilStep", []any{0, 1000, -1}, 0},
+		"a step of nothing":         {"untilStep", []any{0, 1000, 0}, 0},
+		"a distance that overflows": {"untilStep", []any{-9223372036854775808, 9223372036854775800, 1}, 1 << 40},
+		"down by tens":              {"untilStep", []any{1000, 0, -10}, 8 * 100},
+		"a step that overflows":     {"untilStep", []any{9000000000000000000, 9223372036854775807, 5000000000000000000}, 1 << 40},
 	} {
 		var args []reflect.Value
 		for _, arg := range c.args {

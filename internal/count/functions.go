@@ -49,7 +49,11 @@ func steps(start, stop, step int64) int {
 	case step > 0 && stop > math.MaxInt64-step, step < 0 && stop < math.MinInt64-step:
 		return times(bytesOfNumber, 1<<40)
 	}
-	return times(bytesOfNumber, int(min(max(stop/step-start/step, 0), 1<<40)))
+	distance, by := uint64(stop)-uint64(start), uint64(step) // also where the difference overflows
+	if step < 0 {
+		distance, by = -distance, -by
+	}
+	return times(bytesOfNumber, int(min(distance/by, 1<<40)))
 }
 
 // sequence is for seq, whose arguments are the end, the start and the end, or the start, the step and the end.
