@@ -199,7 +199,8 @@ func (s *Set) LookupIn(cluster string, gvk schema.GroupVersionKind) (found []*Sc
 		return []*Schema{embedded}, false, nil
 	}
 	all := s.definitions[gvk.GroupKind()]
-	if found, err := s.Applied(cluster, gvk); err != nil || len(found) > 0 {
+	applied := slices.DeleteFunc(slices.Clone(all), func(d *Definition) bool { return !slices.Contains(d.Clusters, cluster) })
+	if found, err := compiled(applied, gvk); err != nil || len(found) > 0 {
 		return found, false, err
 	}
 	if found, err = s.Lookup(gvk); err != nil {
@@ -212,9 +213,18 @@ func (s *Set) LookupIn(cluster string, gvk schema.GroupVersionKind) (found []*Sc
 	return found, len(serves) > 0 && !slices.ContainsFunc(serves, func(d *Definition) bool { return len(d.Clusters) == 0 }), nil
 }
 
-// Applied returns the schemas of a kind in the definitions that a cluster applies itself.
-func (s *Set) Applied(cluster string, gvk schema.GroupVersionKind) ([]*Schema, error) {
-	return compiled(slices.DeleteFunc(slices.Clone(s.definitions[gvk.GroupKind()]), func(d *Definition) bool { return !slices.Contains(d.Clusters, cluster) }), gvk)
+// Own returns the schema of a kind in the only definition that a cluster applies itself, nil if there is none, or several.
+func (s *Set) Own(cluster string, gvk schema.GroupVersionKind) []*Schema {
+	var own []*Definition
+	for _, d := range s.definitions[gvk.GroupKind()] {
+		if slices.Contains(d.Clusters, cluster) {
+			if own = append(own, d); len(own) > 1 {
+				return nil
+			}
+		}
+	}
+	found, _ := compiled(own, gvk) // one that is wrong is reported elsewhere
+	return found
 }
 
 // skipped returns which files of the folders cannot be read: one of them may define the kind.

@@ -138,7 +138,7 @@ func (w work) built(cluster string, o *reconcile.Object) checked {
 	c.judged = judged
 	if len(problems) > 0 && controllers.MatchString(o.Group) {
 		// The definitions that the cluster applies with Flux count, if they allow more: people patch them.
-		if own, err := w.kinds.Applied(cluster, apischema.FromAPIVersionAndKind(o.APIVersion, o.Kind)); err == nil && len(own) > 0 {
+		if own := w.kinds.Own(cluster, apischema.FromAPIVersionAndKind(o.APIVersion, o.Kind)); own != nil {
 			if fewer, judged := w.judge(own, o.Value, c, len(o.Unknown) == 0); judged && len(fewer) < len(problems) {
 				found, problems = own, fewer
 			}
