@@ -4,6 +4,7 @@ package beside
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -55,6 +56,32 @@ func Speaking(repo *repository.Repository, names map[string]bool, readers bool) 
 	})
 	return found
 }
+
+// Paths returns which of some files and folders are named by a file that Flux does not read: by the path, or by an end of it that
+// has a folder. Documentation does not count.
+func Paths(repo *repository.Repository, paths map[string]bool) map[string]bool {
+	named := map[string]bool{}
+	Read(repo, paths, false, func(_, text string) {
+		for _, word := range pathWords.FindAllString(text, -1) {
+			for strings.HasPrefix(word, "../") || strings.HasPrefix(word, "./") {
+				_, word, _ = strings.Cut(word, "/")
+			}
+			named[strings.TrimSuffix(word, "/")] = true
+		}
+	})
+	found := map[string]bool{}
+	for path := range paths {
+		for end, more := path, true; more && strings.Contains(end, "/"); _, end, more = strings.Cut(end, "/") {
+			if named[end] {
+				found[path] = true
+			}
+		}
+	}
+	return found
+}
+
+// pathWords matches words that may be paths.
+var pathWords = regexp.MustCompile(`[A-Za-z0-9_./-]*/[A-Za-z0-9_./-]*`)
 
 // Words adds to found each of the names that is a word of a text. It also finds a name that follows a dot in a word: the
 // API group at the end of the name of a CustomResourceDefinition.

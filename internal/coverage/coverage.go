@@ -289,8 +289,9 @@ func (t *tally) isFound(o *repository.Object) bool {
 // one in a base.
 func (t *tally) isSync(o *repository.Object) bool {
 	at, _ := o.Text("spec", "path")
+	source, _ := o.Text("spec", "sourceRef", "name")
 	return o.Kind == "Kustomization" && slices.ContainsFunc(t.fleet.Clusters, func(c *reconcile.Cluster) bool {
-		return c.Root.Namespace == o.Namespace && c.Root.Name == o.Name && c.Root.Path == repository.Clean(at) && repository.Within(c.Root.Path, o.File())
+		return c.Root.Namespace == o.Namespace && c.Root.Name == o.Name && c.Root.Path == repository.Clean(at) && c.Root.Source.Name == source
 	})
 }
 

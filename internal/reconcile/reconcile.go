@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/fleetwright/fleetwright/internal/advice"
 	"github.com/fleetwright/fleetwright/internal/builds"
@@ -98,22 +99,32 @@ func Reconcile(ctx context.Context, repo *repository.Repository, opts Options) (
 // overlaid are the roots of clusters that share one sync in a base: the build of each cluster's overlay gives it the path of
 // the cluster's folder.
 func overlaid(ctx context.Context, own *builds.Files) []roots.Root {
-	var all []roots.Root
-	for _, base := range roots.Bases(own.Repo) {
-		found := make([][]roots.Root, len(base.Overlays))
-		parallel.Each(len(found), func(i int) {
-			dir := base.Overlays[i]
-			for _, r := range own.Build(ctx, dir, &kustomizev1.KustomizationSpec{}).Results {
-				if r.Kind != kindKs || r.Name != base.Name {
-					continue
-				}
-				spec, wrong := builds.SpecOf(r.Value)
-				if root, ok := base.In(own.Repo, dir, spec.Path); ok && wrong == "" {
-					found[i] = append(found[i], root)
-				}
+	bases := roots.Bases(own.Repo)
+	built := map[string]map[string]string{} // the paths of the Kustomizations, by overlay and NAMESPACE/NAME
+	var dirs []string
+	for _, base := range bases {
+		for _, dir := range base.Overlays {
+			if built[dir] == nil {
+				built[dir] = map[string]string{}
+				dirs = append(dirs, dir)
 			}
-		})
-		all = append(all, slices.Concat(found...)...)
+		}
+	}
+	parallel.Each(len(dirs), func(i int) {
+		for _, r := range own.Build(ctx, dirs[i], &kustomizev1.KustomizationSpec{}).Results {
+			if spec, wrong := builds.SpecOf(r.Value); r.Kind == kindKs && wrong == "" {
+				namespace, _, _ := unstructured.NestedString(r.Value, "metadata", "namespace")
+				built[dirs[i]][namespace+"/"+r.Name] = spec.Path
+			}
+		}
+	})
+	var all []roots.Root
+	for _, base := range bases {
+		for _, dir := range base.Overlays {
+			if root, ok := base.In(own.Repo, dir, built[dir][base.Namespace+"/"+base.Name]); ok {
+				all = append(all, root)
+			}
+		}
 	}
 	return all
 }

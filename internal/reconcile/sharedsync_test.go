@@ -21,7 +21,10 @@ func TestSharedSync(t *testing.T) {
 	for _, c := range []struct{ name, files, want string }{
 		{"without a path", sync("") + overlay("a", merge("./clusters/a")) + overlay("b", merge("clusters/b")), "clusters/a clusters/b"},
 		{"of nothing", sync("path: ./clusters/NAME, ") + overlay("a", merge("./clusters/a")) + overlay("b", operation), "clusters/a clusters/b"},
-		{"the base is a cluster", sync("path: ./clusters/base, ") + overlay("a", merge("./clusters/a")), "clusters/a clusters/base"},
+		{"the base has a path of its own", sync("path: ./clusters/base, ") + overlay("a", merge("./clusters/a")), "clusters/a"},
+		{"the base is a cluster", strings.ReplaceAll(sync("path: ./clusters/base, ")+overlay("a", merge("./clusters/a")), "base", "eu"), "clusters/a clusters/eu"},
+		{"the base lists the sync", sync("path: ./clusters/base, ") + "-- clusters/base/kustomization.yaml --\nresources: [flux-system]\n" + "-- clusters/a/kustomization.yaml --\nresources: [../base]\n" + merge("./clusters/a"), "clusters/a"},
+		{"the file of the sync is listed", sync("path: ./clusters/base, ") + strings.ReplaceAll(overlay("a", merge("./clusters/a")), "../../base/flux-system", "../../base/flux-system/sync.yaml"), "clusters/a"},
 		{"a path elsewhere", sync("path: ./clusters/base, ") + overlay("a", merge("./clusters/b")) + overlay("b", ""), "clusters/base"},
 		{"no overlay changes it", sync("path: ./clusters/base, ") + overlay("a", ""), "clusters/base"},
 	} {
@@ -31,7 +34,7 @@ func TestSharedSync(t *testing.T) {
 	}
 }
 
-// TestBeside: a Kustomization that applies itself, and that nothing applies, belongs to the cluster whose source it has, if that
+// TestBeside: a Kustomization that applies itself, and that a script applies, belongs to the cluster whose source it has, if that
 // is one cluster's alone.
 func TestBeside(t *testing.T) {
 	ks := func(file, name, path, more string) string {
@@ -39,14 +42,17 @@ func TestBeside(t *testing.T) {
 	}
 	source := "---\napiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: fleet, namespace: flux-system}\nspec: {url: https://example.com/fleet}\n"
 	one, two := ks("flux/a.yaml", "a", "./flux", source), ks("prod/flux/b.yaml", "b", "./prod/flux", "")
+	const script = "-- hack/prod/deploy.sh --\nkubectl apply -f ../../prod/flux/b.yaml\n"
 	for _, c := range []struct{ name, files, want string }{
-		{"beside one", one + two, "a b"},
+		{"beside one", one + two + script, "a b"},
+		{"no script applies it", one + two, "a"},
+		{"of a name that the cluster has", one + strings.ReplaceAll(two, "name: b,", "name: a,") + script, "a"},
 		{"something applies it", ks("flux/c.yaml", "c", "./prod", "") + one + two, "a c b"},
-		{"another folder lists it", one + two + "-- other/kustomization.yaml --\nresources: [../prod/flux]\n", "a"},
-		{"without a namespace", one + strings.ReplaceAll(two, ", namespace: flux-system", ""), "a"},
+		{"another folder lists it", one + two + "-- other/kustomization.yaml --\nresources: [../prod/flux]\n" + script, "a"},
+		{"without a namespace", one + strings.ReplaceAll(two, ", namespace: flux-system", "") + script, "a"},
 		{"a template", one + ks("template/flux/b.yaml", "b", "./template/flux", ""), "a"},
 		{"of another source", one + "-- prod/flux/b.yaml --\napiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: b, namespace: flux-system}\nspec: {path: ./prod/flux, prune: true, interval: 1h, sourceRef: {kind: GitRepository, name: other}}\n", "a"},
-		{"beside two of the same source", one + ks("eu/a.yaml", "a", "./eu", source) + two, "a"},
+		{"beside two of the same source", one + ks("eu/a.yaml", "a", "./eu", source) + two + script, "a"},
 	} {
 		var got string
 		for _, k := range fleetOf(t, c.files).Clusters[0].Kustomizations {

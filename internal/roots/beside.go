@@ -1,13 +1,15 @@
 package roots
 
 import (
+	"maps"
 	"slices"
 
+	"github.com/fleetwright/fleetwright/internal/beside"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// besides sets the further Kustomizations of the roots. Without a root whose source is theirs alone, nobody knows which
-// cluster they are for.
+// besides sets the further Kustomizations of the roots: those that a script or the like names. Without a root whose source is
+// theirs alone, nobody knows which cluster they are for.
 func besides(repo *repository.Repository, roots []Root) {
 	of, synced, listed := map[Source][]int{}, map[string]bool{}, map[string]bool{}
 	for i, root := range roots {
@@ -19,12 +21,24 @@ func besides(repo *repository.Repository, roots []Root) {
 			listed[dir] = true
 		}
 	}
-	for _, r := range topmost(repo, rootsOf(Candidates(repo))) {
+	all := rootsOf(Candidates(repo))
+	count := map[[2]string]int{}
+	for _, r := range all {
+		count[[2]string{r.Namespace, r.Name}]++
+	}
+	found, files := map[string][]Root{}, map[string]bool{} // by file
+	for _, r := range topmost(repo, all) {
 		isSynced := slices.ContainsFunc(append(above(r.Path), r.Path), func(dir string) bool { return synced[dir] })
 		isPart := listed[r.Path] || r.isTemplate() || isPutAway(r.File) || repository.IsExample(r.File)
-		isOwn := r.Path != "." && r.Namespace != "" && repository.Within(r.Path, r.File) && Has(repo, r.Path)
-		if is := of[r.Source]; len(is) == 1 && isOwn && !isPart && !isSynced {
-			roots[is[0]].Beside = append(roots[is[0]].Beside, r)
+		isOwn := r.Path != "." && r.Namespace != "" && repository.Within(r.Path, r.File) && Has(repo, r.Path) && count[[2]string{r.Namespace, r.Name}] == 1
+		if len(of[r.Source]) == 1 && isOwn && !isPart && !isSynced {
+			found[r.File], files[r.File] = append(found[r.File], r), true
+		}
+	}
+	for _, file := range slices.Sorted(maps.Keys(beside.Paths(repo, files))) {
+		for _, r := range found[file] {
+			i := of[r.Source][0]
+			roots[i].Beside = append(roots[i].Beside, r)
 		}
 	}
 }

@@ -16,28 +16,34 @@ type Base struct {
 	Overlays []string
 }
 
-// mostOverlays is the maximum number of overlays of all bases; further bases are not considered.
-const mostOverlays = 10_000
-
 // Bases returns the Kustomizations with the name that `flux bootstrap` uses, or beside their own source, in folders that
 // overlays in other folders list.
 func Bases(repo *repository.Repository) []Base {
 	var bases []Base
 	by, left := listers(repo), mostOverlays
+	known := map[string][]string{} // the overlays by folder
 	for _, r := range rootsOf(Candidates(repo)) {
-		dir := path.Dir(r.File)
-		if len(by[dir]) == 0 || r.isTemplate() {
+		beside := path.Dir(r.File)
+		isBeside := func(s *repository.Object) bool { return path.Dir(s.File()) == beside }
+		if r.isTemplate() || !r.isFluxSystem() && !slices.ContainsFunc(repo.Find(fluxapi.SourceGroup, r.Source.Kind, r.Source.Namespace, r.Source.Name), isBeside) {
 			continue
 		}
-		isBeside := func(s *repository.Object) bool { return path.Dir(s.File()) == dir }
-		if !r.isFluxSystem() && !slices.ContainsFunc(repo.Find(fluxapi.SourceGroup, r.Source.Kind, r.Source.Namespace, r.Source.Name), isBeside) {
-			continue
+		dir := topFolder(repo, beside)
+		over, found := known[dir]
+		if !found {
+			for _, at := range slices.Concat(overlays(by, dir, &left), overlays(by, r.File, &left)) {
+				if at != dir && at != r.File && !isPutAway(at) {
+					over = append(over, at)
+				}
+			}
+			known[dir] = over
 		}
-		over := slices.DeleteFunc(overlays(by, dir), func(at string) bool { return at == dir || isPutAway(at) })
 		if left -= len(over); left < 0 {
 			break
 		}
-		bases = append(bases, Base{r, over})
+		if len(over) > 0 {
+			bases = append(bases, Base{r, over})
+		}
 	}
 	return bases
 }
@@ -53,15 +59,18 @@ func (b Base) In(repo *repository.Repository, overlay, at string) (Root, bool) {
 	return r, true
 }
 
-// WithOverlaid adds the roots that overlays make of bases to the found ones. A base that syncs no folder of its own, and
-// guessed roots, are none then.
+// WithOverlaid adds the roots that overlays make of bases to the found ones. A base that syncs no folder of its own, or a folder
+// with the name of one, and guessed roots are none then.
 func WithOverlaid(found, overlaid []Root) []Root {
 	if len(overlaid) == 0 {
 		return found
 	}
 	kept := slices.DeleteFunc(slices.Clone(found), func(r Root) bool {
 		isBase := slices.ContainsFunc(overlaid, func(o Root) bool { return o.Object == r.Object })
-		return r.Guessed() || isBase && (r.Path == "." || !repository.Within(r.Path, r.File))
+		return r.Guessed() || isBase && (r.Path == "." || !repository.Within(r.Path, r.File) || slices.Contains(baseNames, path.Base(r.Path)))
 	})
 	return sorted(append(kept, overlaid...))
 }
+
+// baseNames are names of folders that no cluster syncs by itself.
+var baseNames = []string{"base", "_base", "bases", "common", "shared"}

@@ -75,12 +75,18 @@ func holdsObjects(f *repository.File) bool {
 	return f.Err != nil || slices.ContainsFunc(f.Documents, func(d *repository.Document) bool { return d.Root() != nil })
 }
 
+// mostOverlays is the maximum number of overlays of all bases, and of folders that are looked at to find them; further bases are
+// not considered.
+const mostOverlays = 10_000
+
 // overlays are the folders whose kustomizations build on a folder and that no other kustomization lists: what clusters
-// sync where nothing says so, for the folder itself is a base. Without any, it is the folder.
-func overlays(by map[string][]string, dir string) []string {
+// sync where nothing says so, for the folder itself is a base. Without any, it is the folder. The number of folders that are looked
+// at is taken from left.
+func overlays(by map[string][]string, dir string, left *int) []string {
 	seen := map[string]bool{dir: true}
 	tops := map[string]bool{}
-	for queue := []string{dir}; len(queue) > 0; queue = queue[1:] {
+	for queue := []string{dir}; len(queue) > 0 && *left > 0; queue = queue[1:] {
+		*left--
 		for _, from := range by[queue[0]] {
 			if !seen[from] {
 				seen[from] = true

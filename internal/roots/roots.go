@@ -49,7 +49,7 @@ type Root struct {
 	// folder.
 	Synced []Source
 
-	// Beside are Kustomizations that nothing applies, so that people did: each is in the folder that it applies, from the
+	// Beside are Kustomizations that no build applies but a script names: each is in the folder that it applies, from the
 	// source of this root, which no other root has.
 	Beside []Root
 
@@ -375,10 +375,10 @@ func folderRoots(repo *repository.Repository, remotes []string) []Root {
 		all = slices.DeleteFunc(all, func(r Root) bool { return defined(r.Source) })
 	}
 	var roots []Root
-	by := listers(repo)
+	by, left := listers(repo), mostOverlays
 	for _, dir := range outermost(repo, all, func(r Root) string { return path.Dir(r.File) }) {
 		base := baseOf(repo, dir, all)
-		for _, top := range overlays(by, dir) {
+		for _, top := range overlays(by, dir, &left) {
 			r := Folder(repo, dir, remotes)
 			if top != dir {
 				r.Path, r.File, r.Spec.Path = top, top, top

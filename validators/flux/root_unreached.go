@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -182,7 +181,7 @@ func (r *rootless) folders(left []*repository.Object) {
 	for _, dir := range order {
 		lostFolders[dir] = true
 	}
-	named := r.namedByScripts(lostFolders)
+	named := beside.Paths(r.repo, lostFolders) // such as a script that runs flux bootstrap, or Terraform
 	for _, dir := range order {
 		if l := found[dir]; !r.told[dir] && !named[dir] {
 			f := finding.Finding{Severity: finding.Warning, File: l.first.File(), Object: rule.ObjectOf(l.first),
@@ -201,23 +200,6 @@ func areOf(n int) string {
 	}
 	return "are"
 }
-
-// namedByScripts returns which of some folders a file names that Flux does not read: a script that runs flux bootstrap or flux
-// create kustomization, or Terraform or Bicep that create the Kustomization.
-func (r *rootless) namedByScripts(folders map[string]bool) map[string]bool {
-	found := map[string]bool{}
-	beside.Read(r.repo, folders, false, func(_, text string) {
-		for _, word := range pathWords.FindAllString(text, -1) {
-			if dir := repository.Clean(word); folders[dir] {
-				found[dir] = true
-			}
-		}
-	})
-	return found
-}
-
-// pathWords matches words that may be paths.
-var pathWords = regexp.MustCompile(`[A-Za-z0-9_./-]*/[A-Za-z0-9_./-]*`)
 
 // startsAt reports whether a cluster starts in a folder, below it or above it. It also returns true if a root
 // is defined there that cannot be built, which the rule flux-path-missing reports.
