@@ -30,13 +30,9 @@ type management struct {
 // admit what is rendered for each, step by step. kcm itself doesn't run: its status is
 // written for it.
 func TestK0rdent(t *testing.T) {
-	root := os.Getenv("K0RDENT_CRDS")
-	if root == "" {
-		root = filepath.Join(harness.Root(t), "..", "shared", "data", "crds")
-	}
-	older, newer := definitions(t, filepath.Join(root, "k0rdent-v1.11.4")), definitions(t, filepath.Join(root, "k0rdent-v1.12.0-rc2"))
-	if len(older) == 0 || len(newer) == 0 {
-		t.Log("with the schemas that Fleetwright embeds; K0RDENT_CRDS names the folder with k0rdent's own in k0rdent-v1.11.4 and k0rdent-v1.12.0-rc2")
+	older, newer := definitions(t, "v1.11.4"), definitions(t, "v1.12.0-rc2")
+	if os.Getenv("KCM") == "" {
+		t.Log("with the schemas that Fleetwright embeds, since KCM does not name a folder with checkouts of github.com/k0rdent/kcm, v1.11.4 and v1.12.0-rc2")
 		older, newer = embeddedK0rdent(t, "1.11"), embeddedK0rdent(t, "")
 	}
 	if os.Getenv(alone) == "" {
@@ -55,10 +51,13 @@ func TestK0rdent(t *testing.T) {
 		"version: 1.11.4", "version: 1.12.0-rc2").apply(t, cluster)
 }
 
-func definitions(t *testing.T, dir string) []*unstructured.Unstructured {
+func definitions(t *testing.T, release string) []*unstructured.Unstructured {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, "*.yaml"))
+	files, err := filepath.Glob(filepath.Join(os.Getenv("KCM"), release, "templates/provider/kcm/templates/crds/*.yaml"))
 	must(t, err)
+	if len(files) == 0 && os.Getenv("KCM") != "" {
+		t.Fatal("no definitions of " + release)
+	}
 	var out []*unstructured.Unstructured
 	for _, file := range files {
 		text, err := os.ReadFile(file)

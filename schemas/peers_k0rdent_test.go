@@ -21,19 +21,18 @@ import (
 	"github.com/fleetwright/fleetwright/internal/specs"
 )
 
-// k0rdentDefinitions are the folders with k0rdent's own definitions, by the
-// edition that they stand for. K0RDENT_CRDS names the folder that holds them.
+// k0rdentDefinitions returns k0rdent's own definitions, by the edition that they stand for. KCM names a folder with checkouts of kcm.
 func k0rdentDefinitions(t *testing.T) map[string]map[schema.GroupVersionKind]*Schema {
 	t.Helper()
-	root := os.Getenv("K0RDENT_CRDS")
+	root := os.Getenv("KCM")
+	if root == "" {
+		t.Skip("KCM does not name a folder with checkouts of github.com/k0rdent/kcm, v1.11.4 and v1.12.0-rc2")
+	}
 	all := map[string]map[schema.GroupVersionKind]*Schema{}
-	for edition, folder := range map[string]string{"1.11": "k0rdent-v1.11.4", "": "k0rdent-v1.12.0-rc2"} {
-		files, err := filepath.Glob(filepath.Join(root, folder, "*.yaml"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(files) == 0 {
-			t.Skip("K0RDENT_CRDS does not name the folder with k0rdent-v1.11.4 and k0rdent-v1.12.0-rc2")
+	for edition, folder := range map[string]string{"1.11": "v1.11.4", "": "v1.12.0-rc2"} {
+		files, err := filepath.Glob(filepath.Join(root, folder, "templates/provider/kcm/templates/crds/*.yaml"))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%d definitions of %s: %v", len(files), folder, err)
 		}
 		all[edition] = map[schema.GroupVersionKind]*Schema{}
 		for _, file := range files {

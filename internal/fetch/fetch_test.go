@@ -273,7 +273,7 @@ func TestLies(t *testing.T) {
 	}
 	s.Answer("/charts/index.yaml", hang)
 	impatient := o
-	impatient.Stall = 300 * time.Millisecond
+	impatient.Stall = 300 * time.Millisecond // a slow machine reaches it earlier, and says the same
 	if out := one(t, impatient, ask); out.Err == nil || !strings.Contains(out.Err.Error(), "stopped answering") {
 		t.Errorf("a server that hangs: %v", out.Err)
 	}

@@ -361,7 +361,7 @@ func TestGitFaults(t *testing.T) {
 	s, o := fetchtest.New(t), sourceOptions(t)
 	r, address := s.Git(t, "app")
 	r.Commit(map[string]string{"a.yaml": "a"})
-	o.Stall = 300 * time.Millisecond
+	o.Stall = 300 * time.Millisecond // a slow machine reaches it earlier, and says the same
 	s.Answer(upload, func(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write([]byte("0000" + line("NAK\n")))
 		w.(http.Flusher).Flush()
