@@ -253,7 +253,7 @@ func (v *Configuration) ignore(n *kyaml.Node) error {
 	var errs []error
 	globs := 0
 	for i, item := range n.Content {
-		s := finding.Selector{Line: item.Line, Column: item.Column}
+		s := finding.Selector{Place: finding.Place{Line: item.Line, Column: item.Column}}
 		item = repository.Lookup(item)
 		at := fmt.Sprintf("[%d]", i)
 		if item.Kind != kyaml.MappingNode {

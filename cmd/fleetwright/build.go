@@ -180,26 +180,26 @@ func tellProblems(w io.Writer, cluster *reconcile.Cluster, several bool) (failed
 	for _, k := range cluster.Kustomizations {
 		if f := k.Failure; f != nil {
 			failed = true
-			_ = output.Printf(w, "%s: Kustomization %s: %s%s\n", position(f.File, f.Line, f.Column), k, f.Message, in)
+			_ = output.Printf(w, "%s: Kustomization %s: %s%s\n", position(f.Place), k, f.Message, in)
 		}
 		for _, g := range k.Gaps {
 			if g.Kind == builds.Limit || g.Kind == builds.Exceeded {
 				continue // an error at the end
 			}
-			_ = output.Printf(w, "%s: unresolved: Kustomization %s: %s%s\n", position(g.File, g.Line, g.Column), k, g.Message, in)
+			_ = output.Printf(w, "%s: unresolved: Kustomization %s: %s%s\n", position(g.Place), k, g.Message, in)
 		}
 	}
 	for _, r := range cluster.Releases {
 		if f := r.Failure; f != nil {
 			failed = true
-			_ = output.Printf(w, "%s: %s: %s%s\n", position(r.Object.File, r.Object.Line, r.Object.Column), r.Object, f, in)
+			_ = output.Printf(w, "%s: %s: %s%s\n", position(r.Object.Place), r.Object, f, in)
 		}
 		for _, problem := range r.Problems {
 			failed = true
 			_ = output.Printf(w, "%s: %s: value %s: %s%s\n", position(r.ValuePosition(problem.Path...)), r.Object, schemas.Field(problem.Path), problem.Message, in)
 		}
 		if r.Unknown != "" && r.Limit == nil {
-			_ = output.Printf(w, "%s: unresolved: %s: %s%s\n", position(r.Object.File, r.Object.Line, r.Object.Column), r.Object, r.Unknown, in)
+			_ = output.Printf(w, "%s: unresolved: %s: %s%s\n", position(r.Object.Place), r.Object, r.Unknown, in)
 		}
 	}
 	return failed

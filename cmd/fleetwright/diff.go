@@ -245,14 +245,14 @@ func writeDiff(s streams, diffs []reconcile.ClusterDiff, hide func(text string) 
 			_ = output.Printf(w, "  some objects are unknown; run \"fleetwright validate\" for the reasons\n")
 		}
 		for _, o := range d.Added {
-			_ = output.Printf(w, "  %s  %s\n", output.Paint(output.Green, "+ "+o.String()), position(o.File, o.Line, o.Column))
+			_ = output.Printf(w, "  %s  %s\n", output.Paint(output.Green, "+ "+o.String()), position(o.Place))
 		}
 		for _, o := range d.Removed {
-			_ = output.Printf(w, "  %s  %s\n", output.Paint(output.Red, "- "+o.String()), position(o.File, o.Line, o.Column))
+			_ = output.Printf(w, "  %s  %s\n", output.Paint(output.Red, "- "+o.String()), position(o.Place))
 		}
 		writeKept(w, d.Kept)
 		for _, c := range d.Changed {
-			_ = output.Printf(w, "  ~ %s  %s\n", c.To, position(c.To.File, c.To.Line, c.To.Column))
+			_ = output.Printf(w, "  ~ %s  %s\n", c.To, position(c.To.Place))
 			for _, f := range fielddiff.Of(c.Fields) {
 				f.Without(hide).Write(w, "      ")
 			}
@@ -286,7 +286,7 @@ func writeKept(w io.Writer, kept []reconcile.KeptObject) {
 	for _, why := range reasons {
 		_ = output.Printf(w, "  no longer applied, but kept on the cluster: %s\n", why)
 		for _, o := range by[why] {
-			_ = output.Printf(w, "  = %s  %s\n", o, position(o.File, o.Line, o.Column))
+			_ = output.Printf(w, "  = %s  %s\n", o, position(o.Place))
 		}
 	}
 }
@@ -304,5 +304,5 @@ func writeUnbuilt(w io.Writer, u reconcile.Unbuilt) {
 	if c.Failed {
 		what = "fails"
 	}
-	_ = output.Printf(w, "  %s %s%s; its objects are omitted: %s  %s\n", output.Paint(output.Red, "! "+u.String()), what, when, c.Message, position(c.File, c.Line, c.Column))
+	_ = output.Printf(w, "  %s %s%s; its objects are omitted: %s  %s\n", output.Paint(output.Red, "! "+u.String()), what, when, c.Message, position(c.Place))
 }

@@ -66,7 +66,9 @@ func (r fetchRelease) String() string {
 }
 
 // place is where the release is, as messages name it.
-func (r fetchRelease) place() string { return position(output.Line(r.File), r.Line, 1) }
+func (r fetchRelease) place() string {
+	return position(finding.Place{File: output.Line(r.File), Line: r.Line})
+}
 
 type fetchSummary struct {
 	Charts      int `json:"charts"`

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/chartref"
 	"github.com/fleetwright/fleetwright/internal/fetch"
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/lock"
 	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/wanted"
@@ -100,7 +101,9 @@ func (u fetchUser) String() string {
 	return fmt.Sprintf("an entry under %s of %s", output.Line(u.Field), output.Line(u.Object))
 }
 
-func (u fetchUser) place() string { return position(output.Line(u.File), u.Line, 1) }
+func (u fetchUser) place() string {
+	return position(finding.Place{File: output.Line(u.File), Line: u.Line})
+}
 
 func newFetchUsers(all []wanted.User) []fetchUser {
 	out := make([]fetchUser, 0, len(all))

@@ -89,10 +89,10 @@ func imageEntries(all []images.Image) []imageEntry {
 		for _, use := range i.Uses {
 			o := use.Object
 			from := originOf(o)
-			file, line, column := o.Position(use.Path...)
-			from.File, from.Line = file, line
+			at := o.Position(use.Path...)
+			from.File, from.Line = at.File, at.Line
 			entry.UsedBy = append(entry.UsedBy, imageUse{
-				finding.Object{APIVersion: o.APIVersion, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}, schemas.Field(use.Path), column, from,
+				finding.Object{APIVersion: o.APIVersion, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}, schemas.Field(use.Path), at.Column, from,
 			})
 		}
 		entries = append(entries, entry)
@@ -157,6 +157,6 @@ func (e imageEntry) writeUses(w *output.Text) {
 		if use.Origin.HelmRelease != "" {
 			by = "HelmRelease " + use.Origin.HelmRelease
 		}
-		_ = output.Printf(w, "      %s  %s  %s\n", name, by, position(use.Origin.File, use.Origin.Line, use.Column))
+		_ = output.Printf(w, "      %s  %s  %s\n", name, by, position(finding.Place{File: use.Origin.File, Line: use.Origin.Line, Column: use.Column}))
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 )
 
@@ -26,9 +27,9 @@ func originOf(o *reconcile.Object) origin {
 }
 
 // position returns file:line:column, without zero values.
-func position(file string, line, column int) string {
-	if line == 0 {
-		return file
+func position(at finding.Place) string {
+	if at.Line == 0 {
+		return at.File
 	}
-	return fmt.Sprintf("%s:%d:%d", file, line, max(column, 1))
+	return fmt.Sprintf("%s:%d:%d", at.File, at.Line, max(at.Column, 1))
 }

@@ -160,5 +160,5 @@ func (s schemaOfReport) String() string {
 	case "built-in":
 		return "built in (" + s.Product + ")"
 	}
-	return position(s.File, s.Line, 1)
+	return position(finding.Place{File: s.File, Line: s.Line})
 }

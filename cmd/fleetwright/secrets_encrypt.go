@@ -114,7 +114,7 @@ func tellLeft(s streams, left error) error {
 // CI system that shows the output.
 func printSealed(s streams, res sealed.Result) error {
 	if err := output.Check(res.Content); err != nil {
-		return &failure{status: statusStopped, err: fmt.Errorf("cannot print %s: %w", position(res.File, 0, 0), err), hint: "encrypt the file in place, without --stdout"}
+		return &failure{status: statusStopped, err: fmt.Errorf("cannot print %s: %w", position(finding.Place{File: res.File}), err), hint: "encrypt the file in place, without --stdout"}
 	}
 	_, err := output.Raw(s.out).Write(res.Content)
 	return err
@@ -129,7 +129,7 @@ func tellClear(s streams, results []sealed.Result) error {
 			hint = "it was added after the file was encrypted: remove it, and add it with sops edit"
 		}
 		for _, c := range res.Clear {
-			_ = output.Printf(s.err, "%s: %q is in plaintext\n  hint: %s\n", position(res.File, c.Line, c.Column), c.Name, hint)
+			_ = output.Printf(s.err, "%s: %q is in plaintext\n  hint: %s\n", position(finding.Place{File: res.File, Line: c.Line, Column: c.Column}), c.Name, hint)
 			told = found()
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 )
@@ -47,7 +48,7 @@ func (p *unresolvedParts) tellUnresolved(s streams) error {
 		if p.clusters > 1 {
 			in = " (cluster " + strings.Join(u.Clusters, ", ") + ")"
 		}
-		if err := output.Printf(s.err, "%s: %s%s: %s%s\n", position(u.File, u.Line, u.Column), what, u.Object, u.Reason, in); err != nil {
+		if err := output.Printf(s.err, "%s: %s%s: %s%s\n", position(finding.Place{File: u.File, Line: u.Line, Column: u.Column}), what, u.Object, u.Reason, in); err != nil {
 			return err
 		}
 	}

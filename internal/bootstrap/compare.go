@@ -279,7 +279,8 @@ func (c *comparison) leaf(path string, a, b pair) {
 	rule, cause := valuesRule(c.helmfile, a, b)
 	git := valueSide(path, b.value)
 	if b.value == nil && b.written != nil {
-		git.File, git.Line, _, _ = c.helmRelease.Applied.PatchPosition(b.path...) // that takes it out
+		at, _ := c.helmRelease.Applied.PatchPosition(b.path...) // that takes it out
+		git.File, git.Line = at.File, at.Line
 	}
 	c.differ(rule, path, cause, valueSide(path, a.value), git)
 }

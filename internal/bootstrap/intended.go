@@ -45,11 +45,11 @@ func (j *judge) excuse(h *helmrelease.Release, declared []*intended, r *helmfile
 // ignored is the reason for which a finding of a rule is ignored, "" for none: by a comment at
 // its place or where the thing is declared, or by the configuration. The kind is that of the
 // object that it is about.
-func (j *judge) ignored(rule, kind string, at, declared located.Place) string {
+func (j *judge) ignored(rule, kind string, at, declared finding.Place) string {
 	if at.File == "" {
 		at = declared
 	}
-	for _, p := range []located.Place{declared, at} {
+	for _, p := range []finding.Place{declared, at} {
 		if reason := j.ignoredAt(p.File, p.Line, rule); reason != "" {
 			return reason
 		}
@@ -78,8 +78,8 @@ func (s *staleness) add(r ReleaseReport) {
 	for _, i := range r.declared {
 		d := Declaration{File: h.File, Line: h.Line, Cluster: r.Cluster, Release: r.Release, Field: i.field,
 			object: Object{h.Applied.APIVersion, h.Applied.Namespace, h.Applied.Name}}
-		if file, line, column := h.Applied.Position("metadata", "annotations", IntendedAnnotation); file != "" {
-			d.File, d.Line, d.Column = file, line, column
+		if at := h.Applied.Position("metadata", "annotations", IntendedAnnotation); at.File != "" {
+			d.File, d.Line, d.Column = at.File, at.Line, at.Column
 		}
 		d.Message = fmt.Sprintf("release %q: a difference in %s is declared as intended, but there is none", d.Release, i.field)
 		if i.reason == "" {

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/fluxinstall"
 	"github.com/fleetwright/fleetwright/internal/helmfile"
-	"github.com/fleetwright/fleetwright/internal/located"
 )
 
 const (
@@ -47,7 +47,7 @@ func (s *orders) operator() []OrderProblem {
 }
 
 // instanceIn is where a release creates a FluxInstance: with its chart, or by a hook.
-func (s *orders) instanceIn(r *helmfile.Release) (located.Place, bool) {
+func (s *orders) instanceIn(r *helmfile.Release) (finding.Place, bool) {
 	if chartOf(r) == instanceChart {
 		return r.Place, true
 	}
@@ -60,7 +60,7 @@ func (s *orders) instanceIn(r *helmfile.Release) (located.Place, bool) {
 			}
 		}
 	}
-	return located.Place{}, false
+	return finding.Place{}, false
 }
 
 // operatorElsewhere says whether the operator may come from elsewhere than a release: from manifests or a kustomization in

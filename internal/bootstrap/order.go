@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/helmfile"
 	"github.com/fleetwright/fleetwright/internal/helmrelease"
 	"github.com/fleetwright/fleetwright/internal/located"
@@ -82,7 +83,7 @@ type ordering struct {
 	told map[[2]*helmfile.Release]bool
 }
 
-func (o *ordering) add(r *helmfile.Release, at located.Place, refused bool, message, hint string) {
+func (o *ordering) add(r *helmfile.Release, at finding.Place, refused bool, message, hint string) {
 	o.problems = append(o.problems, OrderProblem{Rule: RuleOrder, File: at.File, Line: at.Line, Cluster: r.Cluster, Release: r.Name.Known(),
 		Message: message, Hint: hint, Refused: refused})
 }

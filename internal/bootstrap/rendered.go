@@ -78,8 +78,8 @@ func (j *judge) proveMore(r *helmfile.Release, h *helmrelease.Release, beyond []
 		if field != objectsField {
 			d.Cause = fmt.Sprintf("spec.%s of the HelmRelease changes the objects, and the bootstrap installs them unchanged", field)
 			d.Git.Value = "set"
-			if file, line, _ := h.Applied.Position("spec", field); file != "" {
-				d.Git.File, d.Git.Line = file, line
+			if at := h.Applied.Position("spec", field); at.File != "" {
+				d.Git.File, d.Git.Line = at.File, at.Line
 			}
 		}
 		d.Reason = j.excuse(h, out.declared, r, d)

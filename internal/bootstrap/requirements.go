@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/beside"
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/helmfile"
 	"github.com/fleetwright/fleetwright/internal/helmrelease"
 	"github.com/fleetwright/fleetwright/internal/located"
@@ -52,7 +53,7 @@ func (o *ordering) lacking(releases, providers []*helmfile.Release, which func(*
 }
 
 // before tells that a release may be installed before another one, which it needs.
-func (o *ordering) before(r, provider *helmfile.Release, at located.Place, which string) {
+func (o *ordering) before(r, provider *helmfile.Release, at finding.Place, which string) {
 	pair := [2]*helmfile.Release{r, provider}
 	if o.told[pair] {
 		return
@@ -69,7 +70,7 @@ func (o *ordering) before(r, provider *helmfile.Release, at located.Place, which
 
 // requirement is a definition that a release needs.
 type requirement struct {
-	located.Place
+	finding.Place
 	group string
 	// which says what it is of, and why the release needs it.
 	which string

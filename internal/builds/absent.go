@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/kustomize/api/konfig"
 	"sigs.k8s.io/kustomize/api/types"
 
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
@@ -45,7 +46,7 @@ func (v *view) absent(dir, file, field, ref string, i int, filesToo bool) *Failu
 	if isDir && !bare || inside && filesToo && v.Exists(absolute(at)) && !isDir || strings.Contains(ref, "\n") {
 		return nil
 	}
-	f := &Failure{Reason: BuildFailed, File: file, of: field, Message: fmt.Sprintf("%s: %q doesn't exist", field, v.named(at, ref))}
+	f := &Failure{Reason: BuildFailed, Place: finding.Place{File: file}, of: field, Message: fmt.Sprintf("%s: %q doesn't exist", field, v.named(at, ref))}
 	switch {
 	case !inside:
 		f.Message = fmt.Sprintf("%s: %q is outside the repository", field, ref)

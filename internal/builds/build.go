@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/openapi"
 
 	"github.com/fleetwright/fleetwright/internal/bounds"
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/patches"
 )
@@ -101,7 +102,7 @@ func (v *view) build(dir, file string, k *types.Kustomization, variables bool) *
 	if b.Failure == nil {
 		b.Results, err = bounds.Do(bounds.Unit{Kind: "build", File: v.unitFile(file), Name: dir}, func() ([]Result, error) { return run(v, dir, k, variables) })
 		if exceeded := (*bounds.Error)(nil); errors.As(err, &exceeded) { // the view is still in use
-			b.Gaps = append(b.Gaps, Gap{Kind: Exceeded, File: file, Message: exceeded.Error()})
+			b.Gaps = append(b.Gaps, Gap{Kind: Exceeded, Place: finding.Place{File: file}, Message: exceeded.Error()})
 			return b
 		}
 	}
@@ -122,7 +123,7 @@ func (v *view) finish(b *Built, dir, file string, err error) *Built {
 	switch {
 	case v.limit != nil:
 		b.refused = false
-		b.Gaps = append(b.Gaps, Gap{Kind: Limit, File: cmp.Or(v.limited, file), Message: v.limit.Error()})
+		b.Gaps = append(b.Gaps, Gap{Kind: Limit, Place: finding.Place{File: cmp.Or(v.limited, file)}, Message: v.limit.Error()})
 		b.Failure = nil
 	case err != nil && b.Failure == nil && v.refused != nil:
 		b.Failure = failureOf(file, v.refused)
@@ -182,7 +183,7 @@ func missing(v *view, dir, file string, k *types.Kustomization) *Failure {
 
 // failureOf returns the failure for an error of kustomize, with the file that the error is about.
 func failureOf(file string, err error) *Failure {
-	f := &Failure{Reason: BuildFailed, File: file, open: true}
+	f := &Failure{Reason: BuildFailed, Place: finding.Place{File: file}, open: true}
 	var known *fileError
 	if errors.As(err, &known) {
 		f.File, f.open, f.out = known.file, false, &exclusion{file: known.file, line: 1}

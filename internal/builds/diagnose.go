@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/kustomize/api/types"
 
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/secrets/credential"
 	"github.com/fleetwright/fleetwright/schemas"
@@ -206,7 +207,7 @@ func (v *diagnosis) malformed(file string) *Failure {
 	if wrong == nil || wrong.Reason != repository.NotYAML && wrong.Reason != "" {
 		return nil
 	}
-	return &Failure{Reason: BuildFailed, Malformed: true, File: file, Line: wrong.Line, Column: wrong.Column, Message: wrong.Message,
+	return &Failure{Reason: BuildFailed, Malformed: true, Place: finding.Place{File: file, Line: wrong.Line, Column: wrong.Column}, Message: wrong.Message,
 		out: &exclusion{file: file, line: wrong.Line}}
 }
 
@@ -313,7 +314,7 @@ func listedFiles(k *types.Kustomization) []listed {
 // failureAt returns a failure at a place of a kustomization. A field that kustomize moved to its
 // successor has no place: then the failure is at the file.
 func failureAt(k *repository.Kustomize, message string, at ...any) *Failure {
-	f := &Failure{Reason: BuildFailed, File: k.File.Path, Message: message}
+	f := &Failure{Reason: BuildFailed, Place: finding.Place{File: k.File.Path}, Message: message}
 	if k.Document != nil && (k.Document.Lookup(at...) != nil || slices.Contains([]any{"resources", "components"}, at[0])) {
 		f.Line, f.Column = k.Document.Position(at...)
 	}

@@ -3,6 +3,7 @@ package builds
 import (
 	"encoding/json"
 	"fmt"
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/patches"
 	fluxkustomize "github.com/fluxcd/pkg/apis/kustomize"
 	"regexp"
@@ -85,7 +86,7 @@ func (v *diagnosis) entries(k *repository.Kustomize) []patchEntry {
 				if len(part) == 0 {
 					return whole(message)
 				}
-				f := &Failure{Reason: BuildFailed, File: stands[0].Local, Message: message, out: whole("").out}
+				f := &Failure{Reason: BuildFailed, Place: finding.Place{File: stands[0].Local}, Message: message, out: whole("").out}
 				f.Line, f.Column = repository.Position(stands[0].Node, part...)
 				return f
 			}
@@ -192,7 +193,7 @@ func (v *diagnosis) unmatched(e patchEntry, wanted head) *Failure {
 				}
 				line, column := o.Position("apiVersion")
 				if m := schemas.MistakeOf(schema.FromAPIVersionAndKind(o.APIVersion, o.Kind)); m != nil && !m.Newer {
-					return &Failure{Reason: BuildFailed, Malformed: true, File: file, Line: line, Column: column, Message: m.Message}
+					return &Failure{Reason: BuildFailed, Malformed: true, Place: finding.Place{File: file, Line: line, Column: column}, Message: m.Message}
 				}
 				message := fmt.Sprintf("%s: the %s among the resources has apiVersion %s (%s:%d), not %s", e.field, wanted, o.APIVersion, file, line, wanted.APIVersion)
 				if line == 0 {

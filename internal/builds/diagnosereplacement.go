@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
@@ -57,7 +58,7 @@ func (v *diagnosis) nameless(f *repository.File) *Failure {
 		if o.Name != "" || o.Kind == "" || strings.HasSuffix(o.Kind, "List") {
 			continue
 		}
-		failure := &Failure{Reason: BuildFailed, File: f.Path, Message: o.Kind + " has no metadata.name"}
+		failure := &Failure{Reason: BuildFailed, Place: finding.Place{File: f.Path}, Message: o.Kind + " has no metadata.name"}
 		if o.Kind == "Kustomization" && (o.APIVersion == "" || strings.HasPrefix(o.APIVersion, "kustomize.config.k8s.io/")) {
 			failure.Message = "kustomize does not take this file for a kustomization, but for an object: name it kustomization.yaml"
 		}

@@ -7,6 +7,7 @@ import (
 
 	"sigs.k8s.io/kustomize/kyaml/resid"
 
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
@@ -92,7 +93,7 @@ func (v *diagnosis) twice(k *repository.Kustomize) *Failure {
 
 // again returns the failure of an object that another place also contains; why is appended to the message.
 func again(o, before *repository.Object, why string) *Failure {
-	f := &Failure{Reason: BuildFailed, File: o.File(), Message: fmt.Sprintf("%s is also in %s%s", o, before.File(), why)}
+	f := &Failure{Reason: BuildFailed, Place: finding.Place{File: o.File()}, Message: fmt.Sprintf("%s is also in %s%s", o, before.File(), why)}
 	if line, _ := before.Position(); line > 0 {
 		f.Message = fmt.Sprintf("%s is also at %s:%d%s", o, before.File(), line, why)
 	}

@@ -1,14 +1,16 @@
 package builds
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+)
 
 // Failure is why Flux could not build a Kustomization.
 type Failure struct {
-	Reason Reason
-	// File, Line and Column of the place to fix.
-	File         string
-	Line, Column int
-	Message      string
+	Reason        Reason
+	finding.Place // to fix
+	Message       string
 	// LeftOut is the path of a missing file that is in the repository: source-controller
 	// excludes it from the artifact, unless spec.ignore of the source says otherwise.
 	LeftOut string
@@ -68,10 +70,9 @@ const (
 
 // Gap is a part of the objects of a Kustomization that cannot be known offline.
 type Gap struct {
-	Kind         GapKind
-	File         string
-	Line, Column int
-	Message      string
+	Kind GapKind
+	finding.Place
+	Message string
 	// Ref is the address of a RemoteBase, and Field the field of the kustomization that lists it.
 	Ref, Field string
 

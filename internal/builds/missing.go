@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
@@ -25,7 +26,7 @@ func AbsentParts(repo *repository.Repository, k *repository.Kustomize) []Failure
 			if written == nil || i >= len(written.Content) || !inside || isRemote(ref) || strings.ContainsAny(ref, "${}<>*?:\n") || !repo.Lacks(at) {
 				continue
 			}
-			f := Failure{Reason: BuildFailed, File: repo.Named(k.File.Path), Message: fmt.Sprintf("%s: %q doesn't exist", list.field, ref)}
+			f := Failure{Reason: BuildFailed, Place: finding.Place{File: repo.Named(k.File.Path)}, Message: fmt.Sprintf("%s: %q doesn't exist", list.field, ref)}
 			f.Line, f.Column = k.Document.Position(list.field, i)
 			absent = append(absent, f)
 		}

@@ -9,13 +9,13 @@ import (
 	"sync"
 
 	"github.com/fleetwright/fleetwright/internal/chartref"
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
 // Remote is an entry of a kustomization that kustomize would fetch.
 type Remote struct {
-	File         string
-	Line, Column int
+	finding.Place
 	// Ref is the entry, and Field the field of the kustomization that lists it.
 	Ref, Field string
 	// Ask is what is asked for; where it is zero, Unfetchable says why nothing can be fetched.

@@ -8,6 +8,7 @@ import (
 
 	"sigs.k8s.io/kustomize/api/types"
 
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
@@ -54,7 +55,7 @@ func omit(repo *repository.Repository, dir, file string, k *types.Kustomization)
 }
 
 func (o *omitter) gap(ref string, hides hidden) {
-	o.gaps = append(o.gaps, Gap{Kind: NotGiven, File: o.file, hides: hides,
+	o.gaps = append(o.gaps, Gap{Kind: NotGiven, Place: finding.Place{File: o.file}, hides: hides,
 		Message: fmt.Sprintf("%q is not among the items of the ResourceList", firstLine(ref))})
 }
 
@@ -222,7 +223,7 @@ func (v *view) excuse(b *Built, err error) *Built {
 	case missed:
 		b.Failure, b.Unbuilt = nil, err != nil
 	case b.Failure != nil && (v.manifest != nil || err == nil || v.missed):
-		b.Gaps = append(b.Gaps, Gap{Kind: NotGiven, File: b.Failure.File,
+		b.Gaps = append(b.Gaps, Gap{Kind: NotGiven, Place: finding.Place{File: b.Failure.File},
 			Message: "a ResourceList has only files with objects: " + b.Failure.Message})
 		b.Failure, b.Unbuilt = nil, true
 	}

@@ -14,6 +14,7 @@ import (
 	kyaml "sigs.k8s.io/yaml"
 
 	"github.com/fleetwright/fleetwright/internal/chartref"
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
@@ -106,7 +107,7 @@ func (s *sanitizer) isBrought(ref, field string, at ...any) bool {
 	if !inside || from == "" {
 		return false
 	}
-	g := Gap{Kind: NotGiven, File: s.file, Field: field, Message: fmt.Sprintf("%q is not in this repository: %s", ref, from)}
+	g := Gap{Kind: NotGiven, Place: finding.Place{File: s.file}, Field: field, Message: fmt.Sprintf("%q is not in this repository: %s", ref, from)}
 	if s.document != nil {
 		g.Line, g.Column = s.document.Position(append([]any{field}, at...)...)
 	}
@@ -260,7 +261,7 @@ func (s *sanitizer) note(one Remote, at ...any) Remote {
 }
 
 func (s *sanitizer) gap(of Remote, message string) {
-	s.gaps = append(s.gaps, Gap{Kind: RemoteBase, File: of.File, Line: of.Line, Column: of.Column, Ref: of.Ref, Field: of.Field, Message: message})
+	s.gaps = append(s.gaps, Gap{Kind: RemoteBase, Place: of.Place, Ref: of.Ref, Field: of.Field, Message: message})
 }
 
 // depth returns how many levels a folder is below the root.

@@ -9,7 +9,7 @@ import (
 
 // at makes a finding of one rule and object in a file.
 func at(line int, message string) Finding {
-	return Finding{Rule: "rule-a", Severity: Error, File: "a.yaml", Line: line, Message: message,
+	return Finding{Rule: "rule-a", Severity: Error, Place: Place{File: "a.yaml", Line: line}, Message: message,
 		Object: Object{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "x", Name: "y"}}
 }
 
@@ -41,7 +41,7 @@ func TestBaseline(t *testing.T) {
 		{"another one", []Finding{at(1, "wrong (b.yaml:7)"), at(3, "new")}, sources("image: a", "", "x: 1"), "new", 2},
 		{"one more on the same line", []Finding{at(1, "wrong (b.yaml:7)"), at(1, "new")}, lines, "new", 2},
 		{"twice", []Finding{at(1, "wrong (b.yaml:7)"), at(9, "wrong (b.yaml:7)")}, lines, "wrong (b.yaml:7)", 2},
-		{"another object", []Finding{{Rule: "rule-a", File: "a.yaml", Line: 1, Message: "wrong (b.yaml:7)"}}, lines, "wrong (b.yaml:7)", 3},
+		{"another object", []Finding{{Rule: "rule-a", Place: Place{File: "a.yaml", Line: 1}, Message: "wrong (b.yaml:7)"}}, lines, "wrong (b.yaml:7)", 3},
 		{"a newer version of the object", []Finding{func() Finding {
 			f := at(1, "wrong (b.yaml:7)")
 			f.Object.APIVersion = "apps/v2"

@@ -2,7 +2,10 @@
 // with both. It sorts and prints them.
 package finding
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // Severity of a finding.
 type Severity string
@@ -32,11 +35,7 @@ func (o Object) String() string {
 type Finding struct {
 	Rule     string   `json:"rule"`
 	Severity Severity `json:"severity"`
-	// File is relative to the repository's root, with forward slashes; Line and Column start at 1 and
-	// are 0 if unknown.
-	File    string `json:"file"`
-	Line    int    `json:"line"`
-	Column  int    `json:"column"`
+	Place
 	Object  Object `json:"object"`
 	Cluster string `json:"cluster"`
 	Message string `json:"message"`
@@ -62,10 +61,22 @@ type Finding struct {
 	Several bool `json:"-"`
 }
 
-// Place is a line of a file.
+// Place is a place in a file; Line and Column are 0 if they are unknown.
 type Place struct {
-	File string
-	Line int
+	// File is relative to the repository's root, with forward slashes.
+	File string `json:"file"`
+	// Line and Column start at 1.
+	Line   int `json:"line"`
+	Column int `json:"column"`
+}
+
+// Short returns FILE:LINE.
+func (p Place) Short() string { return fmt.Sprintf("%s:%d", p.File, p.Line) }
+
+// At returns the finding at a place.
+func (f Finding) At(at Place) Finding {
+	f.Place = at
+	return f
 }
 
 // Ignored is a finding that is not reported because of an ignore or a baseline. An ignored unresolved entry
@@ -82,9 +93,8 @@ type Fix struct{ Edits []Edit }
 
 // Edit replaces a string in a file.
 type Edit struct {
-	// File, Line and Column are the place of Old; Column counts characters from 1.
-	File         string
-	Line, Column int
+	// Place is that of Old; Column counts characters.
+	Place
 	// Old is replaced by New; an empty Old inserts it.
 	Old, New string
 }

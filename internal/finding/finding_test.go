@@ -12,10 +12,10 @@ import (
 
 func sample() Report {
 	return NewReport([]Finding{
-		{Rule: "b-rule", Severity: Warning, File: "b.yaml", Line: 3, Column: 5, Message: "odd", Cluster: "prod"},
-		{Rule: "a-rule", Severity: Error, File: "a.yaml", Line: 10, Column: 2, Message: "later"},
-		{Rule: "a-rule", Severity: Error, File: "a.yaml", Line: 2, Column: 3, Message: "wrong \x1b[31mvalue", Hint: "mend it"},
-		{Rule: "a-rule", Severity: Error, File: "a.yaml", Line: 2, Column: 3, Message: "wrong \x1b[31mvalue", Hint: "mend it"},
+		{Rule: "b-rule", Severity: Warning, Place: Place{File: "b.yaml", Line: 3, Column: 5}, Message: "odd", Cluster: "prod"},
+		{Rule: "a-rule", Severity: Error, Place: Place{File: "a.yaml", Line: 10, Column: 2}, Message: "later"},
+		{Rule: "a-rule", Severity: Error, Place: Place{File: "a.yaml", Line: 2, Column: 3}, Message: "wrong \x1b[31mvalue", Hint: "mend it"},
+		{Rule: "a-rule", Severity: Error, Place: Place{File: "a.yaml", Line: 2, Column: 3}, Message: "wrong \x1b[31mvalue", Hint: "mend it"},
 		{Rule: "c-rule", Severity: Info, Message: "advice"},
 	}, []Unresolved{
 		{Rule: "a-rule", File: "z.yaml", Line: 1, Reason: "not known"},
@@ -73,7 +73,7 @@ a.yaml:10:2: error: later [a-rule]
 func TestWriteTextShowsTheColumnOfALongLine(t *testing.T) {
 	var b bytes.Buffer
 	line := strings.Repeat("a", 299) + "X" + strings.Repeat("b", 300)
-	r := NewReport([]Finding{{Rule: "r", Severity: Error, File: "f", Line: 1, Column: 300, Message: "m"}}, nil, Summary{Files: 1})
+	r := NewReport([]Finding{{Rule: "r", Severity: Error, Place: Place{File: "f", Line: 1, Column: 300}, Message: "m"}}, nil, Summary{Files: 1})
 	err := WriteText(&b, r, TextOptions{Source: func(string, int) (string, bool) { return line, true }})
 	if err != nil {
 		t.Fatal(err)
@@ -88,7 +88,7 @@ func TestWriteTextShowsTheColumnOfALongLine(t *testing.T) {
 func TestWriteTextHidesSecrets(t *testing.T) {
 	for secret, want := range map[bool]string{true: "f:1:13: error: m [a]\n0 files", false: "f:1:13: error: m [a]\n  1 |   password: hunter2\n"} {
 		var b bytes.Buffer
-		r := NewReport([]Finding{{Rule: "a", Severity: Error, File: "f", Line: 1, Column: 13, Message: "m", Secret: secret}}, nil, Summary{})
+		r := NewReport([]Finding{{Rule: "a", Severity: Error, Place: Place{File: "f", Line: 1, Column: 13}, Message: "m", Secret: secret}}, nil, Summary{})
 		if err := WriteText(&b, r, TextOptions{Source: func(string, int) (string, bool) { return "  password: hunter2", true }}); err != nil {
 			t.Fatal(err)
 		}

@@ -31,18 +31,18 @@ var writers = map[string]writer{"sarif": WriteSARIF, "junit": WriteJUnit, "githu
 func hostileReport() Report {
 	release := Object{APIVersion: "helm.toolkit.fluxcd.io/v2", Kind: "HelmRelease", Namespace: "media", Name: "plex"}
 	return NewReport([]Finding{
-		{Rule: "schema-invalid", Severity: Error, File: "apps/a, b:c %20/ks.yaml", Line: 7, Column: 3, Object: release,
+		{Rule: "schema-invalid", Severity: Error, Place: Place{File: "apps/a, b:c %20/ks.yaml", Line: 7, Column: 3}, Object: release,
 			Message: "spec.x is \"<1>\" & 100%\r\n::error::injected", Hint: "write ]]> or a, b: c"},
-		{Rule: "schema-invalid", Severity: Error, File: "apps/a.yaml", Line: 2, Column: 1, Object: release, Message: "twice (apps/b.yaml:3)"},
-		{Rule: "schema-invalid", Severity: Error, File: "apps/a.yaml", Line: 9, Column: 1, Object: release, Message: "twice (apps/b.yaml:5:1)"},
-		{Rule: "source-insecure", Severity: Warning, File: "apps/ä.yaml", Line: 3, Message: "odd \x1b[31m", Cluster: "prod"},
-		{Rule: "graph-orphan-file", Severity: Info, File: "##[x].yaml", Message: "nothing references it"},
+		{Rule: "schema-invalid", Severity: Error, Place: Place{File: "apps/a.yaml", Line: 2, Column: 1}, Object: release, Message: "twice (apps/b.yaml:3)"},
+		{Rule: "schema-invalid", Severity: Error, Place: Place{File: "apps/a.yaml", Line: 9, Column: 1}, Object: release, Message: "twice (apps/b.yaml:5:1)"},
+		{Rule: "source-insecure", Severity: Warning, Place: Place{File: "apps/ä.yaml", Line: 3}, Message: "odd \x1b[31m", Cluster: "prod"},
+		{Rule: "graph-orphan-file", Severity: Info, Place: Place{File: "##[x].yaml"}, Message: "nothing references it"},
 		{Rule: "flux-undescribed", Severity: Info, Message: "advice"},
 	}, []Unresolved{
 		{Rule: "schema-invalid", File: "::warning::x.yaml", Line: 4, Reason: "no schema ##[error]\n::error::b"},
 		{Rule: "source-insecure", File: "c.yaml", Reason: "encrypted"},
 	}, Summary{Files: 5, Documents: 6, RulesOff: 2}).WithIgnored([]Ignored{
-		{Finding: Finding{Rule: "schema-invalid", Severity: Error, File: "old.yaml", Line: 1, Message: "known"}, Reason: "later", By: "old.yaml:1"},
+		{Finding: Finding{Rule: "schema-invalid", Severity: Error, Place: Place{File: "old.yaml", Line: 1}, Message: "known"}, Reason: "later", By: "old.yaml:1"},
 	})
 }
 

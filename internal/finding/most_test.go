@@ -13,11 +13,11 @@ import (
 func TestFirst(t *testing.T) {
 	var all []Finding
 	for i := range limits.Findings + 3 {
-		f := Finding{Rule: "many", Severity: Error, File: fmt.Sprintf("%05d.yaml", i), Message: "m"}
+		f := Finding{Rule: "many", Severity: Error, Place: Place{File: fmt.Sprintf("%05d.yaml", i)}, Message: "m"}
 		all = append(all, f, f) // twice: it counts once
 	}
 	long := strings.Repeat("ä", limits.MessageBytes)
-	all = append(all, Finding{Rule: "few", File: "z.yaml", Message: "x" + long, Hint: "short"})
+	all = append(all, Finding{Rule: "few", Place: Place{File: "z.yaml"}, Message: "x" + long, Hint: "short"})
 	for range 2 {
 		kept, left := First(all)
 		if len(kept) != limits.Findings+1 || len(left) != 1 || left["many"] != 3 {

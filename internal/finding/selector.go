@@ -17,9 +17,8 @@ type Selector struct {
 	// Kinds are kinds of the objects that findings are about.
 	Kinds  []string
 	Reason string
-	// File, Line and Column of the entry; Line is 0 if it has none.
-	File         string
-	Line, Column int
+	// Place is that of the entry.
+	Place
 }
 
 // MatchesRule reports whether the selector selects a rule.

@@ -59,7 +59,7 @@ func TestTextCondensesWhatIsUnresolved(t *testing.T) {
 
 func TestTextEndsWithErrors(t *testing.T) {
 	at := func(file string, line int, s Severity) Finding {
-		return Finding{Rule: "r", Severity: s, File: file, Line: line, Message: "m"}
+		return Finding{Rule: "r", Severity: s, Place: Place{File: file, Line: line}, Message: "m"}
 	}
 	got := textOf(t, NewReport([]Finding{
 		at("a", 1, Info), at("a", 2, Error), at("b", 1, Warning), at("b", 2, Info), at("c", 1, Error), at("d", 1, Info),
@@ -79,10 +79,10 @@ func TestTextEndsWithErrors(t *testing.T) {
 func TestTextFoldsWhatIsAtOnePlace(t *testing.T) {
 	var all []Finding
 	for i := range 6 {
-		all = append(all, Finding{Rule: "r", Severity: Error, File: "a", Line: 1, Column: 2, Message: fmt.Sprintf("key %d", i), Hint: "so"})
+		all = append(all, Finding{Rule: "r", Severity: Error, Place: Place{File: "a", Line: 1, Column: 2}, Message: fmt.Sprintf("key %d", i), Hint: "so"})
 	}
 	for i := range 3 {
-		all = append(all, Finding{Rule: "s", Severity: Error, File: "a", Line: 2, Column: 2, Message: fmt.Sprintf("few %d", i)})
+		all = append(all, Finding{Rule: "s", Severity: Error, Place: Place{File: "a", Line: 2, Column: 2}, Message: fmt.Sprintf("few %d", i)})
 	}
 	report := NewReport(all, nil, Summary{})
 	want := "a:1:2: error: key 0 [r]\n  and key 1\n  and key 2\n  and 3 more here, which --verbose lists\n  hint: so\n" +
@@ -103,14 +103,14 @@ func TestTextFoldsWhatIsAtOnePlace(t *testing.T) {
 func TestTextTellsACauseOnce(t *testing.T) {
 	var all []Finding
 	for i := range 5 {
-		all = append(all, Finding{Rule: "r", Severity: Error, File: "a", Line: i + 1, Column: 2, Message: "no X", Cause: "X"})
+		all = append(all, Finding{Rule: "r", Severity: Error, Place: Place{File: "a", Line: i + 1, Column: 2}, Message: "no X", Cause: "X"})
 	}
 	for i := range 3 {
-		all = append(all, Finding{Rule: "r", Severity: Error, File: "b", Line: i + 1, Column: 2, Message: "no Y", Cause: "Y"})
+		all = append(all, Finding{Rule: "r", Severity: Error, Place: Place{File: "b", Line: i + 1, Column: 2}, Message: "no Y", Cause: "Y"})
 	}
 	for i := range 4 {
-		all = append(all, Finding{Rule: "s", Severity: Error, File: "c", Line: i + 1, Column: 2, Message: "the same", Cluster: []string{"", "prod"}[i/3]})
-		all = append(all, Finding{Rule: "s", Severity: Error, File: "d", Line: i + 1, Column: 2, Message: "said again"})
+		all = append(all, Finding{Rule: "s", Severity: Error, Place: Place{File: "c", Line: i + 1, Column: 2}, Message: "the same", Cluster: []string{"", "prod"}[i/3]})
+		all = append(all, Finding{Rule: "s", Severity: Error, Place: Place{File: "d", Line: i + 1, Column: 2}, Message: "said again"})
 	}
 	report := NewReport(all, nil, Summary{})
 	want := "a:1:2: error: no X; also at a:2, a:3 and 2 other places, which --verbose lists [r]\nb:1:2: error: no Y [r]\nb:2:2: error: no Y [r]\nb:3:2: error: no Y [r]\n" +

@@ -3,6 +3,7 @@ package fluxinstall
 import (
 	"cmp"
 	"fmt"
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/located"
 	"github.com/fleetwright/fleetwright/internal/sorting"
 	"slices"
@@ -69,7 +70,7 @@ func DefaultInstance(d Definition, at ...string) string {
 // them, and the API server treats them as absent.
 func normalInstance(spec *located.Value, fromChart bool) *located.Value {
 	if !located.IsMap(spec) {
-		return located.EmptyMap(located.Place{})
+		return located.EmptyMap(finding.Place{})
 	}
 	out := located.WithoutEmpty(spec)
 	for field, needs := range map[string]string{"sync": "url", "sharding": "shards", "storage": "size"} {

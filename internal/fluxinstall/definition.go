@@ -7,6 +7,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/located"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
@@ -17,7 +18,7 @@ const InstanceChart = "flux-instance"
 // Definition determines the version of Flux: it is a FluxInstance, the values of the chart that creates one,
 // Flux's own manifests, or the source that contains them.
 type Definition struct {
-	located.Place
+	finding.Place
 	// What names the definition in messages.
 	What string
 	// Version of Flux: "" if it is not pinned. A FluxInstance may have a range.
@@ -88,7 +89,7 @@ func InKustomization(k *repository.Kustomize) (Definition, bool) {
 }
 
 // FromInstance returns the definition from the spec of a FluxInstance.
-func FromInstance(at located.Place, what string, spec *located.Value, fromChart bool, open []located.Unknown) Definition {
+func FromInstance(at finding.Place, what string, spec *located.Value, fromChart bool, open []located.Unknown) Definition {
 	d := Definition{Place: at, What: what, Spec: normalInstance(spec, fromChart), FromChart: fromChart, Open: open}
 	d.Version = located.TextAt(d.Spec, "distribution", "version")
 	return d

@@ -150,8 +150,7 @@ func controllersOf(objects []*reconcile.Object) []Definition {
 		}
 		d := byFile[o.File]
 		if d == nil {
-			at := located.Place{File: o.File}
-			at.File, at.Line, _ = o.Position("metadata", "labels", label+"version")
+			at := o.Position("metadata", "labels", label+"version")
 			d = &Definition{Place: at, What: "Flux's manifests", Version: located.Text{Place: at, Value: version}}
 			d.Instance, _ = labels[label+"instance"].(string)
 			byFile[o.File] = d

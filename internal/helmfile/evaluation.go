@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/located"
 	"github.com/fleetwright/fleetwright/internal/templates"
 )
@@ -132,7 +133,7 @@ func (e *evaluation) known(t located.Text) located.Text {
 }
 
 // refuseMissing notes that helmfile stops at a file that isn't there.
-func (e *evaluation) refuseMissing(at located.Place, m located.Unknown) {
+func (e *evaluation) refuseMissing(at finding.Place, m located.Unknown) {
 	if m.Missing != "" {
 		e.Reads[m.Missing] = false
 		e.h.refuseAbsent(at, m.Reason)
@@ -147,7 +148,7 @@ func (e *evaluation) trimmed(t located.Text) located.Text {
 
 // failed says why a template failed: a file that isn't there, or values that
 // cannot be read, are the cause of what fails after it.
-func (e *evaluation) failed(at located.Place, err error) *located.Unknown {
+func (e *evaluation) failed(at finding.Place, err error) *located.Unknown {
 	for _, p := range slices.Sorted(maps.Keys(e.Reads)) {
 		if !e.Reads[p] {
 			m := located.Unknown{Reason: fmt.Sprintf("the file %s %s", p, templates.Absence(p)), Missing: p}
@@ -174,7 +175,7 @@ func (e *evaluation) failed(at located.Place, err error) *located.Unknown {
 
 // innermost is the line of the template that a failing one reads and evaluates, such as
 // tpl (readFile "release.gotmpl"): the failure is there.
-func (e *evaluation) innermost(at located.Place, err error) located.Place {
+func (e *evaluation) innermost(at finding.Place, err error) finding.Place {
 	m := innerTemplate.FindStringSubmatch(err.Error())
 	if m == nil {
 		return at

@@ -8,13 +8,14 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/located"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
 // Hook is what a hook of a release does with kubectl.
 type Hook struct {
-	located.Place
+	finding.Place
 	// Before says that it runs before the release is installed, and Event names when.
 	Before bool
 	Event  string

@@ -5,13 +5,14 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/located"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
 // rawRelease is a release, or a release template, as written.
 type rawRelease struct {
-	located.Place
+	finding.Place
 	fields    map[string]located.Text // name, namespace, chart, version, …
 	labels    map[string]located.Text
 	inherit   []inherit
@@ -33,7 +34,7 @@ type inherit struct {
 
 // setting is an item of set, setString, setTemplate or env.
 type setting struct {
-	located.Place
+	finding.Place
 	field, name, value string
 	values             []string
 	unknown            *located.Unknown
@@ -51,7 +52,7 @@ var (
 var patchFields = []string{"jsonPatches", "strategicMergePatches", "transformers", "dependencies", "forceNamespace"}
 
 func newRawRelease(file string, n *yaml.Node) *rawRelease {
-	r := emptyRawRelease(located.Place{File: file})
+	r := emptyRawRelease(finding.Place{File: file})
 	if n == nil {
 		return r
 	}
@@ -112,7 +113,7 @@ func entries(file string, n *yaml.Node, field string) []entry {
 
 // entry is an item of values: a map, or the path of a file.
 type entry struct {
-	located.Place
+	finding.Place
 	node *yaml.Node
 }
 
@@ -139,6 +140,6 @@ func settings(file string, n *yaml.Node, field string) []setting {
 	return out
 }
 
-func emptyRawRelease(at located.Place) *rawRelease {
+func emptyRawRelease(at finding.Place) *rawRelease {
 	return &rawRelease{Place: at, fields: map[string]located.Text{}, labels: map[string]located.Text{}}
 }

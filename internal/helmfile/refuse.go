@@ -3,6 +3,7 @@ package helmfile
 import (
 	"strings"
 
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/located"
 	"github.com/fleetwright/fleetwright/internal/templates"
 )
@@ -11,15 +12,15 @@ import (
 const maxRefusals = 200
 
 // refuse notes a reason for which helmfile stops.
-func (h *helmfile) refuse(at located.Place, reason string) { h.refuseIf(true, at, reason) }
+func (h *helmfile) refuse(at finding.Place, reason string) { h.refuseIf(true, at, reason) }
 
 // refuseIf notes a reason for which helmfile stops, and whether it certainly does.
-func (h *helmfile) refuseIf(certain bool, at located.Place, reason string) {
+func (h *helmfile) refuseIf(certain bool, at finding.Place, reason string) {
 	h.note(Refusal{Text: located.Text{Place: at, Value: reason}, Doubtful: !certain})
 }
 
 // refuseAbsent notes that helmfile stops at a file that isn't there.
-func (h *helmfile) refuseAbsent(at located.Place, reason string) {
+func (h *helmfile) refuseAbsent(at finding.Place, reason string) {
 	h.note(Refusal{Text: located.Text{Place: at, Value: reason}, Absent: true})
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/fleetwright/fleetwright/internal/bounds"
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/located"
 	"github.com/fleetwright/fleetwright/internal/templates"
 )
@@ -12,7 +13,7 @@ import (
 // Release is a release of a bootstrap, evaluated: of a helmfile, of the
 // helmCharts of a kustomization, or of a HelmChart of K3s.
 type Release struct {
-	located.Place // of its name in the file that declares it
+	finding.Place // of its name in the file that declares it
 	// Definition is what declares it, in a word.
 	Definition string
 	Cluster    string

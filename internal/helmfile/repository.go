@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/bounds"
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/located"
 	"github.com/fleetwright/fleetwright/internal/repository"
@@ -126,7 +127,7 @@ func (r *reader) everyWay(file string) ([]*Release, error) {
 		return all[0].Result.releases, all[0].Result.err
 	}
 	type key struct {
-		located.Place
+		finding.Place
 		name  string
 		again int
 	}

@@ -8,6 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/located"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/templates"
@@ -159,7 +160,7 @@ func (e *evaluation) addExisting(r *Release, l *located.Layers, t located.Text, 
 }
 
 // addText adds values that stand in a text.
-func (e *evaluation) addText(l *located.Layers, at located.Place, content string, how located.Reading, line func(int) int) {
+func (e *evaluation) addText(l *located.Layers, at finding.Place, content string, how located.Reading, line func(int) int) {
 	nodes, err := located.Parse(at.File, content)
 	switch {
 	case err != nil:

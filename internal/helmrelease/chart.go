@@ -9,6 +9,7 @@ import (
 	"github.com/Masterminds/semver/v3"
 
 	"github.com/fleetwright/fleetwright/internal/chartref"
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/located"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
@@ -98,7 +99,7 @@ func (g *Index) lockedVersion(ask chartref.Ask, err error) string {
 	return g.Fleet.LockedVersion(ask)
 }
 
-func unknownChart(at located.Place, m located.Unknown) Chart {
+func unknownChart(at finding.Place, m located.Unknown) Chart {
 	unknown := located.Text{Place: at, Unknown: &m}
 	return Chart{Name: unknown, Version: unknown, url: unknown}
 }

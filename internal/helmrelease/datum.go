@@ -8,6 +8,7 @@ import (
 
 	"helm.sh/helm/v4/pkg/strvals"
 
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/located"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
@@ -18,7 +19,7 @@ type datum struct {
 	object *reconcile.Object
 	text   string
 	// at is the place before the string's first line; inline is set if the string is on that line itself.
-	at     located.Place
+	at     finding.Place
 	inline bool
 	key    string
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/located"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
@@ -100,7 +101,7 @@ func (g *Index) Identity(h *Release, name string, fields ...string) located.Text
 
 // namespacePlace returns the place where the namespace of a HelmRelease is set: in the Flux Kustomization, in a
 // kustomization, or else in the object itself.
-func (g *Index) namespacePlace(h *Release, own located.Place) located.Place {
+func (g *Index) namespacePlace(h *Release, own finding.Place) finding.Place {
 	k := h.Applied.Kustomization
 	if k == nil || k.Repo != g.Repo || h.set != nil {
 		return own

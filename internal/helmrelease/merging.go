@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/count"
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/located"
 )
 
@@ -20,7 +21,7 @@ type merging struct {
 // mergedValues are values during merging; the inline values are merged over value.
 type mergedValues struct{ value, inline *located.Value }
 
-func newMerging(at located.Place, inline *located.Value) *merging {
+func newMerging(at finding.Place, inline *located.Value) *merging {
 	if inline == nil || !inline.IsMap {
 		inline = located.EmptyMap(at)
 	}
@@ -35,7 +36,7 @@ func (m *merging) layer(v *located.Value) {
 
 func (m *merging) unknownLayer(because located.Unknown) {
 	m.unknown = append(m.unknown, because)
-	m.sure.value = located.EmptyMap(located.Place{})
+	m.sure.value = located.EmptyMap(finding.Place{})
 }
 
 // set sets a value at a path; steps are field names (string) and indexes (int).

@@ -7,6 +7,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/located"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
@@ -80,21 +81,21 @@ func (l layout) value(v any, path []any) *located.Value {
 }
 
 // place returns the place where the value at a path is written, or its key, and whether that is in a patch.
-func (l layout) place(path []any, key bool) (at located.Place, patched bool) {
+func (l layout) place(path []any, key bool) (at finding.Place, patched bool) {
 	o := l.object
-	own := located.At(o.File, o.Line)
+	own := o.Place
 	if key {
-		at.File, at.Line, _ = o.KeyPosition(path...)
+		at = o.KeyPosition(path...)
 		if o.Source != nil {
-			own.Line, _ = o.Source.KeyPosition(path...)
+			own.Line, own.Column = o.Source.KeyPosition(path...)
 		}
 	} else {
-		at.File, at.Line, _ = o.Position(path...)
+		at = o.Position(path...)
 		if o.Source != nil {
-			own.Line, _ = o.Source.Position(path...)
+			own.Line, own.Column = o.Source.Position(path...)
 		}
 	}
-	return at, at != own
+	return finding.Place{File: at.File, Line: at.Line}, at != own
 }
 
 // variables marks a scalar in which Flux substitutes variables, or one whose variables are unknown.

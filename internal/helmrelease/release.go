@@ -20,7 +20,7 @@ import (
 
 // Release is a HelmRelease as Flux applies it to a cluster.
 type Release struct {
-	located.Place
+	finding.Place
 	// Applied is the object. If no cluster applies it, it is the object in its file, and
 	// belongs to no Kustomization.
 	Applied *reconcile.Object

@@ -3,6 +3,7 @@ package helmrelease
 import (
 	"strings"
 
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/located"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
@@ -92,7 +93,7 @@ func (g *Index) created(set *reconcile.Object, v *located.Value) *reconcile.Obje
 	}
 	id := reconcile.Identity{Group: group, Kind: TextOf(plain, "kind"), Namespace: TextOf(plain, "metadata", "namespace"), Name: TextOf(plain, "metadata", "name")}
 	o := &reconcile.Object{Kustomization: set.Kustomization, Value: plain, Identity: id, APIVersion: apiVersion,
-		File: v.File, Line: v.Line, Encrypted: set.Encrypted, Substituted: set.Substituted, Unknown: set.Unknown}
+		Place: finding.Place{File: v.File, Line: v.Line}, Encrypted: set.Encrypted, Substituted: set.Substituted, Unknown: set.Unknown}
 	g.placed[o] = v
 	return o
 }

@@ -29,8 +29,7 @@ func list(c *reconcile.Cluster, counts func(*reconcile.Object) bool) ([]Image, [
 	by := map[string][]Use{}
 	unresolved := c.Unknowns()
 	open := func(o *reconcile.Object, path []any, format string, args ...any) {
-		file, line, column := o.Position(path...)
-		unresolved = append(unresolved, reconcile.Unknown{What: o.String(), File: file, Line: line, Column: column, Reason: fmt.Sprintf(format, args...)})
+		unresolved = append(unresolved, reconcile.Unknown{What: o.String(), Place: o.Position(path...), Reason: fmt.Sprintf(format, args...)})
 	}
 	for _, o := range objects(c) {
 		uses, chosen := In(o)

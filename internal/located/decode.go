@@ -7,6 +7,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
@@ -30,7 +31,7 @@ func ValueOf(file string, n *yaml.Node, how Reading) (*Value, error) {
 	for n.Kind == yaml.AliasNode {
 		n = n.Alias
 	}
-	v := &Value{Place: Place{file, n.Line}}
+	v := &Value{Place: finding.Place{File: file, Line: n.Line}}
 	switch n.Kind {
 	case yaml.MappingNode:
 		v.IsMap, v.Fields = true, map[string]*Value{}

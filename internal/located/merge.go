@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/fleetwright/fleetwright/internal/count"
+	"github.com/fleetwright/fleetwright/internal/finding"
 )
 
 // merged merges over into base as Helm merges values files: maps are merged, all other values
@@ -77,7 +78,7 @@ func placedAt(before *Value, steps []any, v *Value) *Value {
 
 // Placed returns the value for plain Go values: parts that are unchanged since before keep their place, all
 // others get the place at.
-func Placed(before *Value, plain any, at Place) *Value {
+func Placed(before *Value, plain any, at finding.Place) *Value {
 	switch plain := plain.(type) {
 	case map[string]any:
 		out := EmptyMap(at)
@@ -128,7 +129,7 @@ func (l *Layers) Add(v *Value) {
 // AddUnknown adds a layer whose values are unknown.
 func (l *Layers) AddUnknown(m Unknown) {
 	l.Unknown = append(l.Unknown, m)
-	l.Sure = EmptyMap(Place{})
+	l.Sure = EmptyMap(finding.Place{})
 }
 
 // WithoutEmpty returns a copy of a value's maps without empty fields.

@@ -5,6 +5,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
@@ -37,9 +38,9 @@ func ScalarText(file string, n *yaml.Node, field string) Text {
 	v := repository.Lookup(n, field)
 	line, _ := repository.Position(n, field)
 	if v == nil || v.Kind != yaml.ScalarNode || v.ShortTag() == "!!null" {
-		return Text{Place: Place{file, line}}
+		return Text{Place: finding.Place{File: file, Line: line}}
 	}
-	return Text{Place: Place{file, line}, Value: v.Value}
+	return Text{Place: finding.Place{File: file, Line: line}, Value: v.Value}
 }
 
 // ReadTexts adds the scalar fields of a mapping to a map, with their places.

@@ -1,14 +1,12 @@
 package located
 
-// Place is a line of a file; the line is 0 if it is unknown.
-type Place struct {
-	File string
-	Line int
-}
+import (
+	"github.com/fleetwright/fleetwright/internal/finding"
+)
 
 // Text is a scalar with its place.
 type Text struct {
-	Place
+	finding.Place
 	Value string
 	// Unknown is why the value could not be computed, nil if it is known.
 	Unknown *Unknown
@@ -34,4 +32,4 @@ func (t Text) Known() string {
 }
 
 // At returns the place of a line of a file.
-func At(file string, line int) Place { return Place{file, line} }
+func At(file string, line int) finding.Place { return finding.Place{File: file, Line: line} }

@@ -5,11 +5,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
 )
 
 // Value is a Helm value with the place where it is written.
 type Value struct {
-	Place
+	finding.Place
 	// A value is a map (Fields), a list (Items), or a scalar (nil, bool, string, int64,
 	// uint64, float64).
 	Fields map[string]*Value
@@ -29,7 +31,9 @@ type Value struct {
 }
 
 // EmptyMap returns an empty map.
-func EmptyMap(at Place) *Value { return &Value{Place: at, IsMap: true, Fields: map[string]*Value{}} }
+func EmptyMap(at finding.Place) *Value {
+	return &Value{Place: at, IsMap: true, Fields: map[string]*Value{}}
+}
 
 // Plain converts the value to plain Go values.
 func (v *Value) Plain() any {

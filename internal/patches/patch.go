@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/kustomize/api/types"
 
 	"github.com/fleetwright/fleetwright/internal/count"
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
@@ -31,12 +32,6 @@ type Patch struct {
 	first, last int
 	// target selects the objects that the patch changes, nil if the patch names its object itself.
 	target *types.Selector
-}
-
-// Place is a place in a file.
-type Place struct {
-	File         string
-	Line, Column int
 }
 
 // Named has the fields of an object by which patches select it.
@@ -100,8 +95,8 @@ func move(n *yaml.Node, change func(*yaml.Node)) {
 }
 
 // Place returns the position of the value at a path in the patch, or of its key.
-func (p Patch) Place(path []any, key bool) Place {
-	at := Place{File: p.File}
+func (p Patch) Place(path []any, key bool) finding.Place {
+	at := finding.Place{File: p.File}
 	if n := len(path); key && p.Node.Kind == yaml.SequenceNode && n == 2 {
 		path, key = []any{path[0], "path"}, false // the path of an operation contains the field
 	}

@@ -8,15 +8,15 @@ import (
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/resid"
 
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
 // Targeted is a patch with a target, and whether it changes anything: kustomize reports
 // no error if the target selects no object.
 type Targeted struct {
-	// File, Line and Column are the place of the target's name, or else of its kind, or else of the target.
-	File         string
-	Line, Column int
+	// Place is that of the target's name, or else of its kind, or else of the target.
+	finding.Place
 	// Index distinguishes patches at the same place that have no lines, such as those of ResourceList items.
 	Index  int
 	Target types.Selector

@@ -3,6 +3,7 @@ package reconcile
 import (
 	"cmp"
 
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/sorting"
 )
 
@@ -20,10 +21,9 @@ type Cause struct {
 	// Failed says that Flux cannot build or install them; otherwise they cannot be known
 	// offline.
 	Failed bool
-	// File, Line and Column of what is to be mended, or is not known.
-	File         string
-	Line, Column int
-	Message      string
+	// Place is that of what is to be fixed, or is not known.
+	finding.Place
+	Message string
 }
 
 // String gives kind namespace/name.
@@ -63,11 +63,11 @@ func causes(c *Cluster) map[maker]*Cause {
 // cause is why nothing of a Kustomization is known, nil where something is.
 func (k *Kustomization) cause() *Cause {
 	if f := k.Failure; f != nil {
-		return &Cause{true, f.File, f.Line, f.Column, f.Message}
+		return &Cause{true, f.Place, f.Message}
 	}
 	if len(k.Gaps) > 0 && len(k.Objects) == 0 {
 		g := k.Gaps[0]
-		return &Cause{false, g.File, g.Line, g.Column, g.Message}
+		return &Cause{false, g.Place, g.Message}
 	}
 	return nil
 }
@@ -75,14 +75,14 @@ func (k *Kustomization) cause() *Cause {
 // Cause returns why nothing of a release is known, nil where its objects are.
 func (release *Release) Cause() *Cause {
 	o := release.Object
-	cause := &Cause{File: o.File, Line: o.Line, Column: o.Column}
+	cause := &Cause{Place: o.Place}
 	switch {
 	case release.Failure != nil:
 		cause.Failed, cause.Message = true, release.Failure.String()
 	case len(release.Problems) > 0:
 		p := release.Problems[0]
 		cause.Failed, cause.Message = true, p.Message
-		cause.File, cause.Line, cause.Column = release.ValuePosition(p.Path...)
+		cause.Place = release.ValuePosition(p.Path...)
 	case release.Unknown != "":
 		cause.Message = release.Unknown
 	case release.Chart == "":

@@ -1,6 +1,9 @@
 package reconcile
 
-import "github.com/fleetwright/fleetwright/internal/repository"
+import (
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/repository"
+)
 
 // Plain returns the objects of a repository's files as they stand, without those that are
 // patches, parts of charts or read by a kustomization only. They belong to no Kustomization.
@@ -26,7 +29,7 @@ func PlainObject(source *repository.Object) *Object {
 	if err != nil || !isMap {
 		return nil
 	}
-	o := &Object{Value: fields, Source: source, File: source.File(), Encrypted: source.Document.Encrypted}
+	o := &Object{Value: fields, Source: source, Place: finding.Place{File: source.File()}, Encrypted: source.Document.Encrypted}
 	o.Line, o.Column = source.Position()
 	o.identify()
 	return o

@@ -6,6 +6,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
@@ -41,9 +42,9 @@ metadata: {name: x}
 		t.Fatalf("got %v", objects)
 	}
 	o := objects[0]
-	file, line, column := o.Position("spec", "url")
+	at := o.Position("spec", "url")
 	if o.Identity != (Identity{"source.toolkit.fluxcd.io", "GitRepository", "b", "a"}) || o.Kustomization != nil ||
-		file != "app/a.yaml" || line != 4 || column != 13 || o.Line != 1 {
-		t.Errorf("got %+v at %s:%d:%d", o, file, line, column)
+		at != (finding.Place{File: "app/a.yaml", Line: 4, Column: 13}) || o.Line != 1 {
+		t.Errorf("got %+v at %v", o, at)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/builds"
 	"github.com/fleetwright/fleetwright/internal/chartref"
 	"github.com/fleetwright/fleetwright/internal/charts"
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/located"
 	"github.com/fleetwright/fleetwright/internal/patches"
 	"github.com/fleetwright/fleetwright/internal/repository"
@@ -215,8 +216,7 @@ type Object struct {
 	Source *repository.Object
 	// File, Line and Column are where it comes from; the generator's entry for what is
 	// generated, and the HelmRelease for what a chart renders.
-	File         string
-	Line, Column int
+	finding.Place
 	// Encrypted says that SOPS encrypts values of the object, and SOPS is what it wrote beside them, which is not in Value.
 	Encrypted bool
 	SOPS      map[string]any

@@ -12,6 +12,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/builds"
 	"github.com/fleetwright/fleetwright/internal/chartref"
 	"github.com/fleetwright/fleetwright/internal/charts"
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/fluxapi"
 )
 
@@ -39,7 +40,7 @@ func (f *Fleet) Install(ctx context.Context, i Installation) *Release {
 	spec := &helmv2.HelmRelease{}
 	spec.Name, spec.Namespace = i.Name, i.Namespace
 	spec.Spec.ReleaseName, spec.Spec.Values = i.Name, &apiextensionsv1.JSON{Raw: values}
-	release := &Release{Object: &Object{Identity: Identity{fluxapi.HelmGroup, "HelmRelease", i.Namespace, i.Name}, File: i.File, Line: i.Line},
+	release := &Release{Object: &Object{Identity: Identity{fluxapi.HelmGroup, "HelmRelease", i.Namespace, i.Name}, Place: finding.Place{File: i.File, Line: i.Line}},
 		Chart: chart.String(), spec: spec, chart: chart}
 	release.values, err = bounds.Do(release.unit("values composition"), func() (*charts.Values, error) {
 		return charts.Compose(ctx, spec, func(string, string, string) (charts.Data, bool) { return charts.Data{}, false })

@@ -166,7 +166,7 @@ func (release *Release) installed(result *charts.Result, namespace string, wide 
 	add := func(manifests []charts.Manifest, may bool) {
 		for _, m := range manifests {
 			o := &Object{Kustomization: release.Object.Kustomization, Value: m.Value, HelmRelease: release.Object, Template: m.Template, Looks: m.Looks,
-				File: release.Object.File, Line: release.Object.Line, Column: release.Object.Column}
+				Place: release.Object.Place}
 			o.identify()
 			definition := o.Kind == "CustomResourceDefinition"
 			if definitionsOnly && !definition {

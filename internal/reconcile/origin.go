@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/builds"
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/patches"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
@@ -17,18 +18,18 @@ type origins struct {
 	taken     map[*repository.Object]bool
 	paths     map[*repository.File]string // at which the build saw the files
 	generated []generated
-	fallback  patches.Place
+	fallback  finding.Place
 }
 
 // generated is an entry of a generator, and where it is.
 type generated struct {
 	patches.Generator
-	at patches.Place
+	at finding.Place
 }
 
 // originsOf indexes what the files that a build read hold. What is found nowhere else comes
 // from the fallback.
-func originsOf(from *builds.Files, read []string, fallback patches.Place) *origins {
+func originsOf(from *builds.Files, read []string, fallback finding.Place) *origins {
 	o := &origins{
 		documents: map[string][]*repository.Object{}, named: map[[2]string][]*repository.Object{}, exact: map[Identity][]*repository.Object{},
 		taken: map[*repository.Object]bool{}, paths: map[*repository.File]string{}, fallback: fallback,
@@ -65,7 +66,7 @@ func (o *origins) addGenerators(k *repository.Kustomize) {
 		return
 	}
 	for _, g := range patches.Generators(k.Spec) {
-		at := patches.Place{File: o.paths[k.File]}
+		at := finding.Place{File: o.paths[k.File]}
 		at.Line, at.Column = k.Document.Position(g.Field, g.Index)
 		o.generated = append(o.generated, generated{g, at})
 	}
@@ -86,7 +87,7 @@ func (o *origins) locate(object *Object) {
 			break
 		}
 	}
-	object.File, object.Line, object.Column = at.File, at.Line, at.Column
+	object.Place = at
 }
 
 // document is the one that an object most likely comes from: of the same kind and name, or

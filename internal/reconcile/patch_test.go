@@ -117,13 +117,11 @@ func TestPositionsInPatches(t *testing.T) {
 		{"ConfigMap", []any{"data"}, "apps/base.yaml:4:1", "apps/base.yaml:4:1"},
 		{"Deployment", append(container[:3:3], "priorityClassName"), "clusters/prod/apps.yaml:15:30", "clusters/prod/apps.yaml:15:11"},
 	} {
-		file, line, column := find(c.kind).Position(c.path...)
-		if got := fmt.Sprintf("%s:%d:%d", file, line, column); got != c.value {
-			t.Errorf("%s %v is at %s, want %s", c.kind, c.path, got, c.value)
+		if at := find(c.kind).Position(c.path...); fmt.Sprintf("%s:%d", at.Short(), at.Column) != c.value {
+			t.Errorf("%s %v is at %v, want %s", c.kind, c.path, at, c.value)
 		}
-		file, line, column = find(c.kind).KeyPosition(c.path...)
-		if got := fmt.Sprintf("%s:%d:%d", file, line, column); got != c.key {
-			t.Errorf("the key of %s %v is at %s, want %s", c.kind, c.path, got, c.key)
+		if at := find(c.kind).KeyPosition(c.path...); fmt.Sprintf("%s:%d", at.Short(), at.Column) != c.key {
+			t.Errorf("the key of %s %v is at %v, want %s", c.kind, c.path, at, c.key)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/fleetwright/fleetwright/internal/builds"
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/patches"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
@@ -55,19 +56,18 @@ func (o *Object) Patched(file string, line int) bool {
 	return o.Kustomization != nil && slices.ContainsFunc(o.Kustomization.patches(), func(p patches.Patch) bool { return p.Covers(file, line) })
 }
 
-// PatchPosition returns the file, line and column of a patch's part that changes what is at a
+// PatchPosition returns the place of a patch's part that changes what is at a
 // path of the object or below it, whatever it sets there; ok is false where no patch does.
-func (o *Object) PatchPosition(field ...any) (file string, line, column int, ok bool) {
+func (o *Object) PatchPosition(field ...any) (at finding.Place, ok bool) {
 	if o.Kustomization == nil {
-		return "", 0, 0, false
+		return at, false
 	}
 	for _, p := range o.Kustomization.patches() {
 		if at, ok := p.Touches(o.named(), field); ok {
-			found := p.Place(at, false)
-			return found.File, found.Line, found.Column, true
+			return p.Place(at, false), true
 		}
 	}
-	return "", 0, 0, false
+	return at, false
 }
 
 // named is what patches select the object by.
@@ -75,14 +75,14 @@ func (o *Object) named() patches.Named { return patches.Named{Kind: o.Kind, Name
 
 // patchOf returns where a patch has set what is at a path of the object, and whether one has:
 // the document that the object was built from has nothing there, or another value.
-func (o *Object) patchOf(field []any, key bool) (patches.Place, bool) {
+func (o *Object) patchOf(field []any, key bool) (finding.Place, bool) {
 	value := o.Field(field...)
 	if o.Kustomization == nil || value == nil || len(field) == 0 {
-		return patches.Place{}, false
+		return finding.Place{}, false
 	}
 	if o.Source != nil {
 		if n := o.Source.Lookup(field...); n != nil && patches.Same(n, value) {
-			return patches.Place{}, false
+			return finding.Place{}, false
 		}
 	}
 	for _, p := range o.Kustomization.patches() {
@@ -90,7 +90,7 @@ func (o *Object) patchOf(field []any, key bool) (patches.Place, bool) {
 			return p.Place(at, key), true
 		}
 	}
-	return patches.Place{}, false
+	return finding.Place{}, false
 }
 
 // ownPatches are those of the Flux Kustomization itself.
@@ -137,7 +137,7 @@ func (k *Kustomization) ownPatch(i int) (patches.Text, bool) {
 }
 
 // positionOf is that of a part of the Flux Kustomization's own patches.
-func (k *Kustomization) positionOf(part builds.AddedPart) (file string, line, column int) {
+func (k *Kustomization) positionOf(part builds.AddedPart) finding.Place {
 	if part.Target != "" {
 		return k.position("spec", "patches", part.Entry, "target", part.Target)
 	}
@@ -146,10 +146,9 @@ func (k *Kustomization) positionOf(part builds.AddedPart) (file string, line, co
 		return k.position("spec", "patches", part.Entry)
 	}
 	if documents := patches.Inline(text, nil); len(part.Path) > 0 && len(documents) == 1 {
-		at := documents[0].Place(part.Path, false)
-		return at.File, at.Line, at.Column
+		return documents[0].Place(part.Path, false)
 	}
-	return text.File, text.Node.Line, text.Node.Column
+	return finding.Place{File: text.File, Line: text.Node.Line, Column: text.Node.Column}
 }
 
 // TargetedPatches are the patches with targets of what a Kustomization is built of, those of
@@ -181,50 +180,49 @@ func (k *Kustomization) TargetedPatches() []patches.Targeted {
 				break
 			}
 		}
-		one.File, one.Line, one.Column = k.Object.Position(at...)
+		one.Place = k.Object.Position(at...)
 		all = append(all, one)
 	}
 	return append(all, b.Targeted()...)
 }
 
-// Position returns the file, line and column of what is at a path (field names and list
+// Position returns the place of what is at a path (field names and list
 // indexes) of the object: in the patch that has set it, else in the document that the object
 // was built from, or of the nearest parent that is there.
-func (o *Object) Position(path ...any) (file string, line, column int) {
+func (o *Object) Position(path ...any) finding.Place {
 	if o.set != nil {
 		return o.placeIn(path)
 	}
 	if at, ok := o.patchOf(path, false); ok {
-		return at.File, at.Line, at.Column
+		return at
 	}
 	if o.Source == nil {
-		return o.File, o.Line, o.Column
+		return o.Place
 	}
-	line, column = o.Source.Position(path...)
-	return o.File, line, column
+	line, column := o.Source.Position(path...)
+	return finding.Place{File: o.File, Line: line, Column: column}
 }
 
 // KeyPosition is Position of the key, or list item; of what an operation of a JSON patch sets, that
 // of the path that the operation names.
-func (o *Object) KeyPosition(path ...any) (file string, line, column int) {
+func (o *Object) KeyPosition(path ...any) finding.Place {
 	if o.set != nil {
 		return o.placeIn(path)
 	}
 	if at, ok := o.patchOf(path, true); ok {
-		return at.File, at.Line, at.Column
+		return at
 	}
 	if o.Source == nil {
-		return o.File, o.Line, o.Column
+		return o.Place
 	}
-	line, column = o.Source.KeyPosition(path...)
-	return o.File, line, column
+	line, column := o.Source.KeyPosition(path...)
+	return finding.Place{File: o.File, Line: line, Column: column}
 }
 
 // position is that of a field of the Kustomization, or of what syncs it.
-func (k *Kustomization) position(path ...any) (file string, line, column int) {
+func (k *Kustomization) position(path ...any) finding.Place {
 	if k.Object != nil {
 		return k.Object.Position(path...)
 	}
-	r := k.Cluster.Root
-	return r.File, r.Line, r.Column
+	return k.Cluster.Root.Place
 }

@@ -332,7 +332,7 @@ func (release *Release) addObjects(w *walker, result *charts.Result) {
 func (release *Release) object(w *walker, m charts.Manifest, wide map[[2]string]bool) *Object {
 	o := &Object{
 		Kustomization: release.Object.Kustomization, Value: m.Value, HelmRelease: release.Object, Template: m.Template, Looks: m.Looks,
-		File: release.Object.File, Line: release.Object.Line, Column: release.Object.Column,
+		Place: release.Object.Place,
 	}
 	o.identify()
 	if o.Namespace == "" && w.isNamespaced(o) && !wide[[2]string{o.Group, o.Kind}] {

@@ -233,8 +233,7 @@ sops: {mac: "ENC[x]"}
 				t.Errorf("%d definitions", len(r.Definitions))
 			}
 			for i, want := range strings.Fields(c.places) {
-				file, line, _ := r.ValuePosition([]string{"a", "b"}[i])
-				if at := fmt.Sprintf("%s:%d", filepath.Base(file), line); at != want {
+				if at := filepath.Base(r.ValuePosition([]string{"a", "b"}[i]).Short()); at != want {
 					t.Errorf("%s is set at %s, want %s", []string{"a", "b"}[i], at, want)
 				}
 			}

@@ -7,21 +7,22 @@ import (
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// ValuePosition is the file, line and column where a value of the release is set: in
+// ValuePosition returns the place where a value of the release is set: in
 // spec.values, else in the ConfigMap or Secret that spec.valuesFrom takes it from, else where
 // spec.values, or the HelmRelease, is. The path is of field names and list indexes.
-func (release *Release) ValuePosition(path ...any) (file string, line, column int) {
+func (release *Release) ValuePosition(path ...any) finding.Place {
 	o, inline := release.Object, append([]any{"spec", "values"}, path...)
 	if len(path) == 0 || o.Field(inline...) != nil || release.spec == nil {
 		return o.Position(inline...)
 	}
 	for _, ref := range slices.Backward(release.spec.Spec.ValuesFrom) {
 		if from := release.from[ref.Kind+"/"+ref.Name]; from != nil {
-			if file, line, column, found := from.valuePosition(ref, path); found {
-				return file, line, column
+			if at, found := from.valuePosition(ref, path); found {
+				return at
 			}
 		}
 	}
@@ -29,31 +30,31 @@ func (release *Release) ValuePosition(path ...any) (file string, line, column in
 }
 
 // valuePosition is where a ConfigMap or Secret that a release takes values from has one.
-func (o *Object) valuePosition(ref helmv2.ValuesReference, path []any) (file string, line, column int, found bool) {
+func (o *Object) valuePosition(ref helmv2.ValuesReference, path []any) (at finding.Place, found bool) {
 	field, key := "data", ref.GetValuesKey()
 	if o.Text("stringData", key) != "" {
 		field = "stringData"
 	}
-	file, line, column = o.Position(field, key)
+	at = o.Position(field, key)
 	if target := ref.TargetPath; target != "" {
-		return file, line, column, target == dotted(path) || strings.HasPrefix(dotted(path), target+".")
+		return at, target == dotted(path) || strings.HasPrefix(dotted(path), target+".")
 	}
 	entry := o.entries()[key]
 	var document yaml.Node
 	if !entry.known || yaml.Unmarshal([]byte(entry.text), &document) != nil || len(document.Content) == 0 {
-		return file, line, column, false
+		return at, false
 	}
 	if repository.Lookup(document.Content[0], path...) == nil {
-		return file, line, column, false
+		return at, false
 	}
 	if o.Source != nil {
 		in := repository.Lookup(o.Source.Node, field, key)
 		if in != nil && in.Style&yaml.LiteralStyle != 0 && in.Value == entry.text {
 			below, _ := repository.Position(document.Content[0], path...)
-			return o.File, in.Line + below, 1, true
+			return finding.Place{File: o.File, Line: in.Line + below, Column: 1}, true
 		}
 	}
-	return file, line, column, true
+	return at, true
 }
 
 // dotted is a path as targetPath spells it, up to the first index of a list.

@@ -62,7 +62,7 @@ func (w *walker) startedElsewhere() []roots.Root {
 			if !o.isKustomization() || wrong != "" || spec.KubeConfig != nil || strings.Contains(spec.Path, "${") {
 				continue
 			}
-			r := roots.Root{Path: repository.Clean(spec.Path), Base: ".", File: o.File, Line: o.Line, Column: o.Column, Namespace: o.Namespace, Name: o.Name, Spec: spec}
+			r := roots.Root{Path: repository.Clean(spec.Path), Base: ".", Place: o.Place, Namespace: o.Namespace, Name: o.Name, Spec: spec}
 			r.Source = roots.Source{Kind: spec.SourceRef.Kind, Namespace: cmp.Or(spec.SourceRef.Namespace, o.Namespace), Name: spec.SourceRef.Name}
 			if roots.Has(w.own.Repo, r.Path) && w.isOwn(r.Source, k) {
 				found = append(found, r)

@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/located"
 	"github.com/fleetwright/fleetwright/internal/repository"
@@ -96,7 +97,7 @@ func (o *Object) names(v *located.Value) *Object {
 	if namespace := located.TextAt(v, "metadata", "namespace").Value; namespace != "" {
 		metadata["namespace"] = namespace
 	}
-	named := &Object{Kustomization: o.Kustomization, File: v.File, Line: v.Line, Column: 1, Substituted: true, set: o, places: v,
+	named := &Object{Kustomization: o.Kustomization, Place: finding.Place{File: v.File, Line: v.Line, Column: 1}, Substituted: true, set: o, places: v,
 		Value: map[string]any{"apiVersion": located.TextAt(v, "apiVersion").Value, "kind": located.TextAt(v, "kind").Value, "metadata": metadata}}
 	named.identify()
 	return named
@@ -128,7 +129,7 @@ func (o *Object) creates(v *located.Value) *Object {
 	if !isMap {
 		return nil
 	}
-	created := &Object{Kustomization: o.Kustomization, Value: value, File: v.File, Line: v.Line, Column: 1, Substituted: true, set: o, places: v}
+	created := &Object{Kustomization: o.Kustomization, Value: value, Place: finding.Place{File: v.File, Line: v.Line, Column: 1}, Substituted: true, set: o, places: v}
 	created.identify()
 	return created
 }
@@ -140,8 +141,8 @@ func (o *Object) ResourceSet() *Object { return o.set }
 func (o *Object) Places() *located.Value { return o.places }
 
 // placeIn is the place of what is at a path of an object that a ResourceSet creates, or of the nearest parent that has one.
-func (o *Object) placeIn(path []any) (file string, line, column int) {
-	file, line, column = o.File, o.Line, o.Column
+func (o *Object) placeIn(path []any) finding.Place {
+	at := o.Place
 	v := o.places
 	for _, step := range path {
 		switch step := step.(type) {
@@ -154,10 +155,10 @@ func (o *Object) placeIn(path []any) (file string, line, column int) {
 			break
 		}
 		if v.Line > 0 {
-			file, line = v.File, v.Line
+			at.File, at.Line = v.File, v.Line
 		}
 	}
-	return file, line, column
+	return at
 }
 
 // document is the one that the object was built from, or that creates it.
@@ -199,6 +200,7 @@ func (o *Object) located(v any, path ...any) *located.Value {
 			out.Unknown = o.unknownIn(text)
 		}
 	}
-	out.File, out.Line, _ = o.Position(path...)
+	at := o.Position(path...)
+	out.Place = finding.Place{File: at.File, Line: at.Line}
 	return out
 }

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/fleetwright/fleetwright/internal/builds"
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/manifest"
 )
@@ -111,7 +112,7 @@ func (e *badName) Error() string {
 }
 
 // place returns where a Kustomization gets the variable from.
-func (e *badName) place(k *Kustomization) (file string, line, column int) {
+func (e *badName) place(k *Kustomization) finding.Place {
 	switch {
 	case e.From == nil:
 		return k.position("spec", "postBuild", "substitute", e.Name)

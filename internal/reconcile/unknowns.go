@@ -7,16 +7,16 @@ import (
 	"slices"
 
 	"github.com/fleetwright/fleetwright/internal/builds"
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/sorting"
 )
 
 // Unknown is why not all objects of some clusters are known, or not all of an object.
 type Unknown struct {
 	// What is the object, as messages name it.
-	What         string
-	File         string
-	Line, Column int
-	Reason       string
+	What string
+	finding.Place
+	Reason string
 	// Failed says that Flux fails there.
 	Failed bool
 	// Clusters in which that is so.
@@ -28,21 +28,21 @@ func (c *Cluster) Unknowns() []Unknown {
 	var all []Unknown
 	for _, k := range c.Kustomizations {
 		if f := k.Failure; f != nil {
-			all = append(all, Unknown{What: "Kustomization " + k.String(), File: f.File, Line: f.Line, Column: f.Column, Reason: f.Message, Failed: true})
+			all = append(all, Unknown{What: "Kustomization " + k.String(), Place: f.Place, Reason: f.Message, Failed: true})
 		}
 		for _, g := range k.Gaps {
 			if g.Kind != builds.Limit && g.Kind != builds.Exceeded { // an error of its own
-				all = append(all, Unknown{What: "Kustomization " + k.String(), File: g.File, Line: g.Line, Column: g.Column, Reason: g.Message})
+				all = append(all, Unknown{What: "Kustomization " + k.String(), Place: g.Place, Reason: g.Message})
 			}
 		}
 	}
 	for _, set := range c.OpenSets {
 		o := set.Object
-		all = append(all, Unknown{What: o.String(), File: o.File, Line: o.Line, Column: o.Column, Reason: set.Because})
+		all = append(all, Unknown{What: o.String(), Place: o.Place, Reason: set.Because})
 	}
 	for _, r := range c.Releases {
 		o := r.Object
-		one := Unknown{What: o.String(), File: o.File, Line: o.Line, Column: o.Column}
+		one := Unknown{What: o.String(), Place: o.Place}
 		cause := r.Cause()
 		switch {
 		case cause != nil && r.Limit == nil:

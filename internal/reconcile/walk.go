@@ -13,8 +13,8 @@ import (
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 
 	"github.com/fleetwright/fleetwright/internal/builds"
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/limits"
-	"github.com/fleetwright/fleetwright/internal/patches"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/roots"
 )
@@ -50,7 +50,7 @@ func (w *walker) walk() {
 func staticObject(k *Kustomization, root roots.Root) *Object {
 	value, _ := root.Object.Value()
 	fields, _ := value.(map[string]any)
-	o := &Object{Kustomization: k, Value: fields, Source: root.Object, File: root.File}
+	o := &Object{Kustomization: k, Value: fields, Source: root.Object, Place: finding.Place{File: root.File}}
 	o.Line, o.Column = root.Object.Position()
 	o.identify()
 	return o
@@ -102,7 +102,7 @@ func (w *walker) buildFound(atLast bool) bool {
 			continue
 		}
 		if gap != nil {
-			gap.File, gap.Line, gap.Column = k.position("spec", "sourceRef")
+			gap.Place = k.position("spec", "sourceRef")
 			k.Gaps = append(k.Gaps, *gap)
 			k.built = &builds.Built{}
 			continue
@@ -129,13 +129,13 @@ func (k *Kustomization) build(ctx context.Context, from *builds.Files) {
 	slices.Sort(k.Files)
 	for _, gap := range k.built.Gaps {
 		if gap.File = from.Origin(gap.File); gap.File == "" {
-			gap.File, gap.Line, gap.Column = k.position("spec", "path")
+			gap.Place = k.position("spec", "path")
 		}
 		k.Gaps = append(k.Gaps, gap)
 	}
 	for _, remote := range k.built.Remotes {
 		if remote.File = from.Origin(remote.File); remote.File == "" {
-			remote.File, remote.Line, remote.Column = k.position("spec", "path")
+			remote.Place = k.position("spec", "path")
 		}
 		k.Remotes = append(k.Remotes, remote)
 	}
@@ -154,11 +154,11 @@ func (k *Kustomization) build(ctx context.Context, from *builds.Files) {
 func (k *Kustomization) placeFailure(f *builds.Failure, from *builds.Files) {
 	switch i := slices.Index(k.Spec.Components, f.Component); {
 	case i >= 0 && f.Component != "":
-		f.File, f.Line, f.Column = k.position("spec", "components", i)
+		f.Place = k.position("spec", "components", i)
 	case f.Added != nil:
-		f.File, f.Line, f.Column = k.positionOf(*f.Added)
+		f.Place = k.positionOf(*f.Added)
 	case f.File == "":
-		f.File, f.Line, f.Column = k.position("spec", "path")
+		f.Place = k.position("spec", "path")
 	default:
 		f.File = from.Origin(f.File)
 	}
@@ -282,8 +282,7 @@ func (k *Kustomization) objects() []*Object {
 	if k.Repo == nil {
 		return nil
 	}
-	var fallback patches.Place
-	fallback.File, fallback.Line, fallback.Column = k.position("spec", "path")
+	fallback := k.position("spec", "path")
 	if err := k.from.Budget.Apply(len(k.built.Results)); err != nil {
 		k.fail(builds.BuildFailed, nil, err)
 		k.built.Results = nil
@@ -393,23 +392,21 @@ func (w *walker) rebuilds(k *Kustomization) bool {
 // refuse notes that a field of the Kustomization is not of the type that it has, so that the API
 // server refuses the object, unless a variable in it stands for what is.
 func (k *Kustomization) refuse(field string) {
-	file, line, column := k.position("spec", field)
+	at := k.position("spec", field)
 	k.Unbuilt = true
 	if len(k.Object.Unknown) > 0 {
-		k.Gaps = append(k.Gaps, builds.Gap{Kind: builds.UnknownPath, File: file, Line: line, Column: column,
+		k.Gaps = append(k.Gaps, builds.Gap{Kind: builds.UnknownPath, Place: at,
 			Message: fmt.Sprintf("spec.%s contains a variable with an unknown value", field)})
 		return
 	}
-	k.Failure = &builds.Failure{Reason: builds.Refused, File: file, Line: line, Column: column,
+	k.Failure = &builds.Failure{Reason: builds.Refused, Place: at,
 		Message: fmt.Sprintf("the API server refuses it: spec.%s has the wrong type", field)}
 }
 
 func (k *Kustomization) fail(reason builds.Reason, o *Object, err error) {
 	var limit *builds.LimitError
 	if errors.As(err, &limit) {
-		g := builds.Gap{Kind: builds.Limit, Message: err.Error()}
-		g.File, g.Line, g.Column = k.position("spec", "path")
-		k.Gaps = append(k.Gaps, g)
+		k.Gaps = append(k.Gaps, builds.Gap{Kind: builds.Limit, Place: k.position("spec", "path"), Message: err.Error()})
 		return
 	}
 	if k.Failure != nil && o == nil || len(k.More) >= mostFailures {
@@ -417,13 +414,13 @@ func (k *Kustomization) fail(reason builds.Reason, o *Object, err error) {
 	}
 	f := builds.Failure{Reason: reason, Message: err.Error()}
 	if bad := (*badName)(nil); errors.As(err, &bad) {
-		f.File, f.Line, f.Column = bad.place(k)
+		f.Place = bad.place(k)
 		f.Message += fmt.Sprintf("; Kustomization %s, which reads it, fails as a whole", k)
 	} else if o != nil {
-		f.File, f.Line, f.Column = o.Position()
+		f.Place = o.Position()
 		if broken := (*brokenYAML)(nil); errors.As(err, &broken) && broken.name != "" {
 			path := Holding(o.Value, "${"+broken.name)
-			f.File, f.Line, f.Column = o.Position(path...)
+			f.Place = o.Position(path...)
 			if o.Text(path...) == "${"+broken.name+"}" {
 				f.Message += `; quote it in the value of the variable, as in "'…'"`
 			}
@@ -433,7 +430,7 @@ func (k *Kustomization) fail(reason builds.Reason, o *Object, err error) {
 			f.Message = "the variables here cannot be read: " + err.Error() + "; write $${ if it is not a Flux variable"
 		}
 	} else {
-		f.File, f.Line, f.Column = k.position("spec", "path")
+		f.Place = k.position("spec", "path")
 	}
 	if k.Failure == nil {
 		k.Failure = &f

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/fleetwright/fleetwright/internal/bounds"
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/located"
@@ -220,7 +221,7 @@ func (x *expansion) read(text string, line func(int) int) ([]*located.Value, err
 }
 
 // placedLike returns a value whose parts have the places of the same parts of another value.
-func placedLike(v, written *located.Value, at located.Place) *located.Value {
+func placedLike(v, written *located.Value, at finding.Place) *located.Value {
 	if written != nil {
 		at = written.Place
 	}

@@ -5,6 +5,7 @@ import (
 	"github.com/fluxcd/pkg/apis/meta"
 
 	"github.com/fleetwright/fleetwright/internal/boundary"
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
@@ -26,7 +27,7 @@ func boundaryRoots(repo *repository.Repository) []Root {
 func boundaryRoot(b *boundary.Boundary, i int, dir string) Root {
 	name := b.Metadata.Name
 	r := Root{
-		Path: dir, Base: ".", File: b.Object.File(), Namespace: b.Spec.SyncNamespace, Name: name,
+		Path: dir, Base: ".", Place: finding.Place{File: b.Object.File()}, Namespace: b.Spec.SyncNamespace, Name: name,
 		Source: Source{Kind: "GitRepository", Namespace: b.Spec.SyncNamespace, Name: name}, Boundary: b,
 	}
 	r.Line, r.Column = b.Object.Position("spec", "paths", i)

@@ -9,6 +9,7 @@ import (
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
@@ -61,7 +62,7 @@ func preparedRoots(repo *repository.Repository) []Root {
 		if !slices.ContainsFunc(Candidates(repo), inside) {
 			continue
 		}
-		r := Root{Path: at, Base: ".", File: f.Path, Line: 1, Column: 1, Namespace: "flux-system", Name: "flux-system",
+		r := Root{Path: at, Base: ".", Place: finding.Place{File: f.Path, Line: 1, Column: 1}, Namespace: "flux-system", Name: "flux-system",
 			Source: Source{"GitRepository", "flux-system", "flux-system"}}
 		r.Spec.Path = at
 		r.Spec.SourceRef = kustomizev1.CrossNamespaceSourceReference{Kind: r.Source.Kind, Name: r.Source.Name}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/boundary"
 	"github.com/fleetwright/fleetwright/internal/builds"
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/sorting"
@@ -26,9 +27,8 @@ type Root struct {
 	// Object is the FluxInstance, HelmRelease or Flux Kustomization that syncs the folder; nil if
 	// no object in the repository does.
 	Object *repository.Object
-	// File, Line and Column are the place of the declaration.
-	File         string
-	Line, Column int
+	// Place is that of the declaration.
+	finding.Place
 
 	// Namespace and Name are those of the Flux Kustomization that syncs the folder, and Spec is its spec.
 	Namespace, Name string
@@ -169,7 +169,7 @@ func addSync(repo *repository.Repository, roots []Root, d *repository.Document, 
 	if text("path") == "" {
 		return roots
 	}
-	r := Root{Path: repository.Clean(text("path")), Object: o, File: d.File.Path, Namespace: cmp.Or(namespace, namespaceOf(repo, d.File.Path), "flux-system")}
+	r := Root{Path: repository.Clean(text("path")), Object: o, Place: finding.Place{File: d.File.Path}, Namespace: cmp.Or(namespace, namespaceOf(repo, d.File.Path), "flux-system")}
 	r.Line, r.Column = repository.Position(node, append(slices.Clone(at), "sync", "path")...)
 	r.Name = cmp.Or(text("name"), r.Namespace) // the operator's default
 	r.Base, r.URL, r.Ref = ".", text("url"), text("ref")
@@ -339,7 +339,7 @@ func rootOf(o *repository.Object) (Root, bool) {
 	if wrong != "" || spec.SourceRef.Name == "" || strings.ContainsAny(spec.Path, "<>") { // a placeholder that a script fills in
 		return Root{}, false
 	}
-	r := Root{Path: repository.Clean(spec.Path), Base: ".", Object: o, File: o.File(), Namespace: o.Namespace, Name: o.Name, Spec: spec}
+	r := Root{Path: repository.Clean(spec.Path), Base: ".", Object: o, Place: finding.Place{File: o.File()}, Namespace: o.Namespace, Name: o.Name, Spec: spec}
 	r.Line, r.Column = o.Position("spec", "path")
 	r.Source = Source{spec.SourceRef.Kind, cmp.Or(spec.SourceRef.Namespace, o.Namespace), spec.SourceRef.Name}
 	return r, true
@@ -444,7 +444,7 @@ func above(at string) []string {
 // Folder returns a root for a folder that no object in the repository syncs.
 func Folder(repo *repository.Repository, dir string, remotes []string) Root {
 	source := ownSource(repo, dir, remotes)
-	r := Root{Path: dir, Base: ".", File: dir, Namespace: "flux-system", Name: "flux-system", Source: source}
+	r := Root{Path: dir, Base: ".", Place: finding.Place{File: dir}, Namespace: "flux-system", Name: "flux-system", Source: source}
 	r.Spec.Path = dir
 	r.Spec.SourceRef = kustomizev1.CrossNamespaceSourceReference{Kind: source.Kind, Name: source.Name, Namespace: source.Namespace}
 	return r

@@ -9,7 +9,7 @@ import (
 )
 
 func edit(line, column int, old, text string) *finding.Fix {
-	return &finding.Fix{Edits: []finding.Edit{{File: "a.yaml", Line: line, Column: column, Old: old, New: text}}}
+	return &finding.Fix{Edits: []finding.Edit{{Place: finding.Place{File: "a.yaml", Line: line, Column: column}, Old: old, New: text}}}
 }
 
 func TestApply(t *testing.T) {

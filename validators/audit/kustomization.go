@@ -122,11 +122,11 @@ func alertMissing(p *rule.Pass, c *reconcile.Cluster) {
 		return
 	}
 	if !c.Complete() {
-		p.Unresolved(c.Root.File, c.Root.Line, fmt.Sprintf("cannot tell whether cluster %s has an Alert: not all of its objects are known", c.Name))
+		p.Unresolved(c.Root.Place, fmt.Sprintf("cannot tell whether cluster %s has an Alert: not all of its objects are known", c.Name))
 		return
 	}
 	p.ReportIn(c.Name, finding.Finding{
-		File: c.Root.File, Line: c.Root.Line, Column: c.Root.Column,
+		Place:   c.Root.Place,
 		Message: fmt.Sprintf("cluster %s has no Alert: Flux reports its failures to no one", c.Name),
 		Hint:    "add a Provider and an Alert with eventSeverity: error",
 	})

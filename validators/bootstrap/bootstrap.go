@@ -38,7 +38,7 @@ func releases(p *rule.Pass) []bootstrap.ReleaseReport {
 	c := comparison.Of(p)
 	if c.err != nil {
 		// The context ended, which the run reports, or a file disappeared.
-		p.Unresolved("", 0, "the bootstrap could not be read: "+c.err.Error())
+		p.Unresolved(finding.Place{}, "the bootstrap could not be read: "+c.err.Error())
 		return nil
 	}
 	if c.report == nil {
@@ -56,7 +56,7 @@ func releases(p *rule.Pass) []bootstrap.ReleaseReport {
 // open reports something that cannot be decided, unless the rule limit-exceeded already reports its reason.
 func open(p *rule.Pass, file string, line int, reason string) {
 	if !slices.ContainsFunc(bounds.Exceeded(), func(e *bounds.Error) bool { return strings.Contains(reason, e.Why()) }) {
-		p.Unresolved(file, line, reason)
+		p.Unresolved(finding.Place{File: file, Line: line}, reason)
 	}
 }
 

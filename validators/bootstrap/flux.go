@@ -44,7 +44,7 @@ unresolved.`,
 }
 
 func fluxFinding(in *sources, f bootstrap.FluxReport, d bootstrap.Difference) finding.Finding {
-	out := finding.Finding{File: d.Bootstrap.File, Line: d.Bootstrap.Line, Cluster: f.Cluster, Hint: f.HintFor(d)}
+	out := finding.Finding{Place: finding.Place{File: d.Bootstrap.File, Line: d.Bootstrap.Line}, Cluster: f.Cluster, Hint: f.HintFor(d)}
 	if out.File == "" {
 		out.File, out.Line = f.File, f.Line
 	}

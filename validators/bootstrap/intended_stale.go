@@ -25,7 +25,7 @@ next, unintended drift.`,
 				continue
 			}
 			o := d.Object()
-			p.Report(finding.Finding{File: d.File, Line: d.Line, Column: d.Column, Cluster: d.Cluster,
+			p.Report(finding.Finding{Place: finding.Place{File: d.File, Line: d.Line, Column: d.Column}, Cluster: d.Cluster,
 				Object:  finding.Object{APIVersion: o.APIVersion, Kind: "HelmRelease", Namespace: o.Namespace, Name: o.Name},
 				Message: d.Message, Hint: "remove it from the annotation " + bootstrap.IntendedAnnotation})
 		}

@@ -23,7 +23,7 @@ A release without a HelmRelease whose files all exist is unresolved: it may not 
 			p.Checked(r.File)
 			switch {
 			case r.Gone:
-				p.Report(finding.Finding{File: r.File, Line: r.Line, Column: in.column(r.File, r.Line, r.Release),
+				p.Report(finding.Finding{Place: finding.Place{File: r.File, Line: r.Line, Column: in.column(r.File, r.Line, r.Release)},
 					Cluster: r.Cluster, Message: "release \"" + r.Release + "\": " + r.Reason,
 					Hint: "remove the release, or correct the path that it reads"})
 			case r.Unreadable: // bootstrap-refused reports the reason

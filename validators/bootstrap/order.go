@@ -49,7 +49,7 @@ func orders(p *rule.Pass, id string) {
 		case !o.Refused:
 			severity = finding.Warning
 		}
-		p.Report(finding.Finding{File: o.File, Line: o.Line, Column: in.column(o.File, o.Line, o.Release), Severity: severity,
+		p.Report(finding.Finding{Place: finding.Place{File: o.File, Line: o.Line, Column: in.column(o.File, o.Line, o.Release)}, Severity: severity,
 			Cluster: o.Cluster, Message: o.Message, Hint: o.Hint})
 	}
 }

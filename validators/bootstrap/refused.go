@@ -42,7 +42,7 @@ release that reads it is known.`,
 			switch {
 			case r.Told, told[at], r.Absent && told[line{file: r.File, line: r.Line}]:
 			case r.Certain:
-				p.Report(finding.Finding{File: r.File, Line: r.Line, Column: in.column(r.File, r.Line, nil),
+				p.Report(finding.Finding{Place: finding.Place{File: r.File, Line: r.Line, Column: in.column(r.File, r.Line, nil)},
 					Declared: finding.Place{File: r.Helmfile}, Message: "helmfile fails: " + r.Reason, Hint: "fix the line: helmfile installs nothing of the file"})
 			default:
 				open(p, r.File, r.Line, "helmfile may fail: "+r.Reason)
@@ -55,7 +55,7 @@ release that reads it is known.`,
 				continue // of a YAML file the schema rules say so already
 			}
 			if r.Stops {
-				p.Report(finding.Finding{File: r.File, Line: r.Line, Column: in.column(r.File, r.Line, nil),
+				p.Report(finding.Finding{Place: finding.Place{File: r.File, Line: r.Line, Column: in.column(r.File, r.Line, nil)},
 					Cluster: r.Cluster, Message: r.Reason, Hint: "fix the file: helmfile fails on it"})
 			} else {
 				open(p, r.File, r.Line, r.Reason)

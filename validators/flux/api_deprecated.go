@@ -35,7 +35,7 @@ that changed between versions.`,
 		minors := map[*reconcile.Cluster]int{}
 		served := servedVersions(p.Applied())
 		each(p, func(w *world) { minors[w.cluster] = w.minor })
-		m := moves{pass: p, patches: map[*reconcile.Kustomization][]versioned{}, group: map[place]place{}, edits: map[place]finding.Edit{}}
+		m := moves{pass: p, patches: map[*reconcile.Kustomization][]versioned{}, group: map[finding.Place]finding.Place{}, edits: map[finding.Place]finding.Edit{}}
 		for _, o := range p.Applied() {
 			minor := 0
 			if o.Kustomization != nil {

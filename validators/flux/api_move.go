@@ -23,8 +23,8 @@ type moves struct {
 	patches map[*reconcile.Kustomization][]versioned
 	// group maps the place of an edit to the place of the first edit of its group, possibly in several steps;
 	// see root.
-	group map[place]place
-	edits map[place]finding.Edit
+	group map[finding.Place]finding.Place
+	edits map[finding.Place]finding.Edit
 }
 
 // move is a finding about an object. own is the place of the edit in the object's document; nil if there is
@@ -32,7 +32,7 @@ type moves struct {
 type move struct {
 	object  *reconcile.Object
 	finding finding.Finding
-	own     *place
+	own     *finding.Place
 }
 
 // versioned is a patch, or the target of a patch, that names objects together with an API version.
@@ -58,8 +58,8 @@ func (m *moves) add(o *reconcile.Object, f finding.Finding, to string) {
 }
 
 // note stores an edit and returns its place.
-func (m *moves) note(e finding.Edit) place {
-	at := place{e.File, e.Line, e.Column}
+func (m *moves) note(e finding.Edit) finding.Place {
+	at := e.Place
 	if _, known := m.edits[at]; !known {
 		m.edits[at], m.group[at] = e, at
 	}
@@ -67,7 +67,7 @@ func (m *moves) note(e finding.Edit) place {
 }
 
 // couple adds the patches of an object to the object's group of edits.
-func (m *moves) couple(o *reconcile.Object, at place, to string) {
+func (m *moves) couple(o *reconcile.Object, at finding.Place, to string) {
 	k := o.Kustomization
 	all, known := m.patches[k]
 	if !known {
@@ -92,7 +92,7 @@ func (m *moves) couple(o *reconcile.Object, at place, to string) {
 }
 
 // root returns the place of the edit that represents the group of an edit.
-func (m *moves) root(at place) place {
+func (m *moves) root(at finding.Place) finding.Place {
 	for m.group[at] != at {
 		m.group[at] = m.group[m.group[at]]
 		at = m.group[at]
@@ -102,7 +102,7 @@ func (m *moves) root(at place) place {
 
 // report reports the findings. Findings of one group share one fix.
 func (m *moves) report() {
-	fixes := map[place]*finding.Fix{}
+	fixes := map[finding.Place]*finding.Fix{}
 	for at, e := range m.edits {
 		root := m.root(at)
 		if fixes[root] == nil {
@@ -217,7 +217,7 @@ func blockPatch(repo *repository.Repository, file string, n *yaml.Node) []versio
 			return nil
 		}
 		column := len(before) + len("apiVersion:") + len(value) - len(start) + 1
-		return []versioned{{apiVersion: head.APIVersion, kind: head.Kind, name: head.Metadata.Name, edit: finding.Edit{File: file, Line: i + 1, Column: column, Old: start, New: start}}}
+		return []versioned{{apiVersion: head.APIVersion, kind: head.Kind, name: head.Metadata.Name, edit: finding.Edit{Place: finding.Place{File: file, Line: i + 1, Column: column}, Old: start, New: start}}}
 	}
 	return nil
 }

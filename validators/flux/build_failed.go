@@ -43,10 +43,10 @@ error.`,
 			maps.Copy(read, w.read)
 			for _, set := range w.cluster.OpenSets {
 				if set.Refused {
-					p.ReportBuilt(set.Object, placeOf(set.Object).in(finding.Finding{Message: set.Object.String() + " creates nothing: " + strings.TrimPrefix(set.Because, "it was not evaluated: ")}))
+					p.ReportBuilt(set.Object, finding.Finding{Place: set.Object.Position(), Message: set.Object.String() + " creates nothing: " + strings.TrimPrefix(set.Because, "it was not evaluated: ")})
 					continue
 				}
-				open.add(placeOf(set.Object), "what "+set.Object.String()+" creates", set.Because)
+				open.add(set.Object.Position(), "what "+set.Object.String()+" creates", set.Because)
 			}
 			for _, k := range w.cluster.Kustomizations {
 				if !k.Spec.Suspend {
@@ -67,10 +67,10 @@ error.`,
 				}
 				// The message omits the Kustomization's name, so that a base that many Kustomizations share is
 				// reported once.
-				reportOn(p, k, at.in(finding.Finding{Message: f.Message}))
+				reportOn(p, k, finding.Finding{Place: at, Message: f.Message})
 				for i := range k.More {
 					if more := &k.More[i]; !more.Malformed {
-						reportOn(p, k, failurePlace(k, more).in(finding.Finding{Message: more.Message}))
+						reportOn(p, k, finding.Finding{Place: failurePlace(k, more), Message: more.Message})
 					}
 				}
 			}
@@ -92,14 +92,14 @@ func unbuilt(p *rule.Pass, read map[string]bool) {
 			continue
 		}
 		if clusters && !told {
-			p.Unresolved(k.File.Path, 1, "the definitions that AppDeployments reference were checked without the variables with which Kommander builds them")
+			p.Unresolved(finding.Place{File: k.File.Path, Line: 1}, "the definitions that AppDeployments reference were checked without the variables with which Kommander builds them")
 			told = true
 		}
 		if k.File.Excluded || repository.IsExample(k.File.Path) || p.Repo.Use(k.File.Path) == repository.Chart {
 			continue
 		}
 		for _, f := range builds.AbsentParts(p.Repo, k) {
-			p.ReportIn("", place{f.File, f.Line, f.Column}.in(finding.Finding{Message: f.Message}))
+			p.ReportIn("", finding.Finding{Place: f.Place, Message: f.Message})
 		}
 	}
 }
@@ -112,17 +112,17 @@ func isUnreadable(repo *repository.Repository, file string) bool {
 
 // failurePlace returns the place of a build failure: its line if known; spec.path of the Kustomization if Flux
 // generates the failing kustomization.yaml; else the beginning of the file.
-func failurePlace(k *reconcile.Kustomization, f *builds.Failure) place {
+func failurePlace(k *reconcile.Kustomization, f *builds.Failure) finding.Place {
 	if f.Line > 0 {
-		return place{f.File, f.Line, f.Column}
+		return f.Place
 	}
 	if k.Object != nil && !k.Repo.Exists(k.Repo.Local(f.File)) {
-		return placeOf(k.Object, "spec", "path")
+		return k.Object.Position("spec", "path")
 	}
 	if file, ok := k.Repo.File(k.Repo.Local(f.File)); ok && !file.FromItems {
-		return place{f.File, 1, 1}
+		return finding.Place{File: f.File, Line: 1, Column: 1}
 	}
-	return place{f.File, f.Line, f.Column}
+	return f.Place
 }
 
 // ignoresItself reports whether a GitRepository in the repository sets spec.ignore, and so excludes files from

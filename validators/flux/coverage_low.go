@@ -58,7 +58,7 @@ checkout of another source with --source, or list in a kustomization.yaml what t
 		}
 		if clusters := p.Clusters(); len(clusters) > 0 {
 			root := clusters[0].Root
-			f.File, f.Line, f.Column = root.File, root.Line, root.Column
+			f.Place = root.Place
 		}
 		p.Report(f)
 	},

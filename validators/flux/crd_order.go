@@ -59,7 +59,7 @@ wait: true on the latter. If the definitions are in Git, depend on the Kustomiza
 			switch {
 			case slices.ContainsFunc(e.names, func(name string) bool { return spoken[name] != "" }): // a bootstrap's
 			case e.doubt != "":
-				open.add(placeOf(e.object, "kind"), fmt.Sprintf("whether the CRD of %s is applied before it", e.object.Kind), e.doubt)
+				open.add(e.object.Position("kind"), fmt.Sprintf("whether the CRD of %s is applied before it", e.object.Kind), e.doubt)
 			default:
 				p.ReportBuilt(e.object, e.finding, "kind")
 			}

@@ -122,13 +122,13 @@ func waitsFor(k *reconcile.Kustomization, o *reconcile.Object) bool {
 // reportCycle reports a cycle at the place of its first dependency.
 func (w *world) reportCycle(p *rule.Pass, circle []edge) {
 	first := 0
-	var at place
+	var at finding.Place
 	for i, e := range circle {
 		if e.dependency == nil {
 			continue
 		}
 		here := w.locate(e.dependency.of, e.dependency.on.Name, e.dependency.path()...)
-		if at.file == "" || cmp.Or(cmp.Compare(here.file, at.file), cmp.Compare(here.line, at.line)) < 0 {
+		if at.File == "" || cmp.Or(cmp.Compare(here.File, at.File), cmp.Compare(here.Line, at.Line)) < 0 {
 			first, at = i, here
 		}
 	}
@@ -136,10 +136,10 @@ func (w *world) reportCycle(p *rule.Pass, circle []edge) {
 	if d == nil {
 		return // nothing of it is a dependency: a child that its parent waits for
 	}
-	p.ReportBuilt(d.of, at.in(finding.Finding{
+	p.ReportBuilt(d.of, finding.Finding{Place: at,
 		Message: "a dependency cycle never becomes ready: " + story(slices.Concat(circle[first:], circle[:first])),
 		Hint:    "remove one of the dependencies",
-	}))
+	})
 }
 
 // story describes a cycle: which object depends on, or waits for, which other one.

@@ -46,5 +46,5 @@ func (w *world) dependencyKind(p *rule.Pass, d dependency) {
 	} else if o := w.find(other); o != nil && o.Kustomization != nil {
 		f.Hint = fmt.Sprintf("depend on Kustomization %s, which applies it, with wait: true", o.Kustomization)
 	}
-	p.ReportBuilt(d.of, w.locate(d.of, d.on.Name, d.path()...).in(f))
+	p.ReportBuilt(d.of, f.At(w.locate(d.of, d.on.Name, d.path()...)))
 }

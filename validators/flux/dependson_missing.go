@@ -55,5 +55,5 @@ func (w *world) dependencyMissing(p *rule.Pass, open *questions, d dependency) {
 	if why != "" {
 		f.Severity, f.Hint = finding.Warning, hint
 	}
-	p.ReportBuilt(d.of, at.in(f))
+	p.ReportBuilt(d.of, f.At(at))
 }

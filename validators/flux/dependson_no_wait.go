@@ -59,7 +59,7 @@ func (w *world) noWait(found *gathered) {
 				}
 			}
 		}
-		found.add(placeOf(k.Object, "spec", "wait"), k.String(), finding.Finding{
+		found.add(k.Object.Position("spec", "wait"), k.String(), finding.Finding{
 			Message: fmt.Sprintf("Kustomization %s becomes ready before its %s", k, k.Objects[at]),
 			Hint:    hint,
 		}, k.Object, names...)

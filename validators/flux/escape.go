@@ -68,7 +68,7 @@ func escapes(data, file, name string, from, end int) []finding.Edit {
 		}
 		for _, at := range variableAt(line, name) {
 			edits = append(edits, finding.Edit{
-				File: file, Line: n, Column: utf8.RuneCountInString(line[:at]) + 1, Old: "${" + name, New: "$${" + name,
+				Place: finding.Place{File: file, Line: n, Column: utf8.RuneCountInString(line[:at]) + 1}, Old: "${" + name, New: "$${" + name,
 			})
 		}
 	}

@@ -83,7 +83,7 @@ func reportOn(p *rule.Pass, k *reconcile.Kustomization, f finding.Finding) {
 		return
 	}
 	if root := k.Cluster.Root; f.File == "" {
-		f.File, f.Line, f.Column = root.File, root.Line, root.Column
+		f.Place = root.Place
 	}
 	p.ReportIn(k.Cluster.Name, f)
 }
@@ -96,36 +96,18 @@ type questions struct {
 
 type question struct {
 	what, why string
-	place     place
-	others    map[place]bool
-}
-
-type place struct {
-	file         string
-	line, column int
-}
-
-// placeOf returns the place of a field of an object.
-func placeOf(o *reconcile.Object, path ...any) place {
-	var at place
-	at.file, at.line, at.column = o.Position(path...)
-	return at
-}
-
-// in returns a finding with its place set.
-func (at place) in(f finding.Finding) finding.Finding {
-	f.File, f.Line, f.Column = at.file, at.line, at.column
-	return f
+	place     finding.Place
+	others    map[finding.Place]bool
 }
 
 // add adds a question at a place: what cannot be decided, and why.
-func (q *questions) add(at place, what, why string) {
+func (q *questions) add(at finding.Place, what, why string) {
 	if q.by == nil {
 		q.by = map[string]*question{}
 	}
 	known := q.by[why]
 	if known == nil {
-		known = &question{what: what, why: why, place: at, others: map[place]bool{}}
+		known = &question{what: what, why: why, place: at, others: map[finding.Place]bool{}}
 		q.by[why] = known
 		q.order = append(q.order, why)
 	}
@@ -142,7 +124,7 @@ func (q *questions) report(p *rule.Pass) {
 		if n := len(one.others); n > 0 {
 			reason += fmt.Sprintf(" (and %d more)", n)
 		}
-		p.UnresolvedFor(one.place.file, one.place.line, reason, why)
+		p.UnresolvedFor(one.place, reason, why)
 	}
 }
 

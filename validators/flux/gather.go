@@ -17,7 +17,7 @@ type gathered struct {
 }
 
 type sharedKey struct {
-	place place
+	place finding.Place
 	what  string
 }
 
@@ -30,14 +30,14 @@ type shared struct {
 
 // add adds a finding about an object, with the names that it concerns. Findings with the same place and the
 // same value of what are merged.
-func (g *gathered) add(at place, what string, f finding.Finding, o *reconcile.Object, names ...string) {
+func (g *gathered) add(at finding.Place, what string, f finding.Finding, o *reconcile.Object, names ...string) {
 	if g.by == nil {
 		g.by = map[sharedKey]*shared{}
 	}
 	key := sharedKey{at, what}
 	known := g.by[key]
 	if known == nil {
-		known = &shared{finding: at.in(f)}
+		known = &shared{finding: f.At(at)}
 		g.by[key] = known
 		g.order = append(g.order, known)
 	}

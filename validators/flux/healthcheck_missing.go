@@ -51,10 +51,10 @@ func (w *world) checkHealth(p *rule.Pass, open *questions, k *reconcile.Kustomiz
 	group := of.Group
 	if m := schemas.MistakeOf(of); m != nil && len(schemas.Versions(of.GroupKind())) == 0 && check.APIVersion != "" && // the version counts for nothing
 		!unknown(check.APIVersion+check.Kind) {
-		p.ReportBuilt(k.Object, w.locate(k.Object, check.Kind, "spec", "healthChecks", i, m.Field).in(finding.Finding{
+		p.ReportBuilt(k.Object, finding.Finding{Place: w.locate(k.Object, check.Kind, "spec", "healthChecks", i, m.Field),
 			Severity: finding.Error,
 			Message:  fmt.Sprintf("Kustomization %s has a health check for %s %s: %s", k, check.APIVersion, check.Kind, m.Message), Hint: m.Hint,
-		}))
+		})
 		return
 	}
 	id := reconcile.Identity{Group: group, Kind: check.Kind, Namespace: check.Namespace, Name: check.Name}
@@ -66,10 +66,10 @@ func (w *world) checkHealth(p *rule.Pass, open *questions, k *reconcile.Kustomiz
 		open.add(at, fmt.Sprintf("whether %s, which Kustomization %s waits for, exists", idText(id), k), why)
 		return
 	}
-	p.ReportBuilt(k.Object, at.in(finding.Finding{
+	p.ReportBuilt(k.Object, finding.Finding{Place: at,
 		Message: fmt.Sprintf("Kustomization %s has a health check for %s, which does not exist", k, idText(id)),
 		Hint:    w.hint(id),
-	}))
+	})
 }
 
 // workloads are the built-in kinds of which no controller creates objects on its own.

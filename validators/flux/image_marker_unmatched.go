@@ -109,15 +109,15 @@ func checkMarkers(p *rule.Pass, open *questions, all []automation, f *repository
 		if m == nil || strings.HasPrefix(strings.TrimSpace(line), "#") {
 			continue
 		}
-		at := place{f.Path, number, len([]rune(line[:m[0]])) + 1}
+		at := finding.Place{File: f.Path, Line: number, Column: len([]rune(line[:m[0]])) + 1}
 		switch comment := strings.TrimSpace(line[m[0]:]); {
 		case read.other[comment]:
-			p.Report(at.in(finding.Finding{Message: "image automation never reads this marker: it follows a list, a mapping or an alias, not a value",
-				Hint: "write the value on a line of its own, and the marker behind it"}))
+			p.Report(finding.Finding{Place: at, Message: "image automation never reads this marker: it follows a list, a mapping or an alias, not a value",
+				Hint: "write the value on a line of its own, and the marker behind it"})
 			continue
 		case !read.lines[number] && !read.folded[comment]:
-			p.Report(at.in(finding.Finding{Message: "image automation never reads this marker: it is not in an object, but in a JSON patch or a text",
-				Hint: "write the patch as an object in a file of its own, or set images in the kustomization.yaml"}))
+			p.Report(finding.Finding{Place: at, Message: "image automation never reads this marker: it is not in an object, but in a JSON patch or a text",
+				Hint: "write the patch as an object in a file of its own, or set images in the kustomization.yaml"})
 			continue
 		}
 		checkPolicy(p, open, by, at, reconcile.Identity{Group: fluxapi.ImageGroup, Kind: "ImagePolicy", Namespace: line[m[2]:m[3]], Name: line[m[4]:m[5]]})
@@ -125,7 +125,7 @@ func checkMarkers(p *rule.Pass, open *questions, all []automation, f *repository
 }
 
 // checkPolicy reports a marker whose policy no ImageUpdateAutomation sees.
-func checkPolicy(p *rule.Pass, open *questions, by []automation, at place, policy reconcile.Identity) {
+func checkPolicy(p *rule.Pass, open *questions, by []automation, at finding.Place, policy reconcile.Identity) {
 	why := ""
 	for _, a := range by {
 		switch {
@@ -157,7 +157,7 @@ func checkPolicy(p *rule.Pass, open *questions, by []automation, at place, polic
 		f.Message = fmt.Sprintf("the marker names %s, but %s sees only the policies of namespace %s", idText(policy), first.of, first.of.Namespace)
 		f.Hint = fmt.Sprintf("move the policy to namespace %s, or add an ImageUpdateAutomation to namespace %s", first.of.Namespace, policy.Namespace)
 	}
-	p.Report(at.in(f))
+	p.Report(f.At(at))
 }
 
 // markers are the comments with markers in the objects of a file.

@@ -80,7 +80,7 @@ func (i fluxInstance) patches() []patches.Targeted {
 		one := i.look(*p.Target)
 		one.Index, one.Shared = n, true
 		at := append(slices.Clone(i.at), "kustomize", "patches", n, "target")
-		one.File, one.Line, one.Column = i.object.Position(append(at, "name")...)
+		one.Place = i.object.Position(append(at, "name")...)
 		all = append(all, one)
 	}
 	return all

@@ -50,7 +50,7 @@ or upgrade Flux.`,
 				told[o.APIVersion+" "+o.Kind] = true
 				definition := reconcile.Identity{Group: definitionGroup, Kind: definitionKind, Name: resourceOf(o).GroupResource().String()}
 				if doubt := w.doubt(definition); doubt != "" {
-					open.add(placeOf(o, "kind"), fmt.Sprintf("whether the cluster knows the kind %s", o.Kind), doubt)
+					open.add(o.Position("kind"), fmt.Sprintf("whether the cluster knows the kind %s", o.Kind), doubt)
 					continue
 				}
 				p.ReportBuilt(o, finding.Finding{Message: fmt.Sprintf("%s cannot be applied, nor what Kustomization %s applies with it: %s", o, o.Kustomization, why), Hint: hint}, "kind")

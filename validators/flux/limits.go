@@ -12,14 +12,14 @@ import (
 // exceeded reports a part of a cluster that was not checked because it exceeds a limit.
 func (w *world) exceeded(p *rule.Pass, what, why string) {
 	root := w.cluster.Root
-	p.Report(rule.Exceeded(finding.Finding{File: root.File, Line: root.Line, Cluster: w.cluster.Name}, fmt.Sprintf("cluster %s: %s", w.cluster.Name, what), why))
+	p.Report(rule.Exceeded(finding.Finding{Place: finding.Place{File: root.File, Line: root.Line}, Cluster: w.cluster.Name}, fmt.Sprintf("cluster %s: %s", w.cluster.Name, what), why))
 }
 
 // undecided adds the question about a Kustomization that was not checked because its source or path is not
 // available locally.
 func (q *questions) undecided(k *reconcile.Kustomization) {
 	for _, g := range k.Gaps {
-		at := place{g.File, g.Line, g.Column}
+		at := g.Place
 		switch g.Kind {
 		case builds.OtherSource, builds.UnknownPath:
 			q.add(at, fmt.Sprintf("Kustomization %s was not checked", k), g.Message)
@@ -41,6 +41,6 @@ func (q *questions) lacking(k *reconcile.Kustomization) {
 			messages = append(messages, gaps[0].Message)
 			gaps = gaps[1:]
 		}
-		q.add(place{first.File, first.Line, first.Column}, fmt.Sprintf(what, k), some(messages))
+		q.add(first.Place, fmt.Sprintf(what, k), some(messages))
 	}
 }

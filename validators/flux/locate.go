@@ -4,6 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
@@ -11,9 +12,9 @@ import (
 // locate returns the place where a value of an object has to be fixed. It is the first of these that has the
 // value: the field in the document that the object was built from; the list item that has the value, if a patch
 // moved it; the patch that sets it; else the nearest existing parent of the field.
-func (b *budget) locate(repo *repository.Repository, o *reconcile.Object, value string, path ...any) place {
+func (b *budget) locate(repo *repository.Repository, o *reconcile.Object, value string, path ...any) finding.Place {
 	if o.Source == nil || holds(o.Source, value, path) {
-		return placeOf(o, path...)
+		return o.Position(path...)
 	}
 	for at, step := range path {
 		if _, isIndex := step.(int); !isIndex {
@@ -23,7 +24,7 @@ func (b *budget) locate(repo *repository.Repository, o *reconcile.Object, value 
 			for i := range items.Content {
 				other := append(append([]any{}, path[:at]...), i)
 				if other = append(other, path[at+1:]...); holds(o.Source, value, other) {
-					return placeOf(o, other...)
+					return o.Position(other...)
 				}
 			}
 		}
@@ -32,11 +33,11 @@ func (b *budget) locate(repo *repository.Repository, o *reconcile.Object, value 
 	if at, ok := b.inPatch(repo, o, value); ok {
 		return at
 	}
-	return placeOf(o, path...)
+	return o.Position(path...)
 }
 
 // locate does the same with the budget of the rule.
-func (w *world) locate(o *reconcile.Object, value string, path ...any) place {
+func (w *world) locate(o *reconcile.Object, value string, path ...any) finding.Place {
 	return w.budget.locate(w.repo, o, value, path...)
 }
 
@@ -48,10 +49,10 @@ func holds(source *repository.Object, value string, path []any) bool {
 
 // inPatch returns the place of a value in the patch files and kustomizations that the object's Kustomization
 // reads, or in the Kustomization's own patches.
-func (b *budget) inPatch(repo *repository.Repository, o *reconcile.Object, value string) (place, bool) {
+func (b *budget) inPatch(repo *repository.Repository, o *reconcile.Object, value string) (finding.Place, bool) {
 	k := o.Kustomization
 	if k == nil || value == "" {
-		return place{}, false
+		return finding.Place{}, false
 	}
 	for _, file := range k.Files {
 		if repo.Use(file) == repository.Patch || repository.IsKustomization(file) {
@@ -64,15 +65,15 @@ func (b *budget) inPatch(repo *repository.Repository, o *reconcile.Object, value
 		line, _ := k.Object.Source.Position("spec", "patches")
 		return b.inLines(repo, k.Object.File, line, value, isWord)
 	}
-	return place{}, false
+	return finding.Place{}, false
 }
 
 // inLines returns the first occurrence of a string in a file, from a line on, for which accept returns true.
 // accept is called with the parts of the line before and after the string.
-func (b *budget) inLines(repo *repository.Repository, file string, from int, value string, accept func(before, after string) bool) (place, bool) {
+func (b *budget) inLines(repo *repository.Repository, file string, from int, value string, accept func(before, after string) bool) (finding.Place, bool) {
 	data, ok := b.read(repo, file)
 	if !ok {
-		return place{}, false
+		return finding.Place{}, false
 	}
 	n := 0
 	for line := range strings.Lines(data) {
@@ -86,11 +87,11 @@ func (b *budget) inLines(repo *repository.Repository, file string, from int, val
 			}
 			start := at + i
 			if at = start + len(value); accept(line[:start], line[at:]) {
-				return place{file, n, utf8.RuneCountInString(line[:start]) + 1}, true
+				return finding.Place{File: file, Line: n, Column: utf8.RuneCountInString(line[:start]) + 1}, true
 			}
 		}
 	}
-	return place{}, false
+	return finding.Place{}, false
 }
 
 // isWord reports whether a string is a whole word in its line, by the characters before and after it, and not a

@@ -118,9 +118,9 @@ func groupOfFlux(of string) string {
 
 // report reports a reference to an object that does not exist.
 func (n mention) report(p *rule.Pass, w *world, severity finding.Severity, hint string) {
-	f := w.locate(n.of, n.id.Name, n.path...).in(finding.Finding{
+	f := finding.Finding{Place: w.locate(n.of, n.id.Name, n.path...),
 		Severity: severity, Message: fmt.Sprintf("%s, which %s references, does not exist", idText(n.id), n.of), Hint: hint,
-	})
+	}
 	p.ReportBuilt(n.of, f)
 }
 

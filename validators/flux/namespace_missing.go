@@ -259,5 +259,5 @@ func (w *world) namespaceMissing(p *rule.Pass, open *questions, d destination, h
 		hint = "add a Namespace to the objects of the cluster"
 	}
 	f.Message, f.Hint = fmt.Sprintf("no object creates namespace %q, which %s", d.namespace, goes), hint
-	p.ReportBuilt(d.of, at.in(f))
+	p.ReportBuilt(d.of, f.At(at))
 }

@@ -109,7 +109,7 @@ func (f *idlePatches) report() {
 		}
 		for _, tell := range one.tell {
 			tell(finding.Finding{
-				File: one.File, Line: one.Line, Column: one.Column,
+				Place:   one.Place,
 				Message: fmt.Sprintf("the patch changes nothing: there is no %s %s", targetText(one.Target), one.where),
 				Hint:    cmp.Or(one.wayOut, f.hint(one)),
 			})

@@ -32,7 +32,7 @@ well, pass a folder that contains them with --source NAMESPACE/NAME=DIR.`,
 		var open questions
 		each(p, func(w *world) {
 			if root := w.cluster.Root; root.Fits != "" {
-				open.add(place{root.File, root.Line, root.Column}, fmt.Sprintf("whether the cluster syncs %q", root.Path),
+				open.add(root.Place, fmt.Sprintf("whether the cluster syncs %q", root.Path),
 					fmt.Sprintf("the path %q contains a variable with an unknown value; the folders that fit are built", root.Fits))
 			}
 			for _, k := range w.cluster.Kustomizations {
@@ -42,7 +42,7 @@ well, pass a folder that contains them with --source NAMESPACE/NAME=DIR.`,
 			}
 			for _, f := range w.cluster.CopyFailures {
 				if f.Alias == "" && !w.isForeign() { // an alias is flux-source-missing's
-					p.ReportBuilt(f.Generator, placeOf(f.Generator, f.Path...).in(finding.Finding{Message: f.Message}))
+					p.ReportBuilt(f.Generator, finding.Finding{Place: f.Generator.Position(f.Path...), Message: f.Message})
 				}
 			}
 		})
@@ -51,7 +51,7 @@ well, pass a folder that contains them with --source NAMESPACE/NAME=DIR.`,
 }
 
 func (w *world) pathMissing(p *rule.Pass, open *questions, k *reconcile.Kustomization) {
-	at := place{k.Failure.File, k.Failure.Line, k.Failure.Column}
+	at := k.Failure.Place
 	if k.Object != nil {
 		at = w.locate(k.Object, k.Spec.Path, "spec", "path")
 	}
@@ -63,7 +63,7 @@ func (w *world) pathMissing(p *rule.Pass, open *questions, k *reconcile.Kustomiz
 	if near := w.budget.nearestFolder(k, k.Dir); near != "" {
 		f.Hint = fmt.Sprintf("did you mean %q?", "./"+near)
 	}
-	reportOn(p, k, at.in(f))
+	reportOn(p, k, f.At(at))
 }
 
 // elsewhere returns why the source of a Kustomization may be another repository although it is taken for this

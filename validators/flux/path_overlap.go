@@ -48,7 +48,7 @@ func reportOverlap(p *rule.Pass, budget *budget, s *ownership.Shared) {
 	}
 	f := finding.Finding{Message: message, Hint: fmt.Sprintf("the path of %s is %q", outer, "./"+outer.Dir)}
 	if inner.Object != nil {
-		f = budget.locate(p.Repo, inner.Object, inner.Spec.Path, "spec", "path").in(f)
+		f = f.At(budget.locate(p.Repo, inner.Object, inner.Spec.Path, "spec", "path"))
 	}
 	reportOn(p, inner, f)
 }

@@ -53,7 +53,7 @@ func (w *world) podSecurity(p *rule.Pass) {
 			continue
 		}
 		if mutator != nil {
-			p.UnresolvedFor(o.File, o.Line, fmt.Sprintf("whether namespace %s, which enforces the PodSecurity level %s, refuses the pods of %s", o.Namespace, level, o),
+			p.UnresolvedFor(o.Place, fmt.Sprintf("whether namespace %s, which enforces the PodSecurity level %s, refuses the pods of %s", o.Namespace, level, o),
 				fmt.Sprintf("%s may change them", mutator))
 			continue
 		}

@@ -76,9 +76,9 @@ func (w *world) namespacePatterns(p *rule.Pass) {
 		for i := range o.List(at...) {
 			path := append(slices.Clone(at), i, "namespace")
 			if namespace := o.Text(path...); strings.Contains(namespace, "*") {
-				p.ReportBuilt(o, placeOf(o, path...).in(finding.Finding{Severity: finding.Warning,
+				p.ReportBuilt(o, finding.Finding{Place: o.Position(path...), Severity: finding.Warning,
 					Message: fmt.Sprintf("%s selects objects in namespace %q, which matches nothing: only a name may be *", o, namespace),
-					Hint:    "add an entry for each namespace"}))
+					Hint:    "add an entry for each namespace"})
 			}
 		}
 	}

@@ -65,10 +65,10 @@ func (w *world) references() []reference {
 func (r reference) field(name string) []any { return append(slices.Clone(r.path), name) }
 
 // placeOfReference returns the place of a field of a reference.
-func (w *world) placeOfReference(r reference, name, value string) place {
+func (w *world) placeOfReference(r reference, name, value string) finding.Place {
 	if r.of == nil {
 		root := w.cluster.Root
-		return place{root.File, root.Line, root.Column}
+		return root.Place
 	}
 	return w.locate(r.of, value, r.field(name)...)
 }

@@ -36,10 +36,10 @@ func remoteBases(p *rule.Pass) {
 		if more {
 			first += "…"
 		}
-		return place{r.File, r.Line, r.Column}.in(finding.Finding{
+		return finding.Finding{Place: r.Place,
 			Message: fmt.Sprintf("a kustomization reads from the network: %q", first),
 			Hint:    "create a source and a Kustomization for it, or commit a copy",
-		})
+		}
 	}
 	each(p, func(w *world) {
 		for _, k := range w.cluster.Kustomizations {

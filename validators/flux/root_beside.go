@@ -52,7 +52,7 @@ func (r *rootless) startless(c *reconcile.Cluster, dir string, left []*repositor
 	}
 	r.told[dir] = true
 	start := path.Join(dir, strings.TrimPrefix(c.Root.File, c.Root.Path+"/"))
-	f := finding.Finding{File: lost[0].File(), Object: rule.ObjectOf(lost[0]), Message: fmt.Sprintf(
+	f := finding.Finding{Place: finding.Place{File: lost[0].File()}, Object: rule.ObjectOf(lost[0]), Message: fmt.Sprintf(
 		"no cluster starts from the folder %q, although it has what %q has, from which one does: %s of it %s applied by nothing",
 		dir, c.Root.Path, finding.Count(len(lost), "Kustomization"), areOf(len(lost)))}
 	f.Line, f.Column = lost[0].Position()

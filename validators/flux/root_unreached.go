@@ -91,7 +91,7 @@ func (r *rootless) sync(o *repository.Object) {
 	if slices.ContainsFunc(r.clusters, func(c *reconcile.Cluster) bool { return c.Root.Path == dir }) {
 		return // that cluster starts, by a FluxInstance or so
 	}
-	f := finding.Finding{File: o.File(), Object: rule.ObjectOf(o)}
+	f := finding.Finding{Place: finding.Place{File: o.File()}, Object: rule.ObjectOf(o)}
 	_, exists := r.repo.ReadDir(dir)
 	own := r.folderOf(o.File())
 	switch {
@@ -184,7 +184,7 @@ func (r *rootless) folders(left []*repository.Object) {
 	named := beside.Paths(r.repo, lostFolders) // such as a script that runs flux bootstrap, or Terraform
 	for _, dir := range order {
 		if l := found[dir]; !r.told[dir] && !named[dir] {
-			f := finding.Finding{Severity: finding.Warning, File: l.first.File(), Object: rule.ObjectOf(l.first),
+			f := finding.Finding{Severity: finding.Warning, Place: finding.Place{File: l.first.File()}, Object: rule.ObjectOf(l.first),
 				Message: fmt.Sprintf("the folder %q looks like %q, from which a cluster starts, but no cluster starts there: %s of it %s applied by nothing",
 					dir, l.like, finding.Count(l.count, "Kustomization"), areOf(l.count)),
 				Hint: "restore what synced the folder, such as flux-system/gotk-sync.yaml, or remove the folder"}

@@ -251,5 +251,5 @@ func (u unmatched) report(p *rule.Pass) {
 	if u.near != "" {
 		f.Hint = fmt.Sprintf("did you mean %q?", u.near)
 	}
-	p.ReportBuilt(u.of, u.w.locate(u.of, u.value, append(slices.Clone(u.path), u.name)...).in(f))
+	p.ReportBuilt(u.of, f.At(u.w.locate(u.of, u.value, append(slices.Clone(u.path), u.name)...)))
 }

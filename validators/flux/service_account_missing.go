@@ -121,14 +121,14 @@ func (w *world) withoutAccount(p *rule.Pass, open *questions) {
 			continue
 		}
 		binding := reconcile.Identity{Group: rbac, Kind: "RoleBinding", Namespace: o.Namespace, Name: name}
-		at := placeOf(o, "spec")
+		at := o.Position("spec")
 		if why := cmp.Or(w.doubtOf(binding, o), w.outside(binding)); why != "" {
 			open.add(at, fmt.Sprintf("whether service account %s/%s, as which Flux applies %s, has permissions", o.Namespace, name, o), why)
 			continue
 		}
-		p.ReportBuilt(o, at.in(finding.Finding{
+		p.ReportBuilt(o, finding.Finding{Place: at,
 			Message: fmt.Sprintf("%s names no serviceAccountName, so Flux applies it as %s/%s (--default-service-account), to which no binding gives permissions", o, o.Namespace, name),
 			Hint:    "set spec.serviceAccountName to an account of its namespace that has permissions",
-		}))
+		})
 	}
 }

@@ -44,9 +44,9 @@ func (w *world) checkPorts(p *rule.Pass) {
 			continue
 		}
 		at := w.locate(n.of, fmt.Sprint(port), slices.Concat(n.path[:len(n.path)-1], path)...)
-		p.ReportBuilt(n.of, at.in(finding.Finding{
+		p.ReportBuilt(n.of, finding.Finding{Place: at,
 			Message: fmt.Sprintf("%s, which %s references, has no port %v", idText(n.id), n.of, port),
 			Hint:    "its ports are " + some(there),
-		}))
+		})
 	}
 }

@@ -69,7 +69,7 @@ func (w *world) checkSources(p *rule.Pass, open *questions) {
 		if f.Alias == "" {
 			continue // flux-path-missing
 		}
-		one := placeOf(f.Generator, f.Path...).in(finding.Finding{Message: f.Message, Hint: "its aliases are " + some(f.Aliases)})
+		one := finding.Finding{Place: f.Generator.Position(f.Path...), Message: f.Message, Hint: "its aliases are " + some(f.Aliases)}
 		if near, ok := w.budget.nearest(f.Alias, f.Aliases); ok {
 			one.Hint = fmt.Sprintf("did you mean %q?", near)
 		}
@@ -112,7 +112,7 @@ func (w *world) checkSource(p *rule.Pass, open *questions, o *reconcile.Object, 
 		open.add(at, fmt.Sprintf("whether %s, the source of %s, exists", idText(id), o), why)
 		return
 	}
-	p.ReportBuilt(o, at.in(f))
+	p.ReportBuilt(o, f.At(at))
 }
 
 // isInOtherNamespace reports whether there is an object of the kind and name in another namespace.
@@ -199,8 +199,8 @@ func (w *world) madeAt(namespace, name string) string {
 		}
 		for i, a := range list(o.Value, "spec", "artifacts") {
 			if text(a, "name") == name {
-				at := placeOf(o, "spec", "artifacts", i, "name")
-				return fmt.Sprintf(" %s creates it at %s:%d", o, at.file, at.line)
+				at := o.Position("spec", "artifacts", i, "name")
+				return fmt.Sprintf(" %s creates it at %s", o, at.Short())
 			}
 		}
 	}

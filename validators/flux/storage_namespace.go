@@ -72,10 +72,9 @@ func (w *world) reportShared(p *rule.Pass, r release, o, other *reconcile.Object
 	if text(o.Value, "spec", "storageNamespace") != "" && text(o.Value, "spec", "releaseName") == "" {
 		path = []any{"spec", "storageNamespace"}
 	}
-	file, line, _ := other.Position("spec", "releaseName")
 	p.ReportBuilt(o, finding.Finding{
-		Message: fmt.Sprintf("%s has the same release name %q and storage namespace %q as %s (%s:%d): each overwrites the release of the other",
-			o, r.name, r.namespace, other, file, line),
+		Message: fmt.Sprintf("%s has the same release name %q and storage namespace %q as %s (%s): each overwrites the release of the other",
+			o, r.name, r.namespace, other, other.Position("spec", "releaseName").Short()),
 		Hint: "set another releaseName, or set storageNamespace to its target namespace",
 	}, path...)
 }

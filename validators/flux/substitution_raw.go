@@ -64,11 +64,11 @@ func (w *world) raw(found *gathered) {
 }
 
 // placeOfRaw returns the place of a variable that an object uses and that is not replaced.
-func (w *world) placeOfRaw(o *reconcile.Object, name string) place {
+func (w *world) placeOfRaw(o *reconcile.Object, name string) finding.Place {
 	line, _ := o.Source.Position()
 	at, ok := w.budget.inLines(w.repo, o.File, line, "${"+name+"}", func(before, _ string) bool { return !strings.HasSuffix(before, "$") })
-	if !ok || at.line >= endOf(o.Source) {
-		return placeOf(o)
+	if !ok || at.Line >= endOf(o.Source) {
+		return o.Position()
 	}
 	return at
 }

@@ -132,7 +132,7 @@ func decided(o *reconcile.Object) bool {
 }
 
 // placeOfVariable returns the place of a variable: in the document of the object that uses it, or in a patch.
-func (w *world) placeOfVariable(k *reconcile.Kustomization, v *reconcile.Variable) place {
+func (w *world) placeOfVariable(k *reconcile.Kustomization, v *reconcile.Variable) finding.Place {
 	o := v.UsedBy
 	ends := func(before, after string) bool {
 		// $${NAME} is not a variable, and ${NAMES} is another variable.
@@ -141,13 +141,13 @@ func (w *world) placeOfVariable(k *reconcile.Kustomization, v *reconcile.Variabl
 	}
 	if o.Source != nil {
 		line, _ := o.Source.Position()
-		if at, ok := w.budget.inLines(w.repo, o.File, line, "${"+v.Name, ends); ok && at.line < endOf(o.Source) {
+		if at, ok := w.budget.inLines(w.repo, o.File, line, "${"+v.Name, ends); ok && at.Line < endOf(o.Source) {
 			return at
 		}
 	}
 	path := reconcile.Holding(o.Value, "${"+v.Name)
-	at := placeOf(o, path...)
-	if in, ok := w.budget.inLines(w.repo, at.file, at.line, "${"+v.Name, ends); ok && in.line == at.line {
+	at := o.Position(path...)
+	if in, ok := w.budget.inLines(w.repo, at.File, at.Line, "${"+v.Name, ends); ok && in.Line == at.Line {
 		return in
 	}
 	for _, file := range k.Files {

@@ -58,7 +58,7 @@ no cluster uses it. A Kustomization that applies no objects yet is skipped.`,
 				if !used[v] && !custom[v.name] && validated[k.Cluster] {
 					f := finding.Finding{Message: fmt.Sprintf("no object that Kustomization %s applies uses ${%s}", k, v.name), Hint: "remove it, or correct its name"}
 					line, column := v.source.KeyPosition("spec", "postBuild", "substitute", v.name)
-					p.ReportBuilt(k.Object, place{k.Object.File, line, column}.in(f))
+					p.ReportBuilt(k.Object, f.At(finding.Place{File: k.Object.File, Line: line, Column: column}))
 				}
 			}
 		}

@@ -107,7 +107,7 @@ func (w *world) byController(r reference) bool {
 // Flux does not read, "" for none.
 func (w *world) referenceMissing(p *rule.Pass, open *questions, r reference, spoken string) {
 	at := w.placeOfReference(r, "name", r.id.Name)
-	f := at.in(finding.Finding{Message: fmt.Sprintf("%s, which %s references, does not exist", idText(r.id), r.by)})
+	f := finding.Finding{Place: at, Message: fmt.Sprintf("%s, which %s references, does not exist", idText(r.id), r.by)}
 	typo := w.misspelt(r.id)
 	if r.id.Kind == "Secret" && !typo {
 		f.Severity = finding.Warning // somebody may have made it by hand
@@ -176,10 +176,10 @@ func (w *world) keyMissing(p *rule.Pass, open *questions, r reference, o *reconc
 		return
 	}
 	names := slices.Sorted(maps.Keys(keys))
-	f := at.in(finding.Finding{
+	f := finding.Finding{Place: at,
 		Message: fmt.Sprintf("%s has no key %q, which %s references", o, r.key, r.by),
 		Hint:    "its keys are " + some(names),
-	})
+	}
 	if near, ok := w.budget.nearest(r.key, names); ok {
 		f.Hint = fmt.Sprintf("did you mean %q?", near)
 	} else if !r.keyGiven {
@@ -199,10 +199,10 @@ func (w *world) valuesRefused(p *rule.Pass, r reference, o *reconcile.Object) {
 	if !isText || strings.Contains(values, "${") || charts.IsValues(values) {
 		return
 	}
-	w.reportReference(p, r, w.placeOfReference(r, "name", r.id.Name).in(finding.Finding{
+	w.reportReference(p, r, finding.Finding{Place: w.placeOfReference(r, "name", r.id.Name),
 		Message: fmt.Sprintf("%q of %s, which %s references, is no mapping in YAML: helm-controller cannot read it as values", r.key, o, r.by),
 		Hint:    "correct the YAML, or set targetPath to pass the string to one value",
-	}))
+	})
 }
 
 // incompleteData returns why a ConfigMap or Secret may have more keys than are known, "" if it cannot.

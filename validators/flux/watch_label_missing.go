@@ -50,7 +50,7 @@ func (w *world) unwatched(found *gathered) {
 		if o == nil || isHashed(o) || text(o.Value, "metadata", "labels", watchLabel) == "Enabled" {
 			continue
 		}
-		found.add(placeOf(o, "metadata", "name"), o.String(), finding.Finding{Message: "a change to " + o.String(),
+		found.add(o.Position("metadata", "name"), o.String(), finding.Finding{Message: "a change to " + o.String(),
 			Hint: fmt.Sprintf("add the label %s: Enabled", watchLabel)}, o, r.by)
 	}
 }

@@ -40,7 +40,7 @@ func (u *unresolved) report(p *rule.Pass) {
 		if n := u.more[reason]; n > 0 {
 			text = fmt.Sprintf("%s and %s: %s", o, finding.Count(n, "more HelmRelease"), reason)
 		}
-		p.Unresolved(o.File, o.Line, oneLine(text))
+		p.Unresolved(o.Place, oneLine(text))
 	}
 }
 
@@ -61,7 +61,7 @@ func missing(p *rule.Pass, releases []*reconcile.Release) {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	text += ": not rendered and not checked: the chart is not available locally; run fleetwright fetch, or pass --charts DIR with a folder of charts"
-	p.Unresolved(releases[0].Object.File, releases[0].Object.Line, text)
+	p.Unresolved(releases[0].Object.Place, text)
 }
 
 // oneLine returns the message of a chart on one line, truncated if it is long.

@@ -56,9 +56,9 @@ func reportUnused(p *rule.Pass, r *reconcile.Release, u charts.Unused) {
 		}
 	}
 	if inline := append([]any{"spec", "values"}, u.Path...); r.Object.Field(inline...) != nil {
-		f.File, f.Line, f.Column = r.Object.KeyPosition(inline...)
+		f.Place = r.Object.KeyPosition(inline...)
 	} else {
-		f.File, f.Line, f.Column = r.ValuePosition(u.Path...)
+		f.Place = r.ValuePosition(u.Path...)
 	}
 	p.ReportBuilt(r.Object, f)
 }

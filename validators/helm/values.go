@@ -35,9 +35,7 @@ spec.install.disableSchemaValidation (and the same field of upgrade) skips the c
 					if len(problem.Path) > 0 {
 						message = fmt.Sprintf("the chart %s refuses its value %s: %s", r.Chart, schemas.Field(problem.Path), oneLine(problem.Message))
 					}
-					f := finding.Finding{Message: message}
-					f.File, f.Line, f.Column = r.ValuePosition(problem.Path...)
-					p.ReportBuilt(r.Object, f)
+					p.ReportBuilt(r.Object, finding.Finding{Place: r.ValuePosition(problem.Path...), Message: message})
 				}
 			}
 		}

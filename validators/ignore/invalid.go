@@ -22,7 +22,7 @@ or the comment # fleetwright:ignore RULE REASON above the line or at its end.`,
 	Ignoring: func(p *rule.Pass, ig *rule.Ignoring) {
 		for _, d := range ig.Decisions {
 			if message, hint := mistake(d, ig); message != "" {
-				p.Report(finding.Finding{File: d.File, Line: d.Line, Column: d.Column, Object: d.Object, Message: message, Hint: hint})
+				p.Report(finding.Finding{Place: d.Place, Object: d.Object, Message: message, Hint: hint})
 			}
 		}
 	},

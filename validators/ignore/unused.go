@@ -26,11 +26,11 @@ Write the baseline again with --write-baseline.`,
 			if !d.Judged || d.Used {
 				continue
 			}
-			p.Report(finding.Finding{File: d.File, Line: d.Line, Column: d.Column, Object: d.Object,
+			p.Report(finding.Finding{Place: d.Place, Object: d.Object,
 				Message: unusedMessage(d), Hint: "remove it, or move it to the object that it is about"})
 		}
 		if n := len(ig.Gone); n > 0 {
-			p.Report(finding.Finding{File: ig.BaselineFile, Severity: finding.Info, Message: goneMessage(n),
+			p.Report(finding.Finding{Place: finding.Place{File: ig.BaselineFile}, Severity: finding.Info, Message: goneMessage(n),
 				Hint: "write the baseline again with --write-baseline"})
 		}
 	},

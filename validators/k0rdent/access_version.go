@@ -65,7 +65,7 @@ func (w *world) form(p *rule.Pass, o *reconcile.Object, i int, hasResources bool
 		if hasResources {
 			f.Severity = finding.Warning
 		}
-		f.File, f.Line, f.Column = o.KeyPosition(path...)
+		f.Place = o.KeyPosition(path...)
 		p.ReportBuilt(o, f, path...)
 	}
 }

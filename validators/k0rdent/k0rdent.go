@@ -144,8 +144,7 @@ func (w *world) there(r platform.Reference) (is bool, doubt string) {
 // base that others fill in, and is unresolved.
 func (w *world) lacks(p *rule.Pass, o *reconcile.Object, f finding.Finding, what string, path ...any) {
 	if w.Cluster == nil {
-		file, line, _ := o.Position(path...)
-		p.UnresolvedFor(file, line, fmt.Sprintf("whether %s gets %s", o, what), w.Partial)
+		p.UnresolvedFor(o.Position(path...), fmt.Sprintf("whether %s gets %s", o, what), w.Partial)
 		return
 	}
 	p.ReportBuilt(o, f, path...)

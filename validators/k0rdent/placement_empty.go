@@ -72,8 +72,7 @@ func (w *world) selectsNoCluster(p *rule.Pass, o *reconcile.Object) {
 		}
 	}
 	if doubt := w.elsewhere(selector); doubt != "" {
-		file, line, _ := o.Position(at...)
-		p.UnresolvedFor(file, line, fmt.Sprintf("which clusters %s selects", o), doubt)
+		p.UnresolvedFor(o.Position(at...), fmt.Sprintf("which clusters %s selects", o), doubt)
 		return
 	}
 	report("no ClusterDeployment has labels that match its clusterSelector", "add the labels to the clusters")

@@ -56,7 +56,7 @@ func judge[T any](p *rule.Pass, o *reconcile.Object, path []any, validate func(*
 	if part == nil || err != nil || platform.Unknown(string(text)) {
 		return
 	}
-	file, line, _ := o.Position(path...)
+	from := o.Position(path...)
 	if len(text) > limits.JudgedBytes {
 		p.ReportBuilt(o, rule.Exceeded(finding.Finding{}, o.String(), fmt.Sprintf("the configuration for the API server is larger than %d kB", limits.JudgedBytes>>10)), path...)
 		return
@@ -65,7 +65,7 @@ func judge[T any](p *rule.Pass, o *reconcile.Object, path []any, validate func(*
 	if json.Unmarshal(text, config) != nil {
 		return // told by the schema
 	}
-	unit := bounds.Unit{Kind: "configuration", File: file, Line: line, Name: o.String()}
+	unit := bounds.Unit{Kind: "configuration", File: from.File, Line: from.Line, Name: o.String()}
 	problems, err := bounds.Do(unit, func() (field.ErrorList, error) { return validate(config), nil })
 	if err != nil {
 		return // limit-exceeded names it

@@ -237,8 +237,7 @@ func (w *world) notEnabled(p *rule.Pass, o *reconcile.Object, known map[*reconci
 		open = "before k0rdent 1.11, providers may have other names"
 	}
 	if open != "" {
-		file, line, _ := o.Position("spec", "template")
-		p.UnresolvedFor(file, line, fmt.Sprintf("whether %s provides what %s", called, question), open)
+		p.UnresolvedFor(o.Position("spec", "template"), fmt.Sprintf("whether %s provides what %s", called, question), open)
 		return
 	}
 	f := finding.Finding{Message: fmt.Sprintf("%s, which %s does not enable: kcm refuses it", question, called)}

@@ -64,8 +64,7 @@ func (w *world) withoutTemplate(p *rule.Pass, references []platform.Reference) {
 	})
 	for _, r := range references {
 		if doubt := w.templateDoubt(r, held, spoken); doubt != "" {
-			file, line, _ := r.From.Position(r.Path...)
-			p.UnresolvedFor(file, line, fmt.Sprintf("whether %s, which %s propagates, exists", r, r.From), doubt)
+			p.UnresolvedFor(r.From.Position(r.Path...), fmt.Sprintf("whether %s, which %s propagates, exists", r, r.From), doubt)
 			continue
 		}
 		p.ReportBuilt(r.From, finding.Finding{

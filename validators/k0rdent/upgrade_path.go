@@ -76,8 +76,7 @@ func (w *world) upgrade(p *rule.Pass, o *reconcile.Object, was string, upgrades 
 		return
 	}
 	if !known || w.Partial != "" || slices.ContainsFunc(to, platform.Unknown) {
-		file, line, _ := o.Position("spec", "template")
-		p.Unresolved(file, line, fmt.Sprintf("whether %s may move from %s to %s: no ClusterTemplateChain in Git has this upgrade, and others may exist", o, was, is))
+		p.Unresolved(o.Position("spec", "template"), fmt.Sprintf("whether %s may move from %s to %s: no ClusterTemplateChain in Git has this upgrade, and others may exist", o, was, is))
 		return
 	}
 	hint := "no upgrade starts from the current template: add a chain that has it"

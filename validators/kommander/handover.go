@@ -159,8 +159,7 @@ func (h *handovers) judgeVersion(t takeover, o, other *reconcile.Object, doubt s
 
 // open reports a question about an AppDeployment as unresolved.
 func (h *handovers) open(t takeover, question, cause string) {
-	file, line, _ := t.Position(t.at...)
-	h.pass.UnresolvedFor(file, line, question, cause)
+	h.pass.UnresolvedFor(t.Position(t.at...), question, cause)
 }
 
 // defines returns the object in the deployed version's definition that is the same as an object that Git

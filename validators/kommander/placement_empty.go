@@ -133,8 +133,7 @@ func (w *world) labelled(p *rule.Pass, o *reconcile.Object, selector any, at []a
 		doubt = "no cluster in Git has the label " + keys[unknown] + ", but it may be set in Kommander"
 	}
 	if doubt != "" {
-		file, line, _ := o.Position(at...)
-		p.UnresolvedFor(file, line, fmt.Sprintf("which clusters %s selects", o), doubt)
+		p.UnresolvedFor(o.Position(at...), fmt.Sprintf("which clusters %s selects", o), doubt)
 		return
 	}
 	nowhere(p, o, "no attached cluster has these labels", at)

@@ -106,8 +106,7 @@ func judgeShared(p *rule.Pass, o, other *reconcile.Object, application string, s
 		doubt = "their selectors may or may not select the same clusters"
 	}
 	if doubt != "" {
-		file, line, _ := o.Position(at...)
-		p.UnresolvedFor(file, line, fmt.Sprintf("whether %s and %s write the same HelmRelease", o, other), doubt)
+		p.UnresolvedFor(o.Position(at...), fmt.Sprintf("whether %s and %s write the same HelmRelease", o, other), doubt)
 		return
 	}
 	p.ReportBuilt(o, finding.Finding{

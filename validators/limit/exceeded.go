@@ -62,13 +62,13 @@ func isFixed(err error) bool {
 }
 
 func report(p *rule.Pass, k *reconcile.Kustomization, g builds.Gap) {
-	f := rule.Exceeded(finding.Finding{File: g.File, Line: g.Line, Column: g.Column}, fmt.Sprintf("Kustomization %s", k), g.Message)
+	f := rule.Exceeded(finding.Finding{Place: g.Place}, fmt.Sprintf("Kustomization %s", k), g.Message)
 	if k.Repo == p.Repo && k.Repo != nil {
 		if file, ok := p.Repo.File(g.File); ok && file.Err != nil {
 			return
 		}
 		if !p.Repo.Exists(g.File) && k.Object != nil { // Flux generates it
-			f.File, f.Line, f.Column = k.Object.Position("spec", "path")
+			f.Place = k.Object.Position("spec", "path")
 		}
 	}
 	p.ReportIn(k.Cluster.Name, f)

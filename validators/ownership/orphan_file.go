@@ -175,7 +175,7 @@ func reportOrphan(p *rule.Pass, f *repository.File, missing map[string][]string)
 	o := f.Documents[0].Objects[0]
 	k, _ := p.Repo.KustomizeAt(path.Dir(f.Path))
 	line, column := o.Position("apiVersion")
-	found := finding.Finding{File: f.Path, Line: line, Column: column, Object: rule.ObjectOf(o),
+	found := finding.Finding{Place: finding.Place{File: f.Path, Line: line, Column: column}, Object: rule.ObjectOf(o),
 		Message: fmt.Sprintf("%s is never applied: %s doesn't list the file", o, k.File.Path),
 		Hint:    fmt.Sprintf("add %q to its resources, or remove the file", path.Base(f.Path))}
 	if _, known := missing[k.Dir]; !known {

@@ -208,8 +208,7 @@ func (d Dangling) Report(p *rule.Pass, w *World, references []Reference) {
 			continue
 		}
 		if doubt != "" {
-			file, line, _ := r.From.Position(r.Path...)
-			p.UnresolvedFor(file, line, fmt.Sprintf("whether %s, which %s references, exists", r, r.From), doubt)
+			p.UnresolvedFor(r.From.Position(r.Path...), fmt.Sprintf("whether %s, which %s references, exists", r, r.From), doubt)
 			continue
 		}
 		f := finding.Finding{Message: fmt.Sprintf("%s references %s, which does not exist: %s", r.From, r, d.Consequence)}

@@ -67,6 +67,5 @@ func (w *World) ReportLacking(p *rule.Pass, o *reconcile.Object, f finding.Findi
 		p.ReportBuilt(o, f, path...)
 		return
 	}
-	file, line, _ := o.Position(path...)
-	p.UnresolvedFor(file, line, question, w.Partial)
+	p.UnresolvedFor(o.Position(path...), question, w.Partial)
 }

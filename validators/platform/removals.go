@@ -67,21 +67,21 @@ func (r Removal) Report(p *rule.Pass, o *reconcile.Object, f finding.Finding, qu
 		k = k.Parent
 	}
 	root := r.Is.Cluster.Root
-	at := finding.Finding{File: root.File, Line: root.Line, Column: root.Column}
+	at := root.Place
 	now, _ := r.Is.Cluster.Kustomization(k.Namespace, k.Name)
 	placed := now != nil && now.Object != nil
 	if placed {
-		at.File, at.Line, at.Column = now.Object.Position("spec", "path")
+		at = now.Object.Position("spec", "path")
 	}
 	if r.Is.Partial != "" {
-		p.UnresolvedFor(at.File, at.Line, question, r.Is.Partial)
+		p.UnresolvedFor(at, question, r.Is.Partial)
 		return
 	}
 	if placed {
 		p.ReportBuilt(now.Object, f, "spec", "path")
 		return
 	}
-	f.File, f.Line, f.Column = at.File, at.Line, at.Column
+	f.Place = at
 	p.ReportIn(r.Is.Cluster.Name, f)
 }
 

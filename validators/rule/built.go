@@ -38,7 +38,7 @@ func (p *Pass) Applied() []*reconcile.Object {
 // clusters get the object from one place, it is one finding. The finding names the cluster if only one has it.
 func (p *Pass) ReportBuilt(o *reconcile.Object, f finding.Finding, path ...any) {
 	if f.File == "" {
-		f.File, f.Line, f.Column = o.Position(path...)
+		f.Place = o.Position(path...)
 	}
 	if o.HelmRelease != nil {
 		which := o.String() + ", which"

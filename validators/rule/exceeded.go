@@ -29,7 +29,7 @@ func OfUnits() []finding.Finding {
 
 // OfUnit returns the finding about a unit that exceeded a limit.
 func OfUnit(e *bounds.Error) finding.Finding {
-	f := finding.Finding{Rule: LimitExceeded, Severity: finding.Error, File: e.Unit.File, Line: e.Unit.Line,
+	f := finding.Finding{Rule: LimitExceeded, Severity: finding.Error, Place: finding.Place{File: e.Unit.File, Line: e.Unit.Line},
 		Message: "not checked: " + e.Error(), Hint: LimitHint}
 	if e.Counted {
 		f.Message, f.Hint = e.Error(), FixedHint
@@ -61,10 +61,10 @@ func unread(repo *repository.Repository) []finding.Finding {
 		if f.Err == nil || !f.Err.Reason.IsLimit() {
 			continue
 		}
-		all = append(all, Exceeded(finding.Finding{File: f.Path, Line: f.Err.Line, Column: f.Err.Column}, f.Path, f.Err.Why()))
+		all = append(all, Exceeded(finding.Finding{Place: finding.Place{File: f.Path, Line: f.Err.Line, Column: f.Err.Column}}, f.Path, f.Err.Why()))
 	}
 	for _, e := range repo.Beyond() {
-		all = append(all, Exceeded(finding.Finding{File: e.Path, Line: e.Line}, e.Path, e.Message))
+		all = append(all, Exceeded(finding.Finding{Place: finding.Place{File: e.Path, Line: e.Line}}, e.Path, e.Message))
 	}
 	return all
 }

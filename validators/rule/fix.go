@@ -39,7 +39,7 @@ func ReplaceNode(file string, n *yaml.Node, text string) (finding.Edit, bool) {
 	default:
 		return finding.Edit{}, false
 	}
-	return finding.Edit{File: file, Line: n.Line, Column: n.Column, Old: quote + n.Value + quote, New: quote + text + quote}, true
+	return finding.Edit{Place: finding.Place{File: file, Line: n.Line, Column: n.Column}, Old: quote + n.Value + quote, New: quote + text + quote}, true
 }
 
 // AddField returns the fix that inserts a field, as "name: value", before the first field of the map at a path
@@ -65,7 +65,7 @@ func (p *Pass) AddField(o *reconcile.Object, field string, path ...any) *finding
 		after = ", "
 	}
 	return &finding.Fix{Edits: []finding.Edit{{
-		File: o.File, Line: first.Line, Column: first.Column, Old: first.Value, New: field + after + first.Value,
+		Place: finding.Place{File: o.File, Line: first.Line, Column: first.Column}, Old: first.Value, New: field + after + first.Value,
 	}}}
 }
 

@@ -40,9 +40,8 @@ type Decision struct {
 	finding.Ignore
 	// Selector is the entry of the configuration; nil for annotations and comments.
 	Selector *finding.Selector
-	// File, Line and Column are the place of the ignore.
-	File         string
-	Line, Column int
+	// Place is that of the ignore.
+	finding.Place
 	// Object has the annotation or comment; it is the zero value if there is none.
 	Object finding.Object
 	// Used reports whether the ignore had an effect. Judged reports whether all rules that it names ran. If it
@@ -93,7 +92,7 @@ func collect(repo *repository.Repository, o Options) *Ignoring {
 	}
 	for i := range o.Ignore {
 		s := &o.Ignore[i]
-		ig.selectors = append(ig.selectors, &Decision{Selector: s, File: s.File, Line: s.Line, Column: s.Column})
+		ig.selectors = append(ig.selectors, &Decision{Selector: s, Place: s.Place})
 	}
 	ig.Decisions = append(ig.Decisions, ig.selectors...)
 	return ig
@@ -109,7 +108,7 @@ func (ig *Ignoring) annotations(o *repository.Object) {
 		if n == limits.Ignores {
 			i.Mistake = fmt.Sprintf("the annotation has more than %d", limits.Ignores)
 		}
-		d := &Decision{Ignore: i, File: o.File(), Line: line, Column: column, Object: ObjectOf(o)}
+		d := &Decision{Ignore: i, Place: finding.Place{File: o.File(), Line: line, Column: column}, Object: ObjectOf(o)}
 		ig.Decisions = append(ig.Decisions, d)
 		if n == limits.Ignores {
 			return
@@ -145,7 +144,7 @@ func (ig *Ignoring) fileComments(file string) {
 		if i == limits.Ignores {
 			c.Mistake = fmt.Sprintf("the file has more than %d", limits.Ignores)
 		}
-		d := &Decision{Ignore: c.Ignore, File: file, Line: c.Line, Column: c.Column, covers: c.Covers}
+		d := &Decision{Ignore: c.Ignore, Place: finding.Place{File: file, Line: c.Line, Column: c.Column}, covers: c.Covers}
 		if o := ig.objectAt(finding.Place{File: file, Line: c.Last}, finding.Object{}); o != nil {
 			d.Object = ObjectOf(o)
 		}
@@ -168,7 +167,7 @@ func (ig *Ignoring) itemComments(file string, doc *repository.Document) {
 	walk = func(n *yaml.Node) {
 		for _, text := range []string{n.HeadComment, n.LineComment, n.FootComment} {
 			for _, c := range finding.Comments([]byte(text)) {
-				d := &Decision{Ignore: c.Ignore, File: file, Object: ObjectOf(object)}
+				d := &Decision{Ignore: c.Ignore, Place: finding.Place{File: file}, Object: ObjectOf(object)}
 				if len(ig.annotated[object]) < limits.Ignores {
 					ig.Decisions = append(ig.Decisions, d)
 					ig.annotated[object] = append(ig.annotated[object], d)
@@ -231,7 +230,7 @@ func (ig *Ignoring) applySelectors(findings []finding.Finding) (kept []finding.F
 // applyUnresolved is like apply, for unresolved questions.
 func (ig *Ignoring) applyUnresolved(all []finding.Unresolved) (kept []finding.Unresolved, ignored []finding.Ignored) {
 	for _, u := range all {
-		f := finding.Finding{Rule: u.Rule, Severity: "unresolved", File: u.File, Line: u.Line, Message: u.Reason}
+		f := finding.Finding{Rule: u.Rule, Severity: "unresolved", Place: finding.Place{File: u.File, Line: u.Line}, Message: u.Reason}
 		if d := ig.first(f.Rule, ig.about(f), f.File, ig.kindOf(f)); d != nil {
 			ignored = append(ignored, finding.Ignored{Finding: f, Reason: d.reason(), By: d.By()})
 		} else {

@@ -36,7 +36,7 @@ func says(findings []finding.Finding, unresolved ...finding.Unresolved) Rule {
 			p.Report(f)
 		}
 		for _, u := range unresolved {
-			p.Unresolved(u.File, u.Line, u.Reason)
+			p.Unresolved(finding.Place{File: u.File, Line: u.Line}, u.Reason)
 		}
 	}}
 }
@@ -99,19 +99,19 @@ func TestAnnotationsCountForTheirObject(t *testing.T) {
 		finding finding.Finding
 		by      string // "" for nobody
 	}{
-		{"in its lines", finding.Finding{File: "a.yaml", Line: 8}, "a.yaml:7"},
-		{"in the next object's", finding.Finding{File: "a.yaml", Line: 13}, ""},
-		{"in its lines, about what it makes", finding.Finding{File: "a.yaml", Line: 8, Object: finding.Object{Kind: "Deployment", Name: "z"}}, "a.yaml:7"},
-		{"an item of a list", finding.Finding{File: "a.yaml", Line: 19}, "a.yaml:20"},
-		{"another item", finding.Finding{File: "a.yaml", Line: 23}, ""},
-		{"elsewhere, about it", finding.Finding{File: "values.yaml", Line: 1, Object: configMap("x", "a")}, "a.yaml:7"},
-		{"elsewhere, about one in another namespace", finding.Finding{File: "values.yaml", Line: 1, Object: configMap("y", "a")}, ""},
-		{"elsewhere, about one without a namespace in its file", finding.Finding{File: "values.yaml", Line: 1, Object: configMap("y", "c")}, "a.yaml:20"},
-		{"elsewhere, about the one beside it", finding.Finding{File: "values.yaml", Line: 1, Object: configMap("x", "b")}, ""},
-		{"its twin, where the object stands", finding.Finding{File: "values.yaml", Line: 1, Object: configMap("x", "a"), ObjectAt: finding.Place{File: "b.yaml", Line: 1}}, ""},
-		{"its twin", finding.Finding{File: "b.yaml", Line: 4, Object: configMap("x", "a")}, ""},
-		{"no line", finding.Finding{File: "a.yaml", Object: configMap("x", "a")}, "a.yaml:7"},
-		{"no line and no object", finding.Finding{File: "a.yaml"}, ""},
+		{"in its lines", finding.Finding{Place: finding.Place{File: "a.yaml", Line: 8}}, "a.yaml:7"},
+		{"in the next object's", finding.Finding{Place: finding.Place{File: "a.yaml", Line: 13}}, ""},
+		{"in its lines, about what it makes", finding.Finding{Place: finding.Place{File: "a.yaml", Line: 8}, Object: finding.Object{Kind: "Deployment", Name: "z"}}, "a.yaml:7"},
+		{"an item of a list", finding.Finding{Place: finding.Place{File: "a.yaml", Line: 19}}, "a.yaml:20"},
+		{"another item", finding.Finding{Place: finding.Place{File: "a.yaml", Line: 23}}, ""},
+		{"elsewhere, about it", finding.Finding{Place: finding.Place{File: "values.yaml", Line: 1}, Object: configMap("x", "a")}, "a.yaml:7"},
+		{"elsewhere, about one in another namespace", finding.Finding{Place: finding.Place{File: "values.yaml", Line: 1}, Object: configMap("y", "a")}, ""},
+		{"elsewhere, about one without a namespace in its file", finding.Finding{Place: finding.Place{File: "values.yaml", Line: 1}, Object: configMap("y", "c")}, "a.yaml:20"},
+		{"elsewhere, about the one beside it", finding.Finding{Place: finding.Place{File: "values.yaml", Line: 1}, Object: configMap("x", "b")}, ""},
+		{"its twin, where the object stands", finding.Finding{Place: finding.Place{File: "values.yaml", Line: 1}, Object: configMap("x", "a"), ObjectAt: finding.Place{File: "b.yaml", Line: 1}}, ""},
+		{"its twin", finding.Finding{Place: finding.Place{File: "b.yaml", Line: 4}, Object: configMap("x", "a")}, ""},
+		{"no line", finding.Finding{Place: finding.Place{File: "a.yaml"}, Object: configMap("x", "a")}, "a.yaml:7"},
+		{"no line and no object", finding.Finding{Place: finding.Place{File: "a.yaml"}}, ""},
 		{"no file", finding.Finding{}, ""},
 	} {
 		kept, ignored := run(t, repo, says([]finding.Finding{c.finding}), Options{})
@@ -132,10 +132,10 @@ func TestCommentsCountForTheirLines(t *testing.T) {
 		"head/kustomization.yml": "# fleetwright:ignore rule-a why\nresources: []\n",
 	})
 	all := []finding.Finding{
-		{File: "values.yaml", Line: 1}, {File: "values.yaml", Line: 2},
-		{File: "bootstrap/h.gotmpl", Line: 3},
-		{File: "values.yaml", Line: 1, Column: 2, Declared: finding.Place{File: "bootstrap/h.gotmpl", Line: 2}},
-		{File: "head/kustomization.yml"}, {File: "nowhere.yaml", Line: 1},
+		{Place: finding.Place{File: "values.yaml", Line: 1}}, {Place: finding.Place{File: "values.yaml", Line: 2}},
+		{Place: finding.Place{File: "bootstrap/h.gotmpl", Line: 3}},
+		{Place: finding.Place{File: "values.yaml", Line: 1, Column: 2}, Declared: finding.Place{File: "bootstrap/h.gotmpl", Line: 2}},
+		{Place: finding.Place{File: "head/kustomization.yml"}}, {Place: finding.Place{File: "nowhere.yaml", Line: 1}},
 	}
 	kept, ignored := run(t, repo, says(all), Options{})
 	if kept != "nowhere.yaml:1 values.yaml:1" ||
@@ -149,7 +149,7 @@ func TestCommentsCountForTheirLines(t *testing.T) {
 
 func TestSelectorsCount(t *testing.T) {
 	repo := load(t, map[string]string{"apps/a.yaml": objects, "b.yaml": "a: 1\n"})
-	all := []finding.Finding{{File: "apps/a.yaml", Line: 12}, {File: "b.yaml", Line: 1}}
+	all := []finding.Finding{{Place: finding.Place{File: "apps/a.yaml", Line: 12}}, {Place: finding.Place{File: "b.yaml", Line: 1}}}
 	for _, c := range []struct {
 		selector finding.Selector
 		kept     string
@@ -177,7 +177,7 @@ func TestCommentsOfItems(t *testing.T) {
 		t.Fatal(err)
 	}
 	about := func(name string) finding.Finding {
-		return finding.Finding{File: "a.yaml", Message: name, Object: finding.Object{APIVersion: "v1", Kind: "ConfigMap", Name: name}}
+		return finding.Finding{Place: finding.Place{File: "a.yaml"}, Message: name, Object: finding.Object{APIVersion: "v1", Kind: "ConfigMap", Name: name}}
 	}
 	kept, ignored := run(t, repo, says([]finding.Finding{about("a"), about("b")}), Options{})
 	if kept != "a.yaml:0" || ignored != "a.yaml:0 by a.yaml" {
@@ -187,7 +187,7 @@ func TestCommentsOfItems(t *testing.T) {
 
 func TestSeveritiesAreOverridden(t *testing.T) {
 	repo := load(t, map[string]string{"a.yaml": "a: 1\n"})
-	out, err := Run(context.Background(), repo, Options{Rules: []Rule{says([]finding.Finding{{File: "a.yaml"}})}, Severities: map[string]finding.Severity{"rule-a": finding.Info}})
+	out, err := Run(context.Background(), repo, Options{Rules: []Rule{says([]finding.Finding{{Place: finding.Place{File: "a.yaml"}}})}, Severities: map[string]finding.Severity{"rule-a": finding.Info}})
 	if err != nil || len(out.Findings) != 1 || out.Findings[0].Severity != finding.Info {
 		t.Errorf("%+v, %v", out, err)
 	}

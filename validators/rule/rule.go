@@ -75,20 +75,20 @@ func (p *Pass) Report(f finding.Finding) {
 }
 
 // Unresolved adds a question that cannot be decided offline.
-func (p *Pass) Unresolved(file string, line int, reason string) {
+func (p *Pass) Unresolved(at finding.Place, reason string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.report.Unresolved = append(p.report.Unresolved,
-		finding.Unresolved{Rule: p.rule.ID, File: file, Line: line, Reason: reason})
+		finding.Unresolved{Rule: p.rule.ID, File: at.File, Line: at.Line, Reason: reason})
 }
 
 // UnresolvedFor is like Unresolved for a question whose cause other questions share. The reason consists of
 // both.
-func (p *Pass) UnresolvedFor(file string, line int, question, cause string) {
+func (p *Pass) UnresolvedFor(at finding.Place, question, cause string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.report.Unresolved = append(p.report.Unresolved, finding.Unresolved{
-		Rule: p.rule.ID, File: file, Line: line, Reason: question + ": " + cause, Question: question, Cause: cause,
+		Rule: p.rule.ID, File: at.File, Line: at.Line, Reason: question + ": " + cause, Question: question, Cause: cause,
 	})
 }
 

@@ -26,7 +26,7 @@ func TestScrubbedFindings(t *testing.T) {
 	}
 	quotes := Rule{ID: "test-quotes", Severity: finding.Error, Run: func(p *Pass) {
 		for line := range limits.Findings + more {
-			p.Report(finding.Finding{File: "a.yaml", Line: line, Message: strings.Repeat("a", 4085+line%10) + password})
+			p.Report(finding.Finding{Place: finding.Place{File: "a.yaml", Line: line}, Message: strings.Repeat("a", 4085+line%10) + password})
 		}
 	}}
 	ignored := quotes

@@ -25,7 +25,7 @@ func withoutAliases(o *repository.Object, found []located) []located {
 	direct := map[value]int{}
 	values := make([]value, len(found))
 	for i, l := range found {
-		if l.file != "" && l.file != o.File() || len(l.Path) == 0 {
+		if l.File != "" && l.File != o.File() || len(l.Path) == 0 {
 			continue // it stands in a patch
 		}
 		v := value{node: o.Lookup(l.Path...), kind: l.Kind}
@@ -35,7 +35,7 @@ func withoutAliases(o *repository.Object, found []located) []located {
 		}
 		values[i] = v
 		// What an alias stands for is written before it.
-		behind := v.node != nil && (v.node.Line < l.line || v.node.Line == l.line && v.node.Column < l.column)
+		behind := v.node != nil && (v.node.Line < l.Line || v.node.Line == l.Line && v.node.Column < l.Column)
 		if _, known := direct[v]; v.node != nil && !behind && !known {
 			direct[v] = i
 		}

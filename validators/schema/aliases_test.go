@@ -3,6 +3,7 @@ package schema
 import (
 	"testing"
 
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/schemas"
 	"github.com/fleetwright/fleetwright/validators/rule/ruletest"
 )
@@ -13,13 +14,13 @@ func TestWithoutAliases(t *testing.T) {
 	repo := ruletest.Load(t, "-- a.yaml --\napiVersion: v1\nkind: ConfigMap\ndata:\n  a: &one x\n  b: *one\n")
 	for o := range repo.Objects() {
 		problem := func(message string, line, column int, path ...any) located {
-			return located{Problem: schemas.Problem{Kind: schemas.Invalid, Path: path, Message: message}, line: line, column: column}
+			return located{Problem: schemas.Problem{Kind: schemas.Invalid, Path: path, Message: message}, Place: finding.Place{Line: line, Column: column}}
 		}
 		got := withoutAliases(o, []located{
 			problem("too short", 4, 6, "data", "a"), problem("no name", 4, 6, "data", "a"),
 			problem("too short", 5, 6, "data", "b"), problem("no name", 5, 6, "data", "b"),
 		})
-		if len(got) != 2 || got[0].line != 4 || got[1].line != 4 {
+		if len(got) != 2 || got[0].Line != 4 || got[1].Line != 4 {
 			t.Errorf("left are %v", got)
 		}
 	}

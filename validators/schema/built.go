@@ -118,7 +118,7 @@ func (r reach) mayFail(file string) bool {
 
 // built validates an object as Flux would apply it to a cluster.
 func (w work) built(cluster string, o *reconcile.Object) checked {
-	c := checked{file: o.File, line: o.Line, object: rule.Built(o), built: o}
+	c := checked{Place: o.Place, object: rule.Built(o), built: o}
 	found, doubtful, err := w.kinds.LookupIn(cluster, apischema.FromAPIVersionAndKind(o.APIVersion, o.Kind))
 	if err != nil {
 		if c.lacks(err); c.noSchema != "" {
@@ -130,7 +130,7 @@ func (w work) built(cluster string, o *reconcile.Object) checked {
 		}
 		for i := range c.found {
 			f := &c.found[i]
-			f.file, f.line, f.column = o.Position(f.Path...)
+			f.Place = o.Position(f.Path...)
 		}
 		return c
 	}
@@ -160,14 +160,14 @@ func (w work) built(cluster string, o *reconcile.Object) checked {
 			l.Message, l.Hint = l.Message+why, hint
 		}
 		if p.Kind == schemas.UnknownField {
-			l.file, l.line, l.column = o.KeyPosition(p.Path...)
+			l.Place = o.KeyPosition(p.Path...)
 		} else {
-			l.file, l.line, l.column = o.Position(p.Path...)
-			if file, line, _ := placeInSource(o, p); file == l.file && line == l.line && why == "" {
+			l.Place = o.Position(p.Path...)
+			if placeInSource(o, p) == l.Place && why == "" {
 				l.Hint = asWritten(o.Source, p)
 			}
-			if file, line, column, ok := o.PatchPosition(p.Path...); ok && (p.Rule || p.Required) && !own(p) {
-				l.file, l.line, l.column = file, line, column
+			if at, ok := o.PatchPosition(p.Path...); ok && (p.Rule || p.Required) && !own(p) {
+				l.Place = at
 			}
 		}
 		c.found = append(c.found, l)
@@ -269,7 +269,7 @@ func chosen(p *rule.Pass) iter.Seq[checked] {
 // tell reports a problem.
 func (c checked) tell(p *rule.Pass, l located) {
 	f := finding.Finding{
-		File: cmp.Or(l.file, c.file), Line: l.line, Column: l.column, Object: c.object, Message: l.Message, Hint: l.Hint,
+		Place: finding.Place{File: cmp.Or(l.File, c.File), Line: l.Line, Column: l.Column}, Object: c.object, Message: l.Message, Hint: l.Hint,
 	}
 	if l.doubtful {
 		f.Severity = finding.Warning
@@ -338,7 +338,7 @@ func eachDefinition(p *rule.Pass, add func(schemas.Definition)) {
 	r := reached(p.Fleet())
 	mayChange := patched.Of(p).kinds[definitionKind]
 	for d := range definitionsInFiles(p.Repo) {
-		if known.at[definedAt{place: place{d.File, d.Line}}] == nil {
+		if known.at[definedAt{Place: finding.Place{File: d.File, Line: d.Line}}] == nil {
 			add(unlessPatched(d, mayChange && r.all))
 		}
 	}
@@ -346,7 +346,7 @@ func eachDefinition(p *rule.Pass, add func(schemas.Definition)) {
 
 // definedAt is where a definition comes from: those that a chart brings are all at the HelmRelease.
 type definedAt struct {
-	place
+	finding.Place
 	template, name string
 }
 
@@ -368,7 +368,7 @@ func (a *appliedDefinitions) add(c *reconcile.Cluster, o *reconcile.Object, valu
 	if value["kind"] != definitionKind {
 		return
 	}
-	from, release := definedAt{place: place{o.File, o.Line}}, o.HelmRelease
+	from, release := definedAt{Place: finding.Place{File: o.File, Line: o.Line}}, o.HelmRelease
 	if o.Kind != definitionKind {
 		release = o
 	}

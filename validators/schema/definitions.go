@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/schemas"
 	"github.com/fleetwright/fleetwright/validators/rule"
@@ -69,15 +70,10 @@ func isLocal(o *repository.Object) bool {
 
 // gap gathers the objects of one kind that has no schema.
 type gap struct {
-	kind, why, file string
-	line            int
+	kind, why string
+	finding.Place
 	// objects are counted by their places: clusters share bases.
-	objects map[place]bool
-}
-
-type place struct {
-	file string
-	line int
+	objects map[finding.Place]bool
 }
 
 func addGap(all []*gap, c checked) []*gap {
@@ -85,9 +81,9 @@ func addGap(all []*gap, c checked) []*gap {
 	at := slices.IndexFunc(all, func(g *gap) bool { return g.kind == kind })
 	if at < 0 {
 		at = len(all)
-		all = append(all, &gap{kind: kind, why: c.noSchema, file: c.file, line: c.line, objects: map[place]bool{}})
+		all = append(all, &gap{kind: kind, why: c.noSchema, Place: c.Place, objects: map[finding.Place]bool{}})
 	}
-	all[at].objects[place{c.file, c.line}] = true
+	all[at].objects[finding.Place{File: c.File, Line: c.Line}] = true
 	return all
 }
 

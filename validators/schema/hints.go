@@ -6,6 +6,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/schemas"
@@ -33,10 +34,10 @@ func asWritten(o *repository.Object, p schemas.Problem) string {
 }
 
 // placeInSource is where the document that an object was built from has what a problem is about.
-func placeInSource(o *reconcile.Object, p schemas.Problem) (file string, line, column int) {
+func placeInSource(o *reconcile.Object, p schemas.Problem) finding.Place {
 	if o.Source == nil {
-		return "", 0, 0
+		return finding.Place{}
 	}
-	line, column = o.Source.Position(p.Path...)
-	return o.File, line, column
+	line, column := o.Source.Position(p.Path...)
+	return finding.Place{File: o.File, Line: line, Column: column}
 }

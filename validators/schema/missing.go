@@ -36,7 +36,7 @@ config.kubernetes.io/local-config).`,
 			}
 		}
 		for _, g := range gaps {
-			p.UnresolvedFor(g.file, g.line, g.String(), g.why)
+			p.UnresolvedFor(g.Place, g.String(), g.why)
 		}
 	},
 }

@@ -35,12 +35,11 @@ var patched = &rule.Analysis[patches]{Name: "patches", Run: func(_ context.Conte
 
 // checked is an object with problems, or a file that cannot be read.
 type checked struct {
-	file   string
+	finding.Place
 	object finding.Object
 	found  []located
 	// noSchema says why nothing is known of the object's kind, "" where it is.
 	noSchema string
-	line     int
 	// built is the object as Flux would apply it, nil where it was validated as
 	// it stands in its file; judged says that a schema was there to validate it by.
 	built  *reconcile.Object
@@ -50,9 +49,8 @@ type checked struct {
 // located is a problem with its position.
 type located struct {
 	schemas.Problem
-	// file is empty where it is that of what was checked.
-	file         string
-	line, column int
+	// The file is empty where it is that of what was checked.
+	finding.Place
 	// doubtful says that another release may allow it.
 	doubtful bool
 }
@@ -98,37 +96,36 @@ func unresolved(p *rule.Pass) {
 		if more > 0 {
 			reason += fmt.Sprintf(" (and %d more)", more)
 		}
-		if q := (question{cmp.Or(first.file, c.file), first.line, reason}); !told[q] {
+		if q := (question{finding.Place{File: cmp.Or(first.File, c.File), Line: first.Line}, reason}); !told[q] {
 			told[q] = true // clusters share bases
-			p.Unresolved(q.file, q.line, reason)
+			p.Unresolved(q.Place, reason)
 		}
 	}
 	for _, l := range lacking {
-		p.Unresolved(l.file, l.line, l.String())
+		p.Unresolved(l.Place, l.String())
 	}
 }
 
 // question is what cannot be decided at a place.
 type question struct {
-	file   string
-	line   int
+	finding.Place
 	reason string
 }
 
 // lack gathers the objects of one kind that lack required fields which a patch
 // may set.
 type lack struct {
-	kind, file string
-	line       int
-	fields     []string
-	objects    map[finding.Object]bool
+	kind string
+	finding.Place
+	fields  []string
+	objects map[finding.Object]bool
 }
 
 func addLack(all []*lack, c checked, f located) []*lack {
 	at := slices.IndexFunc(all, func(l *lack) bool { return l.kind == c.object.Kind })
 	if at < 0 {
 		at = len(all)
-		all = append(all, &lack{kind: c.object.Kind, file: c.file, line: f.line, objects: map[finding.Object]bool{}})
+		all = append(all, &lack{kind: c.object.Kind, Place: finding.Place{File: c.File, Line: f.Line}, objects: map[finding.Object]bool{}})
 	}
 	l := all[at]
 	l.objects[c.object] = true
@@ -158,7 +155,7 @@ func check(p *rule.Pass) []checked {
 	r.spare(repo)
 	r.deployed = platform.Deployed.Of(p)
 	p.NotJudged(slices.Collect(maps.Keys(r.spared))...)
-	all := slices.DeleteFunc(unreadable(repo, r.malformed, r.reads), func(c checked) bool { return r.spared[c.file] })
+	all := slices.DeleteFunc(unreadable(repo, r.malformed, r.reads), func(c checked) bool { return r.spared[c.File] })
 	w := work{kinds: Kinds.Of(p), patches: patched.Of(p), hints: &schemas.Hints{}, admitted: &admitted{}}
 	if r.all {
 		w.unapplied = newUnapplied(p)
@@ -245,14 +242,14 @@ func (w work) judge(found []*schemas.Schema, object map[string]any, of checked, 
 	for _, s := range found {
 		s.Prepare()
 	}
-	unit := bounds.Unit{Kind: "document", File: of.file, Line: of.line, Name: of.object.String()}
+	unit := bounds.Unit{Kind: "document", File: of.File, Line: of.Line, Name: of.object.String()}
 	problems, err := bounds.Do(unit, judge)
 	return problems, err == nil // limit-exceeded names what was not judged
 }
 
 func (w work) object(o *repository.Object, use repository.Use) checked {
-	c := checked{file: o.File(), object: rule.ObjectOf(o)}
-	c.line, _ = o.Position()
+	c := checked{Place: finding.Place{File: o.File()}, object: rule.ObjectOf(o)}
+	c.Line, _ = o.Position()
 	if use == repository.Plain && isFragment(o) {
 		return c
 	}
@@ -270,7 +267,7 @@ func (w work) object(o *repository.Object, use repository.Use) checked {
 			c.lacks(err)
 			for i := range c.found {
 				f := &c.found[i]
-				f.line, f.column = o.Position(f.Path...)
+				f.Line, f.Column = o.Position(f.Path...)
 			}
 		}
 		return c
@@ -306,7 +303,7 @@ func malformed(err error) located {
 	l := located{Problem: schemas.Problem{Kind: schemas.Invalid, Message: "the object is not a mapping"}}
 	var failed *repository.Error
 	if errors.As(err, &failed) {
-		l.Message, l.line, l.column = failed.Message, failed.Line, failed.Column
+		l.Message, l.Line, l.Column = failed.Message, failed.Line, failed.Column
 	}
 	return l
 }
@@ -314,9 +311,9 @@ func malformed(err error) located {
 func locate(o *repository.Object, p schemas.Problem) located {
 	l := located{Problem: p}
 	if p.Kind == schemas.UnknownField {
-		l.line, l.column = o.KeyPosition(p.Path...)
+		l.Line, l.Column = o.KeyPosition(p.Path...)
 	} else {
-		l.line, l.column = o.Position(p.Path...)
+		l.Line, l.Column = o.Position(p.Path...)
 		l.Hint = asWritten(o, p)
 	}
 	return l
@@ -324,7 +321,7 @@ func locate(o *repository.Object, p schemas.Problem) located {
 
 // checkKustomization validates kustomize's own file, whose kind may be left out.
 func checkKustomization(k *repository.Kustomize) checked {
-	c := checked{file: k.File.Path}
+	c := checked{Place: finding.Place{File: k.File.Path}}
 	gvk := apischema.GroupVersionKind{Group: "kustomize.config.k8s.io", Version: "v1beta1", Kind: "Kustomization"}
 	if k.Component {
 		gvk.Version, gvk.Kind = "v1alpha1", "Component"
@@ -339,9 +336,9 @@ func checkKustomization(k *repository.Kustomize) checked {
 	for _, p := range s.Validate(object) {
 		l := located{Problem: p}
 		if p.Kind == schemas.UnknownField {
-			l.line, l.column = k.Document.KeyPosition(p.Path...)
+			l.Line, l.Column = k.Document.KeyPosition(p.Path...)
 		} else {
-			l.line, l.column = k.Document.Position(p.Path...)
+			l.Line, l.Column = k.Document.Position(p.Path...)
 		}
 		c.found = append(c.found, l)
 	}
@@ -379,8 +376,8 @@ func unreadable(repo *repository.Repository, failing map[string]bool, reads func
 		if (f.Err.Reason != repository.NotYAML || !read) && !strings.HasPrefix(p.Message, "the ") { // a message with another subject is whole
 			p.Message = "the file " + p.Message
 		}
-		all = append(all, checked{file: f.Path,
-			found: []located{{Problem: p, line: f.Err.Line, column: f.Err.Column}}})
+		all = append(all, checked{Place: finding.Place{File: f.Path},
+			found: []located{{Problem: p, Place: finding.Place{Line: f.Err.Line, Column: f.Err.Column}}}})
 	}
 	return all
 }

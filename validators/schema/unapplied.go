@@ -10,6 +10,7 @@ import (
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/fleetwright/fleetwright/internal/beside"
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/schemas"
 	"github.com/fleetwright/fleetwright/validators/rule"
@@ -51,7 +52,7 @@ func (u *unapplied) remains(w work, o *repository.Object, l *located) bool {
 		return true
 	}
 	for _, value := range values {
-		problems, judged := w.judge(found, value, checked{file: o.File(), object: rule.ObjectOf(o)}, false)
+		problems, judged := w.judge(found, value, checked{Place: finding.Place{File: o.File()}, object: rule.ObjectOf(o)}, false)
 		known = known && judged
 		if slices.ContainsFunc(problems, func(p schemas.Problem) bool { return slices.Equal(p.Path, l.Path) && p.Kind == schemas.Invalid }) {
 			return true

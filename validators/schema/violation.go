@@ -28,10 +28,10 @@ functions of a newer Kubernetes.`,
 		told := map[question]bool{}
 		for c := range chosen(p) {
 			for _, f := range c.found {
-				q := question{c.file, f.line, f.Message}
+				q := question{finding.Place{File: c.File, Line: f.Line}, f.Message}
 				if f.Kind == schemas.Unresolved && f.Rule && !told[q] {
 					told[q] = true // clusters share bases
-					p.Unresolved(c.file, f.line, f.Message)
+					p.Unresolved(q.Place, f.Message)
 				}
 			}
 		}

@@ -49,7 +49,7 @@ func brokenDocuments(p *rule.Pass, f *repository.File) {
 			message = secrets.WhyBroken(d)
 			line, column = d.KeyPosition("sops")
 		}
-		report := finding.Finding{File: f.Path, Line: line, Column: column, Message: "the file " + message, Hint: brokenHint}
+		report := finding.Finding{Place: finding.Place{File: f.Path, Line: line, Column: column}, Message: "the file " + message, Hint: brokenHint}
 		if len(d.Objects) == 1 {
 			report.Object, report.Message = rule.ObjectOf(d.Objects[0]), d.Objects[0].String()+" "+message
 		}
@@ -85,5 +85,5 @@ func brokenFile(p *rule.Pass, file string) {
 	if err != nil || secrets.StateOf(file, data) != secrets.Broken || !real(p, file) {
 		return
 	}
-	p.Report(finding.Finding{File: file, Line: 1, Column: 1, Message: "the file is encrypted, but SOPS refuses its metadata: the checksum or the time is missing or damaged", Hint: brokenHint})
+	p.Report(finding.Finding{Place: finding.Place{File: file, Line: 1, Column: 1}, Message: "the file is encrypted, but SOPS refuses its metadata: the checksum or the time is missing or damaged", Hint: brokenHint})
 }

@@ -42,7 +42,7 @@ A SopsSecret is not reported, because an operator in the cluster decrypts it.`,
 					p.ReportBuilt(k.Object, withKey(k.Object, f, "spec"), "spec")
 					continue
 				}
-				f.File, f.Line, f.Column = file, line, 1
+				f.Place = finding.Place{File: file, Line: line, Column: 1}
 				p.ReportIn(c.Name, f)
 			}
 		}
@@ -51,7 +51,7 @@ A SopsSecret is not reported, because an operator in the cluster decrypts it.`,
 
 // withKey sets the place of a finding to the key of a field.
 func withKey(o *reconcile.Object, f finding.Finding, path ...any) finding.Finding {
-	f.File, f.Line, f.Column = o.KeyPosition(path...)
+	f.Place = o.KeyPosition(path...)
 	return f
 }
 
@@ -132,7 +132,7 @@ updatekeys FILE", or "sops updatekeys FILE", with a key that can decrypt it.`,
 						continue
 					}
 					if opens, known := meta.Opens(held); !opens && known {
-						p.ReportBuilt(o, finding.Finding{File: o.File, Line: meta.Line, Column: meta.Column,
+						p.ReportBuilt(o, finding.Finding{Place: finding.Place{File: o.File, Line: meta.Line, Column: meta.Column},
 							Message: fmt.Sprintf("%s cannot decrypt %s, which Kustomization %s applies there: none of its keys is a recipient", holder, o, k),
 							Hint:    fmt.Sprintf("add its key to the rule of %s that matches the file, then run fleetwright secrets updatekeys %s (or sops updatekeys)", secrets.ConfigName, o.File)})
 					}

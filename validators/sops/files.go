@@ -17,7 +17,7 @@ func files(p *rule.Pass) {
 	read := generatorFiles(p) // sops-generator-plaintext reports those
 	found := texts.Of(p)
 	if found.unjudged != "" {
-		p.Report(rule.Exceeded(finding.Finding{File: found.unjudged}, "the content of this file and the following ones",
+		p.Report(rule.Exceeded(finding.Finding{Place: finding.Place{File: found.unjudged}}, "the content of this file and the following ones",
 			fmt.Sprintf("the lines with settings that mention secrets exceed %d MB", limits.SettingsBytes>>20)))
 	}
 	for _, d := range found.drawn {

@@ -99,7 +99,7 @@ func (g *generators) report(at *yaml.Node, severity finding.Severity, message, h
 	if !real(g.pass, g.document.File.Path) {
 		return
 	}
-	g.pass.Report(finding.Finding{Severity: severity, File: g.document.File.Path, Line: at.Line, Column: at.Column, Secret: true, Message: message, Hint: hint})
+	g.pass.Report(finding.Finding{Severity: severity, Place: finding.Place{File: g.document.File.Path, Line: at.Line, Column: at.Column}, Secret: true, Message: message, Hint: hint})
 }
 
 func (g *generators) path(in input) string { return in.file(path.Dir(g.document.File.Path)) }

@@ -42,7 +42,7 @@ func appliedBefore(p *rule.Pass, o *repository.Object, annotation *yaml.Node) {
 	}
 	for _, d := range documents {
 		if likely := likelyOf(plaintextKeys(d)); repository.IsSecret(d) && len(likely) > 0 && real(p, o.File()) {
-			p.Report(finding.Finding{Object: rule.ObjectOf(o), File: o.File(), Line: annotation.Line, Column: annotation.Column, Secret: true, Severity: finding.Error,
+			p.Report(finding.Finding{Object: rule.ObjectOf(o), Place: finding.Place{File: o.File(), Line: annotation.Line, Column: annotation.Column}, Secret: true, Severity: finding.Error,
 				Message: fmt.Sprintf("the annotation %s of %s holds %s in plaintext", repository.LastApplied, o, listed(likely)),
 				Hint:    "remove the annotation (in an encrypted file with sops edit), and rotate the value: it is exposed"})
 		}
@@ -76,7 +76,7 @@ func variables(p *rule.Pass, file string) {
 			continue
 		}
 		if real(p, file) {
-			p.Report(finding.Finding{File: file, Line: number, Column: 1, Secret: true, Severity: finding.Error,
+			p.Report(finding.Finding{Place: finding.Place{File: file, Line: number, Column: 1}, Secret: true, Severity: finding.Error,
 				Message: fmt.Sprintf("the file holds %q in plaintext", name), Hint: fixHint(p, file)})
 		}
 		return

@@ -30,7 +30,7 @@ type marked struct {
 // report reports that files were not read.
 func (m marked) report(p *rule.Pass) {
 	if m.beyond != "" {
-		p.Report(rule.Exceeded(finding.Finding{File: m.beyond}, "the content of this file and the following ones",
+		p.Report(rule.Exceeded(finding.Finding{Place: finding.Place{File: m.beyond}}, "the content of this file and the following ones",
 			fmt.Sprintf("the repository has more than %d MB of text, or %d MB of other files", limits.SearchedText>>20, limits.SearchedBytes>>20)))
 	}
 }

@@ -36,7 +36,7 @@ nothing in the file is secret, decrypt it (sops decrypt --in-place FILE).`,
 					if decrypted[file] {
 						why = "Flux decrypts it in place for a secretGenerator, so that the ConfigMap holds the secret"
 					}
-					p.Report(finding.Finding{File: f.Path, Line: in.node.Line, Column: in.node.Column,
+					p.Report(finding.Finding{Place: finding.Place{File: f.Path, Line: in.node.Line, Column: in.node.Column},
 						Message: fmt.Sprintf("the generator of ConfigMap %s reads %s, which is encrypted: %s", in.generated, in.text, why),
 						Hint:    "use a secretGenerator"})
 				}

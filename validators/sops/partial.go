@@ -65,7 +65,7 @@ func partialDocuments(p *rule.Pass, f *repository.File) {
 			if !real(p, f.Path) {
 				return
 			}
-			one := finding.Finding{Object: object, File: f.Path, Line: value.Line, Column: value.Column, Secret: true,
+			one := finding.Finding{Object: object, Place: finding.Place{File: f.Path, Line: value.Line, Column: value.Column}, Secret: true,
 				Message: fmt.Sprintf("%s holds %q in plaintext next to encrypted values", what, value.Name),
 				Hint:    addedHint(f.Path)}
 			if value.Unmatched != "" {
@@ -96,7 +96,7 @@ func partialFile(p *rule.Pass, file string) {
 	values, err := secrets.ClearIn(file, data, secrets.Selection{})
 	undecided(p, file, 0, err)
 	for _, value := range values {
-		p.Report(finding.Finding{File: file, Line: value.Line, Column: value.Column, Secret: true,
+		p.Report(finding.Finding{Place: finding.Place{File: file, Line: value.Line, Column: value.Column}, Secret: true,
 			Message: fmt.Sprintf("the file holds %q in plaintext next to encrypted values", value.Name), Hint: addedHint(file)})
 	}
 }
@@ -108,9 +108,9 @@ func undecided(p *rule.Pass, file string, line int, err error) {
 	switch {
 	case err == nil:
 	case errors.As(err, &limit), errors.As(err, &unread) && unread.Reason.IsLimit():
-		p.Report(rule.Exceeded(finding.Finding{File: file, Line: line}, "the encryption of "+file, err.Error()))
+		p.Report(rule.Exceeded(finding.Finding{Place: finding.Place{File: file, Line: line}}, "the encryption of "+file, err.Error()))
 	default:
-		p.Unresolved(file, line, "whether all values are encrypted: "+err.Error())
+		p.Unresolved(finding.Place{File: file, Line: line}, "whether all values are encrypted: "+err.Error())
 	}
 }
 

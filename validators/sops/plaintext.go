@@ -57,7 +57,7 @@ elsewhere (External Secrets). Rotate values that were pushed: they are exposed.`
 				return
 			}
 			told[o.File()] = true
-			f := finding.Finding{Object: rule.ObjectOf(o), File: o.File(), Line: keys[0].line, Column: keys[0].column,
+			f := finding.Finding{Object: rule.ObjectOf(o), Place: finding.Place{File: o.File(), Line: keys[0].line, Column: keys[0].column},
 				Message: fmt.Sprintf("%s is in plaintext; nothing in it looks like a credential", o),
 				Hint:    hint}
 			f.Severity = finding.Warning
@@ -119,7 +119,7 @@ func wanted(p *rule.Pass, file string) bool {
 	if i := slices.IndexFunc(values, ofData); i >= 0 {
 		value = values[i]
 	}
-	f := finding.Finding{File: file, Secret: true, Message: fmt.Sprintf("the file is not encrypted; %s", message), Hint: hint}
+	f := finding.Finding{Place: finding.Place{File: file}, Secret: true, Message: fmt.Sprintf("the file is not encrypted; %s", message), Hint: hint}
 	if name := value.Name; name != "" {
 		f.Message = fmt.Sprintf("the file holds %q in plaintext; %s", name, message)
 	}

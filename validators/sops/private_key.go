@@ -36,7 +36,7 @@ updatekeys --rotate" (or "sops updatekeys" and "sops rotate" for every file that
 				continue
 			}
 			if marked += len(data); marked > limits.KeyFileBytes {
-				p.Report(rule.Exceeded(finding.Finding{File: file}, "the content of this file and the following ones (for private keys)",
+				p.Report(rule.Exceeded(finding.Finding{Place: finding.Place{File: file}}, "the content of this file and the following ones (for private keys)",
 					fmt.Sprintf("the files that mention keys exceed %d MB", limits.KeyFileBytes>>20)))
 				break
 			}
@@ -62,7 +62,7 @@ func report(p *rule.Pass, file string, data []byte, counts func(key credential.P
 		if !counts(key, line) {
 			continue
 		}
-		f := finding.Finding{File: file, Message: key.Kind + " in plaintext", Hint: "remove it from the repository and rotate the key: it is exposed"}
+		f := finding.Finding{Place: finding.Place{File: file}, Message: key.Kind + " in plaintext", Hint: "remove it from the repository and rotate the key: it is exposed"}
 		if known, ok := p.Repo.File(file); !ok || !known.FromItems {
 			f.Line, f.Column = line, key.Offset-bytes.LastIndexByte(before, '\n')
 		}

@@ -21,7 +21,7 @@ that was encrypted before: a new colleague cannot edit the file, and a new clust
 	Run: func(p *rule.Pass) {
 		eachRuled(p, func(e encrypted, r ruling) {
 			for _, missing := range without(r.Recipients, e.meta.Recipients()) {
-				p.Report(finding.Finding{File: e.File.Path, Line: e.meta.Line, Column: e.meta.Column,
+				p.Report(finding.Finding{Place: finding.Place{File: e.File.Path, Line: e.meta.Line, Column: e.meta.Column},
 					Message: fmt.Sprintf("%s %s, which %s lists, cannot decrypt this file", missing.Service, missing.ID, r.by(missing.Line)),
 					Hint:    updateHint(r.specified, e.File.Path, false)})
 			}
@@ -43,7 +43,7 @@ for a new data key, and replace the values that the removed key could read.`,
 	Run: func(p *rule.Pass) {
 		eachRuled(p, func(e encrypted, r ruling) {
 			for _, stale := range without(e.meta.Recipients(), r.Recipients) {
-				p.Report(finding.Finding{File: e.File.Path, Line: stale.Line, Column: stale.Column,
+				p.Report(finding.Finding{Place: finding.Place{File: e.File.Path, Line: stale.Line, Column: stale.Column},
 					Message: fmt.Sprintf("%s %s can decrypt this file, but %s does not list it", stale.Service, stale.ID, r.by(r.Line)),
 					Hint:    updateHint(r.specified, e.File.Path, true)})
 			}
@@ -65,7 +65,7 @@ Usually the file was renamed, or a .sops.yaml in a subfolder hides the one at th
 		all := configs.Of(p)
 		for _, c := range all {
 			if c.Err != nil && !c.Err.Limit {
-				p.Report(finding.Finding{File: c.File, Line: c.Err.Line, Column: c.Err.Column, Message: c.Err.Message})
+				p.Report(finding.Finding{Place: finding.Place{File: c.File, Line: c.Err.Line, Column: c.Err.Column}, Message: c.Err.Message})
 			}
 		}
 		told := map[string]bool{}
@@ -75,7 +75,7 @@ Usually the file was renamed, or a .sops.yaml in a subfolder hides the one at th
 				continue
 			}
 			told[e.File.Path] = true
-			p.Report(finding.Finding{File: e.File.Path, Line: e.meta.Line, Column: e.meta.Column,
+			p.Report(finding.Finding{Place: finding.Place{File: e.File.Path, Line: e.meta.Line, Column: e.meta.Column},
 				Message: fmt.Sprintf("no rule of %s matches this file", c.File), Hint: fmt.Sprintf("add a rule whose path_regex matches %q", e.File.Path)})
 		}
 	},
@@ -97,7 +97,7 @@ path_regex, is never used: its keys cannot decrypt anything, although .sops.yaml
 					return earlier.PathRegex == "" || earlier.PathRegex == r.PathRegex
 				})
 				if by >= 0 {
-					p.Report(finding.Finding{File: c.File, Line: r.Line, Column: r.Column,
+					p.Report(finding.Finding{Place: finding.Place{File: c.File, Line: r.Line, Column: r.Column},
 						Message: fmt.Sprintf("no file reaches this rule: the rule at line %d matches all files first", c.Rules[by].Line)})
 				}
 			}

@@ -277,7 +277,7 @@ func (s scanner) report(n *yaml.Node, severity finding.Severity, message string)
 		return
 	}
 	line, column := s.place(n)
-	f := finding.Finding{File: s.file, Line: line, Column: column, Secret: true, Severity: severity, Message: message,
+	f := finding.Finding{Place: finding.Place{File: s.file, Line: line, Column: column}, Secret: true, Severity: severity, Message: message,
 		Hint: "move it to an encrypted Secret, and rotate it: it is exposed"}
 	if s.object != nil {
 		f.Object = rule.ObjectOf(s.object)

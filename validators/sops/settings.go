@@ -92,7 +92,7 @@ func judged(p *rule.Pass, search *credential.Search, file, text string) *drawn {
 
 func (d drawn) report(p *rule.Pass) {
 	if realIn(p, d.file) {
-		p.Report(finding.Finding{File: d.file, Line: d.line, Column: 1, Secret: true, Severity: severityOf(d.what),
+		p.Report(finding.Finding{Place: finding.Place{File: d.file, Line: d.line, Column: 1}, Secret: true, Severity: severityOf(d.what),
 			Message: fmt.Sprintf("the file holds %s in plaintext", d.what), Hint: "store it elsewhere or encrypt the file, and rotate it: it is exposed"})
 	}
 }

@@ -27,7 +27,7 @@ var configs = rule.Analysis[map[string]*secrets.Config]{
 func countedConfigs(p *rule.Pass) {
 	for _, c := range configs.Of(p) {
 		if c.Err != nil && c.Err.Limit {
-			p.Report(rule.Exceeded(finding.Finding{File: c.File, Line: c.Err.Line, Column: c.Err.Column}, c.File, c.Err.Message))
+			p.Report(rule.Exceeded(finding.Finding{Place: finding.Place{File: c.File, Line: c.Err.Line, Column: c.Err.Column}}, c.File, c.Err.Message))
 		}
 	}
 }

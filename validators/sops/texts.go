@@ -61,7 +61,7 @@ func (s scanner) exceeded(field string, n *yaml.Node, why string) {
 	if !real(s.pass, s.file) {
 		return
 	}
-	f := finding.Finding{File: s.file}
+	f := finding.Finding{Place: finding.Place{File: s.file}}
 	f.Line, f.Column = s.place(n)
 	if s.object != nil {
 		f.Object = rule.ObjectOf(s.object)

@@ -44,7 +44,7 @@ func Unread(repo *repository.Repository) []finding.Finding {
 		default:
 			continue
 		}
-		found = append(found, finding.Finding{Rule: "sops-plaintext-secret", Severity: finding.Error, File: f.Path, Line: line, Column: column, Secret: true,
+		found = append(found, finding.Finding{Rule: "sops-plaintext-secret", Severity: finding.Error, Place: finding.Place{File: f.Path, Line: line, Column: column}, Secret: true,
 			Message: message, Hint: hint})
 	}
 	return found
@@ -62,7 +62,7 @@ func unread(p *rule.Pass) {
 		if err != nil || secrets.StateOf(f.Path, text) != secrets.InTheClear {
 			continue
 		}
-		found := finding.Finding{File: f.Path, Column: 1, Secret: true}
+		found := finding.Finding{Place: finding.Place{File: f.Path, Column: 1}, Secret: true}
 		var name string
 		if f.Err.Template {
 			name, found.Line = inTemplate(text)
@@ -192,11 +192,11 @@ func stray(p *rule.Pass, file string) {
 	}
 	held, limit := secretsInText(data)
 	if limit != nil {
-		p.Report(rule.Exceeded(finding.Finding{File: file, Line: limit.Line, Column: limit.Column}, file, limit.Message))
+		p.Report(rule.Exceeded(finding.Finding{Place: finding.Place{File: file, Line: limit.Line, Column: limit.Column}}, file, limit.Message))
 	}
 	for _, one := range held {
 		if likely := likelyOf(one.clear); len(likely) > 0 {
-			p.Report(finding.Finding{Object: rule.ObjectOf(one.object), File: file, Line: likely[0].line, Column: likely[0].column, Secret: true,
+			p.Report(finding.Finding{Object: rule.ObjectOf(one.object), Place: finding.Place{File: file, Line: likely[0].line, Column: likely[0].column}, Secret: true,
 				Message: fmt.Sprintf("%s holds %s in plaintext, in a file without a YAML extension", one.object, listed(likely)),
 				Hint:    strayHint})
 			return
@@ -206,7 +206,7 @@ func stray(p *rule.Pass, file string) {
 		return
 	}
 	if line := settingIn(withoutActions(string(data))); line > 0 {
-		p.Report(finding.Finding{File: file, Line: line, Column: 1, Secret: true,
+		p.Report(finding.Finding{Place: finding.Place{File: file, Line: line, Column: 1}, Secret: true,
 			Message: "the file mentions a Secret, and holds what looks like a credential in plaintext", Hint: strayHint})
 	}
 }

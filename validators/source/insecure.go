@@ -61,8 +61,7 @@ func insecure(p *rule.Pass, o *reconcile.Object, namespaces map[string]bool) {
 		return
 	}
 	if isUnknown(text) {
-		file, line, _ := o.Position(path...)
-		p.Unresolved(file, line, fmt.Sprintf("%s: its URL contains a variable with an unknown value", o))
+		p.Unresolved(o.Position(path...), fmt.Sprintf("%s: its URL contains a variable with an unknown value", o))
 		return
 	}
 	a, ok := parseAddress(text)

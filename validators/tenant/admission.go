@@ -17,6 +17,7 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 
 	"github.com/fleetwright/fleetwright/internal/bounds"
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/validators/rule"
@@ -87,7 +88,7 @@ func withPolicies(p *rule.Pass, judge func(*cluster, *admission)) {
 	}
 	e, err := newEvaluator()
 	if err != nil {
-		p.Unresolved("", 0, "admission policies cannot be evaluated: "+err.Error())
+		p.Unresolved(finding.Place{}, "admission policies cannot be evaluated: "+err.Error())
 		return
 	}
 	for _, c := range own {

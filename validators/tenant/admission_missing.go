@@ -87,7 +87,7 @@ func (c *cluster) judgeDoors(p *rule.Pass, a *admission) {
 		}
 	}
 	if undecided > 0 {
-		p.Unresolved(c.Root.File, c.Root.Line, fmt.Sprintf("cluster %s: cannot tell whether admission policies refuse %d of %d ways out of the tenants' namespaces", c.Name, undecided, len(doors)))
+		p.Unresolved(c.Root.Place, fmt.Sprintf("cluster %s: cannot tell whether admission policies refuse %d of %d ways out of the tenants' namespaces", c.Name, undecided, len(doors)))
 	}
 	c.reportDoors(p, open)
 }

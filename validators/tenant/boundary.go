@@ -35,7 +35,7 @@ and changing the boundary in the tenant's repository changes neither.`,
 	Run: func(p *rule.Pass) {
 		for _, b := range boundary.Find(p.Repo) {
 			for _, e := range b.Errors {
-				p.Report(finding.Finding{File: e.File, Line: e.Line, Column: e.Column, Object: rule.ObjectOf(b.Object),
+				p.Report(finding.Finding{Place: finding.Place{File: e.File, Line: e.Line, Column: e.Column}, Object: rule.ObjectOf(b.Object),
 					Message: "TenantBoundary " + b.Object.Name + ": " + strings.TrimPrefix(e.Field+": ", ": ") + e.Message, Hint: e.Hint})
 			}
 		}
@@ -138,8 +138,7 @@ func (j *bounded) judgeURL(o *reconcile.Object) {
 		url, field = scheme+o.Text("spec", "endpoint")+"/"+o.Text("spec", "bucketName"), "endpoint"
 	}
 	if strings.Contains(url, "${") {
-		file, line, _ := o.Position("spec", field)
-		j.p.Unresolved(file, line, fmt.Sprintf("cannot tell whether the platform allows the URL of %s: it has a variable", o))
+		j.p.Unresolved(o.Position("spec", field), fmt.Sprintf("cannot tell whether the platform allows the URL of %s: it has a variable", o))
 		return
 	}
 	for _, allowed := range j.spec.Sources {

@@ -122,8 +122,7 @@ func (j *bounded) judgeExposure(o *reconcile.Object) {
 	for _, s := range hostsOf(o) {
 		switch {
 		case strings.Contains(s.host, "${"):
-			file, line, _ := o.Position(s.at...)
-			j.p.Unresolved(file, line, fmt.Sprintf("cannot tell whether the platform allows the hosts of %s: one has a variable", o))
+			j.p.Unresolved(o.Position(s.at...), fmt.Sprintf("cannot tell whether the platform allows the hosts of %s: one has a variable", o))
 			return
 		case s.host == "":
 			j.report(o, "name "+j.hosts(), fmt.Sprintf("%s serves every host", o), s.at...)

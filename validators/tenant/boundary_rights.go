@@ -25,8 +25,7 @@ func (j *bounded) judgeKind(o *reconcile.Object, gvk apischema.GroupVersionKind)
 	case !has(verbs, "patch"):
 		j.report(o, hint, fmt.Sprintf("%s is of a kind on which the platform grants the tenant only %s: Flux applies it with patch", o, strings.Join(verbs, ", ")), "kind")
 	default:
-		file, line, _ := o.Position("kind")
-		j.p.Unresolved(file, line, fmt.Sprintf("tenant %s: the platform lets the tenant change %s, but not create it: whether it exists on the cluster is not known", j.name, o))
+		j.p.Unresolved(o.Position("kind"), fmt.Sprintf("tenant %s: the platform lets the tenant change %s, but not create it: whether it exists on the cluster is not known", j.name, o))
 		return true
 	}
 	return false

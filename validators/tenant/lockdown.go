@@ -8,6 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
@@ -24,10 +25,9 @@ type lockdown struct {
 	missing []missingFlag
 	// account is the service account for Kustomizations without one, "" for the controller's own account.
 	account string
-	// file, line and column are the place to fix, and object is the object there.
-	file         string
-	line, column int
-	object       *reconcile.Object
+	// Place is to be fixed, and object is the object there.
+	finding.Place
+	object *reconcile.Object
 	// operator reports whether a FluxInstance has to be fixed.
 	operator bool
 }
@@ -71,7 +71,7 @@ func lockdownOf(repo *repository.Repository, c *cluster) lockdown {
 			return l
 		}
 	}
-	return lockdown{file: c.Root.File, line: c.Root.Line, column: c.Root.Column, why: "the installation of Flux is not in Git"}
+	return lockdown{Place: c.Root.Place, why: "the installation of Flux is not in Git"}
 }
 
 // ofInstance reads a FluxInstance: one of the cluster's objects, the values of its chart, or the object of the
@@ -88,7 +88,7 @@ func ofInstance(repo *repository.Repository, c *cluster) (lockdown, bool) {
 			continue
 		}
 		l := lockdown{object: o, operator: true}
-		l.file, l.line, l.column = o.Position(append(at, "cluster", "multitenant")...)
+		l.Place = o.Position(append(at, "cluster", "multitenant")...)
 		fields, _ := o.Field(at...).(map[string]any)
 		l.readInstance(fields)
 		return l, true
@@ -105,8 +105,8 @@ func ofInstance(repo *repository.Repository, c *cluster) (lockdown, bool) {
 			}
 			value, _ := repository.Value(file.Path, node)
 			fields, _ := value.(map[string]any)
-			l := lockdown{operator: true, file: file.Path}
-			l.line, l.column = repository.Position(node, "cluster", "multitenant")
+			l := lockdown{operator: true, Place: finding.Place{File: file.Path}}
+			l.Line, l.Column = repository.Position(node, "cluster", "multitenant")
 			l.readInstance(fields)
 			return l, true
 		}
@@ -144,7 +144,7 @@ func ofDeployments(repo *repository.Repository, c *cluster) (lockdown, bool) {
 		}
 		if o.Name == "kustomize-controller" {
 			l.object = o
-			l.file, l.line, l.column = o.Position()
+			l.Place = o.Position()
 		}
 	}
 	if l.object == nil {
@@ -166,7 +166,7 @@ func ofDeployments(repo *repository.Repository, c *cluster) (lockdown, bool) {
 			l.missing = append(l.missing, m)
 		}
 	}
-	l.pointAtKustomization(repo, path.Dir(l.file))
+	l.pointAtKustomization(repo, path.Dir(l.File))
 	return l, true
 }
 
@@ -193,10 +193,10 @@ func (l *lockdown) pointAtKustomization(repo *repository.Repository, dir string)
 	if !ok || k.Document == nil {
 		return
 	}
-	l.file = k.File.Path
-	l.line, l.column = k.Document.KeyPosition("patches")
+	l.File = k.File.Path
+	l.Line, l.Column = k.Document.KeyPosition("patches")
 	if k.Document.Lookup("patches") == nil {
-		l.line, l.column = k.Document.KeyPosition("resources")
+		l.Line, l.Column = k.Document.KeyPosition("resources")
 	}
 }
 
@@ -208,7 +208,7 @@ func ofChart(_ *repository.Repository, c *cluster) (lockdown, bool) {
 			continue
 		}
 		l := lockdown{object: o}
-		l.file, l.line, l.column = o.Position("spec", "values", "multitenancy", "enabled")
+		l.Place = o.Position("spec", "values", "multitenancy", "enabled")
 		if on, _ := o.Field("spec", "values", "multitenancy", "enabled").(bool); on {
 			l.account = "default"
 			if name := o.Text("spec", "values", "multitenancy", "defaultServiceAccount"); name != "" {
@@ -227,7 +227,7 @@ func ofChart(_ *repository.Repository, c *cluster) (lockdown, bool) {
 func ofBootstrap(repo *repository.Repository, c *cluster) (lockdown, bool) {
 	if root := c.Kustomizations[0]; root.Failure != nil { // a component that is missing may lock it down
 		why := fmt.Sprintf("Kustomization %s could not be fully built", root)
-		return lockdown{file: c.Root.File, line: c.Root.Line, column: c.Root.Column, why: why}, true
+		return lockdown{Place: c.Root.Place, why: why}, true
 	}
 	for _, k := range repo.Kustomizes() {
 		if k.Spec == nil || !slices.Contains(k.Spec.Resources, "gotk-components.yaml") || c.Root.Path != "." && k.Dir != c.Root.Path && !strings.HasPrefix(k.Dir, c.Root.Path+"/") {

@@ -58,10 +58,10 @@ Source: https://fluxcd.io/flux/installation/configuration/multitenancy/`,
 func (c *cluster) judgeLockdown(p *rule.Pass) {
 	l := c.lockdown
 	if !l.known {
-		p.Unresolved(l.file, l.line, fmt.Sprintf("cluster %s has tenants; cannot tell whether its Flux is locked down: %s", c.Name, l.why))
+		p.Unresolved(l.Place, fmt.Sprintf("cluster %s has tenants; cannot tell whether its Flux is locked down: %s", c.Name, l.why))
 		return
 	}
-	f := finding.Finding{File: l.file, Line: l.line, Column: l.column, Severity: finding.Warning}
+	f := finding.Finding{Place: l.Place, Severity: finding.Warning}
 	var lacking []string
 	demanded := true
 	for _, m := range l.missing {

@@ -91,8 +91,7 @@ func (j *refusing) judgeAll(a account, objects []*reconcile.Object) {
 		r := j.rightsOf(a, o.Namespace)
 		missing := r.missing(o)
 		if missing == "create" && r.known && len(c.Find(o.Identity)) < 2 {
-			file, line, _ := o.Position("kind")
-			j.p.Unresolved(file, line, fmt.Sprintf("tenant %s: account %s may change %s, but not create it: whether it exists on the cluster is not known", t.name, a, o))
+			j.p.Unresolved(o.Position("kind"), fmt.Sprintf("tenant %s: account %s may change %s, but not create it: whether it exists on the cluster is not known", t.name, a, o))
 		}
 		switch {
 		case missing == "patch" && r.known:
@@ -159,10 +158,10 @@ func (j *refusing) judgeAdmission(t *tenant, o *reconcile.Object) {
 		r.by = &account{o.Kustomization.Namespace, o.Kustomization.Spec.ServiceAccountName}
 		found, undecided = j.admission.judge(j.p.Context, r)
 	}
-	file, line, _ := o.Position("kind")
+	at := o.Position("kind")
 	switch {
 	case undecided || found != nil && hasVariable(o):
-		j.p.Unresolved(file, line, fmt.Sprintf("tenant %s: cannot tell whether the cluster's admission policies admit %s", t.name, o))
+		j.p.Unresolved(at, fmt.Sprintf("tenant %s: cannot tell whether the cluster's admission policies admit %s", t.name, o))
 	case found != nil:
 		j.report(t, o, fmt.Sprintf("%s is refused by %s: %s", o, found.policy, found.message), "change it, or let the platform allow it in "+found.policy.File, named(o, found.message, []any{"kind"})...)
 	}

@@ -40,8 +40,7 @@ func (c *cluster) judgeExcess(p *rule.Pass, g grant, t *tenant) {
 		return
 	}
 	if !known && g.namespace == "" {
-		file, line, _ := g.binding.Position("roleRef", "name")
-		p.Unresolved(file, line, fmt.Sprintf("cannot tell what %s %q grants %s in %s: the role is not in Git", g.roleKind, g.roleName, g.who(t), g.where()))
+		p.Unresolved(g.binding.Position("roleRef", "name"), fmt.Sprintf("cannot tell what %s %q grants %s in %s: the role is not in Git", g.roleKind, g.roleName, g.who(t), g.where()))
 		return
 	}
 	f := finding.Finding{

@@ -45,11 +45,11 @@ func (c *cluster) judgeSource(p *rule.Pass, a *admission, o *reconcile.Object, t
 	if o.Kind == "Bucket" {
 		path = []any{"spec", "endpoint"}
 	}
-	file, line, _ := o.Position(path...)
+	at := o.Position(path...)
 	found, undecided := a.judge(p.Context, request{object: o, resource: resource})
 	switch {
 	case undecided || found != nil && strings.Contains(url, "${"):
-		p.Unresolved(file, line, fmt.Sprintf("tenant %s: cannot tell whether the cluster's admission policies admit %s", t.name, o))
+		p.Unresolved(at, fmt.Sprintf("tenant %s: cannot tell whether the cluster's admission policies admit %s", t.name, o))
 	case found != nil:
 		p.ReportBuilt(o, finding.Finding{
 			Message: fmt.Sprintf("tenant %s: %s is refused by %s: %s", t.name, o, found.policy, found.message),

@@ -360,11 +360,11 @@ func (c *cluster) unlessComplete(p *rule.Pass, question string) bool {
 	if k == nil {
 		return false
 	}
-	file, line := c.Root.File, c.Root.Line
+	at := c.Root.Place
 	if k.Object != nil {
-		file, line, _ = k.Object.Position("spec", "sourceRef")
+		at = k.Object.Position("spec", "sourceRef")
 	}
-	p.Unresolved(file, line, "cannot tell "+question+": Kustomization "+k.String()+" could not be fully built")
+	p.Unresolved(at, "cannot tell "+question+": Kustomization "+k.String()+" could not be fully built")
 	return true
 }
 

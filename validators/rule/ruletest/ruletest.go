@@ -38,7 +38,7 @@ func Examples(t *testing.T, r rule.Rule, examples rule.Examples, all []rule.Rule
 	for _, e := range examples.Unresolved {
 		found, unresolved := Run(t, r, e.Files)
 		for _, u := range unresolved {
-			found = append(found, finding.Finding{File: u.File, Line: u.Line, Message: u.Reason})
+			found = append(found, finding.Finding{Place: finding.Place{File: u.File, Line: u.Line}, Message: u.Reason})
 		}
 		if got, want := places(found), marked(e.Files); len(want) == 0 || len(unresolved) < len(found) || !slices.Equal(got, want) {
 			t.Errorf("%s: what the example leaves unresolved is at %v, want %v\n%s", r.ID, got, want, messages(found))
