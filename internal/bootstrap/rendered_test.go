@@ -37,7 +37,7 @@ func verifyRendered(t *testing.T, a *txtar.Archive) *Report {
 
 // TestVerifyRendered compares the text report of each archive, with the objects compared, with its file "want".
 func TestVerifyRendered(t *testing.T) {
-	archives, err := filepath.Glob("testdata/helm/*.txtar")
+	archives, err := filepath.Glob("../../testdata/bootstraps/helm/*.txtar")
 	if err != nil || len(archives) == 0 {
 		t.Fatalf("no archives: %v", err)
 	}

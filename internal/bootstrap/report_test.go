@@ -17,7 +17,7 @@ import (
 
 func archive(t testing.TB, name string) *repository.Repository {
 	t.Helper()
-	a, err := txtar.ParseFile(filepath.Join("testdata", name+".txtar"))
+	a, err := txtar.ParseFile(filepath.Join("../../testdata/bootstraps", name+".txtar"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -237,7 +237,7 @@ func TestVerifySymlinks(t *testing.T) {
 // FuzzVerify looks for panics and for answers that change, in a repository of a
 // helmfile, a values template and a file of Flux objects.
 func FuzzVerify(f *testing.F) {
-	archives, err := filepath.Glob("testdata/verify/*.txtar")
+	archives, err := filepath.Glob("../../testdata/bootstraps/verify/*.txtar")
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 
 // TestVerify compares the text report of each archive with its file "want".
 func TestVerify(t *testing.T) {
-	archives, err := filepath.Glob("testdata/[^h]*/*.txtar")
+	archives, err := filepath.Glob("../../testdata/bootstraps/[^h]*/*.txtar")
 	if err != nil || len(archives) == 0 {
 		t.Fatalf("no archives: %v", err)
 	}

@@ -298,7 +298,7 @@ func parseObjects(text string) (resources []*resource.Resource, err error) {
 // addCases adds the files with objects of the cases that reconciling is tested with.
 func addCases(f *testing.F) {
 	f.Helper()
-	cases, err := filepath.Glob("../reconcile/testdata/equal/*.txtar")
+	cases, err := filepath.Glob("../../testdata/builds/*.txtar")
 	if err != nil || len(cases) == 0 {
 		f.Fatal("no cases", err)
 	}

@@ -44,7 +44,7 @@ func (o *oracle) run(t *testing.T, writes string, args ...string) (string, error
 // bootstrap, and compares releases and values with the real one's, and whether it refuses the file.
 func TestAgainstHelmfile(t *testing.T) {
 	compared := 0
-	for _, pattern := range []string{"testdata/*/*.txtar", "../bootstrap/testdata/*/*.txtar"} {
+	for _, pattern := range []string{"testdata/*/*.txtar", "../../testdata/bootstraps/*/*.txtar"} {
 		names, err := filepath.Glob(pattern)
 		if err != nil || len(names) == 0 {
 			t.Fatalf("no archive is %s: %v", pattern, err)

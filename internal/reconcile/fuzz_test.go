@@ -158,10 +158,10 @@ const (
 		"  postBuild:\n    substitute: {A: b}\n    substituteFrom: [{kind: ConfigMap, name: a}]\n"
 )
 
-// addCases adds files of the cases in testdata/equal.
+// addCases adds files of the cases in testdata/builds.
 func addCases(f *testing.F, use func(name string) bool) {
 	f.Helper()
-	cases, err := filepath.Glob("testdata/equal/*.txtar")
+	cases, err := filepath.Glob("../../testdata/builds/*.txtar")
 	if err != nil || len(cases) == 0 {
 		f.Fatal("no cases", err)
 	}

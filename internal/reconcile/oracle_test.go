@@ -20,12 +20,12 @@ import (
 
 var update = flag.Bool("update", false, "rewrite what the cases in testdata want")
 
-// TestEqualToFlux reconciles each case of testdata/equal and compares with Flux's own
+// TestEqualToFlux reconciles each case of testdata/builds and compares with Flux's own
 // libraries, object for object. A case's comment says what it shows; lines in it of the form
 // "root: DIR", "crlf: FILE", "link: FILE -> TARGET" and "fifo: FILE" prepare it. Its last
 // file, want, says what each Kustomization comes to, so that no case passes by being empty.
 func TestEqualToFlux(t *testing.T) {
-	cases, err := filepath.Glob("testdata/equal/*.txtar")
+	cases, err := filepath.Glob("../../testdata/builds/*.txtar")
 	if err != nil || len(cases) == 0 {
 		t.Fatal("no cases", err)
 	}

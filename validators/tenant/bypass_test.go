@@ -149,7 +149,7 @@ func TestDependenciesOfResourceSets(t *testing.T) {
 // generated is the platform's part of a rendered tree.
 func generated(t *testing.T, name string) *txtar.Archive {
 	t.Helper()
-	data, err := os.ReadFile("../../generators/testdata/" + name)
+	data, err := os.ReadFile("../../testdata/trees/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}

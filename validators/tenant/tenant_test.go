@@ -52,7 +52,7 @@ func foundBy(t *testing.T, files string, rules []rule.Rule) []string {
 
 // What the generators render has no findings, but for the flags that nothing demands.
 func TestRenderedTrees(t *testing.T) {
-	trees, err := filepath.Glob("../../generators/testdata/*.txtar")
+	trees, err := filepath.Glob("../../testdata/trees/*.txtar")
 	if err != nil || len(trees) == 0 {
 		t.Fatalf("no rendered trees: %v", err)
 	}
