@@ -1,11 +1,13 @@
 package roots
 
 import (
+	"maps"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
 
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/fleetwright/fleetwright/internal/fluxapi"
@@ -61,19 +63,7 @@ func fitting(values definitions, dirs []string, r Root) []Root {
 	for _, name := range names {
 		known = append(known, values[name[1]])
 	}
-	alone := len(names) == 1 && names[0][0] == r.Path
-	one := "([^/]+)"
-	if alone {
-		one = "(.+)"
-	}
-	var pattern strings.Builder
-	for i, literal := range variable.Split(r.Path, -1) {
-		if i > 0 {
-			pattern.WriteString(one)
-		}
-		pattern.WriteString(regexp.QuoteMeta(literal))
-	}
-	fits := regexp.MustCompile("^" + pattern.String() + "$")
+	fits, alone := patternOf(r.Path)
 	var named, all []string
 	for _, dir := range dirs {
 		match := fits.FindStringSubmatch(dir)
@@ -102,6 +92,76 @@ func fitting(values definitions, dirs []string, r Root) []Root {
 		return []Root{r}
 	}
 	return roots
+}
+
+// patternOf returns what matches the folders that fit a path with variables, and whether the path is one variable, for which a
+// value may have several elements.
+func patternOf(at string) (pattern *regexp.Regexp, alone bool) {
+	alone = variable.FindString(at) == at
+	one := "([^/]+)"
+	if alone {
+		one = "(.+)"
+	}
+	var literals []string
+	for _, literal := range variable.Split(at, -1) {
+		literals = append(literals, regexp.QuoteMeta(literal))
+	}
+	return regexp.MustCompile("^" + strings.Join(literals, one) + "$"), alone
+}
+
+// syncs are Kustomizations whose paths contain variables, by the folder that is the part of the path before the first one.
+type syncs map[string][]Root
+
+// mostSyncs is the maximum number of syncs of one folder that are considered.
+const mostSyncs = 100
+
+func syncsOf(all []Root) syncs {
+	by := syncs{}
+	for _, r := range all {
+		names := variable.FindAllString(r.Path, mostVariables+1)
+		if len(names) == 0 || len(names) > mostVariables || len(r.Path) > longestPath || names[0] == r.Path {
+			continue
+		}
+		before, _, _ := strings.Cut(r.Path, "${")
+		dir := path.Dir(before + "x")
+		by[dir] = append(by[dir], r)
+	}
+	return by
+}
+
+// variables returns a guessed root with the variables of the Kustomization that syncs it: the only one whose path, with
+// variables, fits the folder, which gives the values of those.
+func (s syncs) variables(guessed Root) Root {
+	var by *kustomizev1.PostBuild
+	for _, dir := range above(guessed.Path) {
+		if len(s[dir]) > mostSyncs {
+			return guessed
+		}
+		for _, r := range s[dir] {
+			pattern, _ := patternOf(r.Path)
+			values := pattern.FindStringSubmatch(guessed.Path)
+			if values == nil || r.Source != guessed.Source {
+				continue
+			}
+			if by != nil || r.Spec.PostBuild == nil {
+				return guessed
+			}
+			by = r.Spec.PostBuild.DeepCopy()
+			// What replaces a variable in a value is not known.
+			maps.DeleteFunc(by.Substitute, func(_, value string) bool { return strings.Contains(value, "${") })
+			if len(by.Substitute) < len(r.Spec.PostBuild.Substitute) && len(by.SubstituteFrom) == 0 {
+				return guessed
+			}
+			if by.Substitute == nil {
+				by.Substitute = map[string]string{}
+			}
+			for i, name := range variable.FindAllStringSubmatch(r.Path, -1) {
+				by.Substitute[name[1]] = values[i+1]
+			}
+		}
+	}
+	guessed.Spec.PostBuild = by
+	return guessed
 }
 
 // folders returns the folders of the repository that Flux sees, sorted.

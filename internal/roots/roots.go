@@ -86,7 +86,7 @@ func Find(repo *repository.Repository, remotes []string) []Root {
 		roots = folderRoots(repo, remotes)
 	}
 	for i := range roots {
-		roots[i] = roots[i].within(repo)
+		roots[i] = roots[i].within(repo).named(repo)
 	}
 	roots = sorted(withoutSuperseded(repo, roots))
 	besides(repo, roots)
@@ -131,6 +131,16 @@ func instanceRoots(repo *repository.Repository) []Root {
 		}
 	}
 	return roots
+}
+
+// named returns a root whose declaration has no namespace with the one that a kustomization sets.
+func (r Root) named(repo *repository.Repository) Root {
+	if r.Object == nil || r.Namespace != "" {
+		return r
+	}
+	r.Namespace = namespaceOf(repo, r.File)
+	r.Source.Namespace = cmp.Or(r.Source.Namespace, r.Namespace)
+	return r
 }
 
 // namespaceOf returns the namespace that the innermost Kustomization or kustomization which applies a file's folder sets,
@@ -375,7 +385,7 @@ func folderRoots(repo *repository.Repository, remotes []string) []Root {
 		all = slices.DeleteFunc(all, func(r Root) bool { return defined(r.Source) })
 	}
 	var roots []Root
-	by, left := listers(repo), mostOverlays
+	by, left, synced := listers(repo), mostOverlays, syncsOf(all)
 	for _, dir := range outermost(repo, all, func(r Root) string { return path.Dir(r.File) }) {
 		base := baseOf(repo, dir, all)
 		for _, top := range overlays(by, dir, &left) {
@@ -386,21 +396,21 @@ func folderRoots(repo *repository.Repository, remotes []string) []Root {
 			if rest, below := strings.CutPrefix(r.Path, base+"/"); below {
 				r.Base, r.Spec.Path = base, rest
 			}
-			roots = append(roots, bootstrapRoot(repo, all, r))
+			roots = append(roots, bootstrapRoot(repo, all, synced, r))
 		}
 	}
 	return roots
 }
 
 // bootstrapRoot returns the only Kustomization in the folder of a guessed root that applies that folder from the source of the
-// repository: it is the one that flux bootstrap creates. If there is none, it returns the guessed root.
-func bootstrapRoot(repo *repository.Repository, all []Root, guessed Root) Root {
+// repository: it is the one that flux bootstrap creates. If there is none, it returns the guessed root, with its variables.
+func bootstrapRoot(repo *repository.Repository, all []Root, by syncs, guessed Root) Root {
 	own := slices.DeleteFunc(slices.Clone(all), func(r Root) bool {
 		return r.isTemplate() || r.Path == "." || r.Source != guessed.Source || r.Path != guessed.Path && !repository.Within(r.Path, guessed.Path) ||
 			!repository.Within(guessed.Path, r.File) || !Has(repo, r.Path)
 	})
 	if len(own) != 1 {
-		return guessed
+		return by.variables(guessed)
 	}
 	return own[0]
 }
