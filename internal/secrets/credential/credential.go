@@ -295,7 +295,8 @@ func LooksSecret(field, value string) bool {
 	if strings.ContainsAny(value, " \t\n") || strings.HasPrefix(value, "/") || namesField(field, value) {
 		return false
 	}
-	if speaking().MatchString(value) || constants().MatchString(value) && !passwords().MatchString(field) {
+	isName := constants().MatchString(value) || typeNames().MatchString(value)
+	if speaking().MatchString(value) || isName && !short && !passwords().MatchString(field) || fingerprint().MatchString(value) && signingKeys().MatchString(field) {
 		return false
 	}
 	return short || passwords().MatchString(field) || len(value) >= 8 && isRandom(value) // a weak password is a secret, too
@@ -307,6 +308,11 @@ var (
 	shortPasswords = lazily(`(^|[-_.])(?i:pass|pwd|psk)$|[a-z](Pass|Pwd|Psk)$`)
 	// constants matches names of variables, such as the secretKey of an ExternalSecret.
 	constants = lazily(`^[A-Z]+[0-9]?(?:_(?:[A-Z]+[0-9]?|[0-9]))+$`)
+	// typeNames matches names such as ServiceAccountToken.
+	typeNames = lazily(`^[A-Z][a-z]{2,}([A-Z][a-z]{2,})*(Token|Secret|Key|Credentials?)$`)
+	// fingerprint matches that of an OpenPGP key, as gpg prints it.
+	fingerprint = lazily(`^[0-9A-F]{16}$|^[0-9A-F]{40}$`)
+	signingKeys = lazily(`(?i)signing[-_]?key$`)
 	// speaking matches the ends of the names of Secrets and of their keys.
 	speaking = lazily(`(?i)(^|[-_.])(password|passwd|secrets?|credentials?|creds|auth|token|key|keys|pass)$`)
 )

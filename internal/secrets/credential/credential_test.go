@@ -11,6 +11,10 @@ func TestLooksSecret(t *testing.T) {
 		want         bool
 	}{
 		{"password", "hunter2", true},
+		{"GPG_SIGNING_KEY", "0D69E11F12BDBA077B3726AB4E1F799AA4FF2279", false},
+		{"API_TOKEN", "0D69E11F12BDBA077B3726AB4E1F799AA4FF2279", true},
+		{"credential", "ServiceAccountToken", false},
+		{"password", "HorseBatteryStaple", true},
 		{"adminPassword", "prom-operator", true},
 		{"MYSQL_ROOT_PASSWORD", "S3cr3t-V4lue", true},
 		{"secretKey", "q8Zr2LwX9bN4vTk1", true},
