@@ -158,7 +158,7 @@ func hasVariable(name string) bool {
 // overlaps reports whether two Kustomizations share objects because the path of one is within the path of the
 // other.
 func overlaps(s *Shared) bool {
-	if s.First.Repo == nil || s.First.Repo != s.Second.Repo || !within(s.First.Dir, s.Second.Dir) && !within(s.Second.Dir, s.First.Dir) {
+	if s.First.Repo == nil || s.First.Repo != s.Second.Repo || s.First.Dir != s.Second.Dir && !repository.Within(s.Second.Dir, s.First.Dir) && !repository.Within(s.First.Dir, s.Second.Dir) {
 		return false
 	}
 	for _, pair := range s.Pairs {
@@ -167,11 +167,6 @@ func overlaps(s *Shared) bool {
 		}
 	}
 	return false
-}
-
-// within reports whether a folder is the same as another one, or below it.
-func within(dir, parent string) bool {
-	return parent == "." || dir == parent || len(dir) > len(parent) && dir[:len(parent)] == parent && dir[len(parent)] == '/'
 }
 
 // isRead returns the files that a Kustomization of any cluster reads.
