@@ -130,7 +130,7 @@ func (r row) problems(sources packages, pkg string) []string {
 		case name == scripts && !exists(path.Join(where, "testdata", sub+".txtar")):
 			all = append(all, "there is no script "+sub)
 		case name == scripts:
-		case sub != "" && !of.texts[sub] && !exists(path.Join(where, "testdata", sub+".txtar")):
+		case sub != "" && !of.texts[sub] && !exists(path.Join(where, "testdata", sub+".txtar")) && !exists(path.Join("testdata", "trees", sub+".txtar")):
 			all = append(all, fmt.Sprintf("%s of %s has no subtest %q", name, where, sub))
 		case name == "TestChecklist" && sub == "" && !of.texts[r.line]:
 			all = append(all, fmt.Sprintf("%s of %s does not check this line", name, where))

@@ -7,7 +7,7 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// packed is the archive of all */examples/*.txtar files. `make golden` writes it.
+// packed is the archive of all */examples/*.txtar files. `make docs` writes it.
 //
 //go:embed examples.tar.gz
 var packed []byte

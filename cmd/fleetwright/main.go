@@ -24,12 +24,12 @@ func main() {
 func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	s := streams{in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Getenv}
 	forget := context.AfterFunc(ctx, func() {
 		stop() // a second signal ends the process at once
-		time.AfterFunc(mostToEnd, func() { endInterrupted(os.Stderr) })
+		time.AfterFunc(mostToEnd, func() { endInterrupted(s.err) })
 	})
 	defer forget() // before stop, which ends the context too
-	s := streams{in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Getenv}
 	bounds.Start(time.Now(), func() { endExceeded(s) })
 	quietLibraries()
 	return execute(ctx, os.Args[1:], s)

@@ -40,6 +40,8 @@ type Error struct {
 	What string // what was exceeded: "takes more than 30s"
 	// Counted is set if a counter exceeded its fixed limit.
 	Counted bool
+	// Slow is set if the unit took longer than any unit may.
+	Slow bool
 }
 
 func (e *Error) Error() string {

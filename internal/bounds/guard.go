@@ -149,7 +149,7 @@ func (g *guard) end(u *Unit, late bool) error {
 		return nil
 	}
 	g.late++
-	e := &Error{Unit: *u, What: fmt.Sprintf("takes more than %s", g.unitTime)}
+	e := &Error{Unit: *u, Slow: true, What: fmt.Sprintf("takes more than %s", g.unitTime)}
 	g.record(e)
 	return e
 }

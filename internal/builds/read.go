@@ -46,8 +46,13 @@ func (f *Files) content(file string) *content {
 }
 
 func (f *Files) load(file string, c *content) {
-	if known, ok := f.Repo.File(file); ok && known.Err != nil && known.Err.Reason != repository.NotYAML {
+	known, isKnown := f.Repo.File(file)
+	if isKnown && known.Err != nil && known.Err.Reason != repository.NotYAML {
 		c.err = Limited(known.Err)
+		return
+	}
+	if isKnown && known.Err != nil && known.Err.Endless {
+		c.data = []byte("[") // kustomize refuses it, too, and does not follow the alias
 		return
 	}
 	if c.data, c.err = f.Repo.ReadFile(file); c.err != nil {
@@ -56,7 +61,7 @@ func (f *Files) load(file string, c *content) {
 		}
 		return
 	}
-	if _, checked := f.Repo.File(file); !checked && bytes.IndexByte(c.data, '&') >= 0 && bytes.IndexByte(c.data, '*') >= 0 {
+	if !isKnown && bytes.IndexByte(c.data, '&') >= 0 && bytes.IndexByte(c.data, '*') >= 0 {
 		// kustomize reads files of any name as YAML.
 		if err := f.Repo.Check(string(c.data)); err != nil {
 			c.err = Limited(err)

@@ -19,6 +19,8 @@ import (
 var bombs = map[string]struct{ template, want string }{
 	"a map in itself":       {`{{ $d := dict }}{{ $_ := set $d "d" $d }}{{ toYaml $d }}{{ fail "x" }}`, "x.yaml:1: x"},
 	"repeat":                {`{{ repeat 2000000000 "x" | len }}`, "a template creates a value larger than 16 MB"},
+	"random":                {`{{ randAlphaNum 500000000 | len }}`, "a template creates a value larger than 16 MB"},
+	"random bytes":          {`{{ randBytes 500000000 | len }}`, "a template creates a value larger than 16 MB"},
 	"replace":               {`{{ $x := repeat 1000000 "x" }}{{ replace "x" $x $x | len }}`, "a template creates a value larger than 16 MB"},
 	"indent":                {`{{ indent 100000000 (repeat 1000 "\n") | len }}`, "a template creates a value larger than 16 MB"},
 	"list of large texts":   {`{{ $x := repeat 4000000 "x" }}{{ $l := list $x }}{{ range until 12 }}{{ $l = concat $l $l }}{{ end }}{{ join "" $l | len }}`, "a template creates a value larger than 16 MB"},

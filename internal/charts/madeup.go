@@ -8,6 +8,8 @@ import (
 	"strings"
 	"text/template"
 	"time"
+
+	"github.com/fleetwright/fleetwright/internal/limits"
 )
 
 // epoch is what the clock says to templates.
@@ -33,10 +35,10 @@ func (x *execution) madeUp() template.FuncMap {
 		"mustToDate":     func(format, text string) (time.Time, error) { return time.ParseInLocation(format, text, time.UTC) },
 		"getHostByName":  func(string) string { return "" },
 
-		"randAlphaNum": func(n int) string { return x.random(n, letters+digits) },
-		"randAlpha":    func(n int) string { return x.random(n, letters) },
-		"randNumeric":  func(n int) string { return x.random(n, digits) },
-		"randAscii":    func(n int) string { return x.random(n, letters+digits+"!#$%&()*+,-./:;<=>?@[]^_{|}~") },
+		"randAlphaNum": func(n int) (string, error) { return x.random(n, letters+digits) },
+		"randAlpha":    func(n int) (string, error) { return x.random(n, letters) },
+		"randNumeric":  func(n int) (string, error) { return x.random(n, digits) },
+		"randAscii":    func(n int) (string, error) { return x.random(n, letters+digits+"!#$%&()*+,-./:;<=>?@[]^_{|}~") },
 		"randBytes":    x.randomBytes,
 		"randInt":      x.randomInt,
 		"shuffle":      x.shuffled,
@@ -115,17 +117,21 @@ func (x *execution) source() *rand.Rand {
 	return x.rand
 }
 
-func (x *execution) random(n int, of string) string {
+func (x *execution) random(n int, of string) (string, error) {
+	if n > limits.ChartOutput {
+		return "", errAtOnce
+	}
 	var b strings.Builder
 	source := x.source()
 	for range n {
 		b.WriteByte(of[source.IntN(len(of))])
 	}
-	return b.String()
+	return b.String(), nil
 }
 
-func (x *execution) randomBytes(n int) string {
-	return base64.StdEncoding.EncodeToString([]byte(x.random(n, letters+digits)))
+func (x *execution) randomBytes(n int) (string, error) {
+	bytes, err := x.random(n, letters+digits)
+	return base64.StdEncoding.EncodeToString([]byte(bytes)), err
 }
 
 // randomInt is at least the first number, and less than the second.

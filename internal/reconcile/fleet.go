@@ -121,7 +121,8 @@ type Kustomization struct {
 	// file, and nil where only a FluxInstance or --root says what is synced.
 	Object          *Object
 	Namespace, Name string
-	Spec            kustomizev1.KustomizationSpec
+	// Spec has no interval, retryInterval and timeout, which Object has.
+	Spec kustomizev1.KustomizationSpec
 	// Repo and Dir are where spec.path is; Repo is nil when the source is not at hand.
 	Repo *repository.Repository
 	Dir  string

@@ -342,7 +342,7 @@ func (c *checker) walk(n *yaml.Node, depth int) (expanded, *Error) {
 func (c *checker) alias(n *yaml.Node, depth int) (expanded, *Error) {
 	target := n.Alias
 	if c.active[target] {
-		return expanded{}, &Error{Reason: NotYAML, Line: n.Line, Column: n.Column,
+		return expanded{}, &Error{Reason: NotYAML, Endless: true, Line: n.Line, Column: n.Column,
 			Message: fmt.Sprintf("the alias %q contains itself", "*"+n.Value)}
 	}
 	size, known := c.size[target]

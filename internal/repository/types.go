@@ -116,6 +116,8 @@ type Error struct {
 	Line    int
 	Column  int
 	Message string
+	// Endless is set if an alias contains itself.
+	Endless bool
 	// Hint says how to fix the error, "" if that is unknown.
 	Hint string
 	// Template is set if the file looks like a Go template, which explains why it is not YAML.

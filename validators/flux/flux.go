@@ -52,7 +52,8 @@ func list(value any, path ...string) []any {
 	return l
 }
 
-// unknown reports whether a string contains a variable whose value is unknown.
+// unknown reports whether a string contains a variable: one whose value is unknown (o.Unknown of the object lists it), or one that
+// nothing replaces, which flux-substitution-raw reports.
 func unknown(name string) bool { return strings.Contains(name, "${") }
 
 // suspended reports whether spec.suspend is set, so that Flux does not reconcile the object.

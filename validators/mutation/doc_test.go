@@ -10,6 +10,9 @@
 //		edits: []edit{replace("kubernetes/flux/cluster/ks.yaml", "path: ./kubernetes/apps", "path: «»./kubernetes/app")},
 //	}
 //
-// «» is where the mutant's rule must find something, «other-rule» where another
+// The paths and texts are those of the rendered example, such as `fleetwright render examples/homelab --out DIR`
+// writes. The edits besides replace, and the other fields of a mutant, are in harness_test.go.
+//
+// «» is where the mutant's rule must find something (at the value), «other-rule» where another
 // one must. The marks are taken out before the files are loaded.
 package mutation_test

@@ -53,8 +53,11 @@ type edit struct {
 // replace replaces a text that stands exactly once in a file.
 func replace(file, old, fresh string) edit {
 	return edit{file, func(content []byte) ([]byte, error) {
+		if content == nil {
+			return nil, fmt.Errorf("there is no such file")
+		}
 		if n := bytes.Count(content, []byte(old)); n != 1 {
-			return nil, fmt.Errorf("the text to replace is there %d times, not once:\n%s", n, old)
+			return nil, fmt.Errorf("the text to replace is there %d times, not once:\n%s\nin\n%s", n, old, content)
 		}
 		return bytes.Replace(content, []byte(old), []byte(fresh), 1), nil
 	}}

@@ -14,6 +14,7 @@ const (
 	LimitExceeded = "limit-exceeded"
 	limitHint     = "look for a part that multiplies itself there; "
 	LimitHint     = limitHint + "if the repository needs more, pass --timeout and --memory"
+	unitHint      = limitHint + "if there is none, run it on a machine with less other work: the limit is fixed"
 	FixedHint     = limitHint + "the limit is fixed: docs/security.md lists all limits"
 )
 
@@ -31,8 +32,11 @@ func OfUnits() []finding.Finding {
 func OfUnit(e *bounds.Error) finding.Finding {
 	f := finding.Finding{Rule: LimitExceeded, Severity: finding.Error, Place: finding.Place{File: e.Unit.File, Line: e.Unit.Line},
 		Message: "not checked: " + e.Error(), Hint: LimitHint}
-	if e.Counted {
+	switch {
+	case e.Counted:
 		f.Message, f.Hint = e.Error(), FixedHint
+	case e.Slow:
+		f.Hint = unitHint
 	}
 	return f
 }

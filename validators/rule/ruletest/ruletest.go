@@ -32,7 +32,7 @@ func Examples(t *testing.T, r rule.Rule, examples rule.Examples, all []rule.Rule
 		found, _ := run(t, rules, all, e.Before, e.Files)
 		found = slices.DeleteFunc(found, func(f finding.Finding) bool { return f.Rule != r.ID })
 		if got, want := places(found), marked(e.Files); len(want) == 0 || !slices.Equal(got, want) {
-			t.Errorf("%s: the bad example's findings are at %v, want %v\n%s", r.ID, got, want, messages(found))
+			t.Errorf("%s: the findings of a bad example are at %v, want %v\n%s\nin\n%s", r.ID, got, want, messages(found), e.Files)
 		}
 	}
 	for _, e := range examples.Unresolved {
@@ -41,12 +41,12 @@ func Examples(t *testing.T, r rule.Rule, examples rule.Examples, all []rule.Rule
 			found = append(found, finding.Finding{Place: finding.Place{File: u.File, Line: u.Line}, Message: u.Reason})
 		}
 		if got, want := places(found), marked(e.Files); len(want) == 0 || len(unresolved) < len(found) || !slices.Equal(got, want) {
-			t.Errorf("%s: what the example leaves unresolved is at %v, want %v\n%s", r.ID, got, want, messages(found))
+			t.Errorf("%s: what an example leaves unresolved is at %v, want %v\n%s\nin\n%s", r.ID, got, want, messages(found), e.Files)
 		}
 	}
 	for _, e := range examples.Good {
 		if found, _ := run(t, all, all, e.Before, e.Files); len(found) > 0 {
-			t.Errorf("the good example of %s has findings:\n%s", r.ID, messages(found))
+			t.Errorf("a good example of %s has findings:\n%s\nin\n%s", r.ID, messages(found), e.Files)
 		}
 	}
 }
