@@ -27,7 +27,7 @@ func (r *Repository) Lacks(at string) bool {
 	elements := strings.Split(at, "/")
 	for i := range elements {
 		above := path.Join(elements[:i+1]...)
-		if r.odd[above] || u.ignored.within(elements[:i+1], i+1 < len(elements)) {
+		if r.odd[above] != "" || u.ignored.within(elements[:i+1], i+1 < len(elements)) {
 			return false
 		}
 	}
@@ -39,8 +39,8 @@ func (r *Repository) Lacks(at string) bool {
 func (r *Repository) Absence(at string) string {
 	submodules := r.Submodules()
 	for dir := at; dir != "." && dir != "/"; dir = path.Dir(dir) {
-		if r.odd[dir] {
-			return fmt.Sprintf("%s is a symbolic link, which source-controller leaves out", dir)
+		if r.odd[dir] != "" {
+			return fmt.Sprintf("%s %s, which source-controller leaves out", dir, r.odd[dir])
 		}
 		if submodules[dir] {
 			return fmt.Sprintf("%s is a submodule, which source-controller leaves out unless the GitRepository sets recurseSubmodules", dir)

@@ -1,6 +1,7 @@
 package repository
 
 import (
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -79,4 +80,21 @@ func archiveOf(files map[string]string) string {
 		b.WriteString("-- " + name + " --\n" + text)
 	}
 	return b.String()
+}
+
+// TestAbsenceOfASocket: what is no regular file is named as what it is.
+func TestAbsenceOfASocket(t *testing.T) {
+	dir := t.TempDir()
+	listener, err := net.Listen("unix", filepath.Join(dir, "s"))
+	if err != nil {
+		t.Skip(err)
+	}
+	defer func() { _ = listener.Close() }()
+	repo, err := Load(dir, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := repo.Absence("s"), "s is no regular file, which source-controller leaves out"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
 }

@@ -133,8 +133,8 @@ func from(sizes iter.Seq2[string, int64], src source, opts Options) (*Repository
 
 // walk returns the regular files of a folder, sorted, and the paths that are neither file nor folder. It doesn't
 // follow symlinks, because source-controller excludes them from an artifact.
-func walk(dir *os.Root, most Limits) (found []entry, odd map[string]bool, err error) {
-	odd = map[string]bool{}
+func walk(dir *os.Root, most Limits) (found []entry, odd map[string]string, err error) {
+	odd = map[string]string{}
 	seen := 0
 	err = fs.WalkDir(dir.FS(), ".", func(p string, d fs.DirEntry, err error) error {
 		if seen++; seen > most.Files {
@@ -158,7 +158,10 @@ func walk(dir *os.Root, most Limits) (found []entry, odd map[string]bool, err er
 		case d.IsDir():
 			return nil
 		case !d.Type().IsRegular():
-			odd[p] = true
+			odd[p] = "is no regular file"
+			if d.Type()&fs.ModeSymlink != 0 {
+				odd[p] = "is a symbolic link"
+			}
 			return nil
 		}
 		info, err := d.Info()

@@ -51,8 +51,8 @@ type Repository struct {
 	hiddenSorted               []string
 	submodules                 map[string]bool
 	ignored                    sync.Map
-	// odd are the paths that are neither file nor folder, such as symlinks.
-	odd       map[string]bool
+	// odd says what the paths are that are neither file nor folder.
+	odd       map[string]string
 	untracked func() *untracked
 }
 

@@ -28,8 +28,8 @@ repository that was tested reaches these limits.
 What exceeds a limit was not checked: the other findings say nothing about it. That is an error, so that a change that
 is too large to check never passes as a change without findings.`,
 	Fix: `Look at the file: an alias, a variable, a patch or a template in it may multiply itself. If the repository
-really needs more time or memory, pass --timeout or --memory. A fixed limit cannot be raised: split the file or object
-that the message names.`,
+really needs more time or memory, pass --timeout or --memory. The 30 seconds of a unit and the other limits cannot be
+raised: split the file or object that the message names, or run it on a machine with less other work.`,
 	Run: exceeded,
 }
 
