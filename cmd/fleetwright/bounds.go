@@ -60,6 +60,9 @@ func endedEarly() error {
 // size is a number of bytes that the command line sets.
 type size int64
 
+// leastSize is the smallest size in bytes: a number without a unit is most likely meant as megabytes.
+const leastSize = 1 << 20
+
 // units are the units of a size. Longer names come first.
 var units = []struct {
 	name  string
@@ -82,11 +85,11 @@ func (s *size) Set(text string) error {
 			continue
 		}
 		n, err := strconv.ParseInt(number, 10, 64)
-		if err != nil || n <= 0 || n > math.MaxInt64/unit.bytes {
+		if err != nil || n <= 0 || n > math.MaxInt64/unit.bytes || n*unit.bytes < leastSize {
 			break
 		}
 		*s = size(n * unit.bytes)
 		return nil
 	}
-	return fmt.Errorf("want a size such as 512MiB or 2GiB")
+	return fmt.Errorf("want a size such as 512MiB or 2GiB, of 1MiB or more")
 }
