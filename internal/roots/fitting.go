@@ -110,23 +110,50 @@ func patternOf(at string) (pattern *regexp.Regexp, alone bool) {
 }
 
 // syncs are Kustomizations whose paths contain variables, by the folder that is the part of the path before the first one.
-type syncs map[string][]Root
+type syncs map[string][]sync
+
+type sync struct {
+	Root
+	names   [][]string // of the variables, as variable matches them
+	pattern *regexp.Regexp
+}
 
 // mostSyncs is the maximum number of syncs of one folder that are considered.
 const mostSyncs = 100
 
+// syncsOf returns those of some Kustomizations whose paths have few variables, and more than one variable.
 func syncsOf(all []Root) syncs {
 	by := syncs{}
 	for _, r := range all {
-		names := variable.FindAllString(r.Path, mostVariables+1)
-		if len(names) == 0 || len(names) > mostVariables || len(r.Path) > longestPath || names[0] == r.Path {
+		names := variable.FindAllStringSubmatch(r.Path, mostVariables+1)
+		if len(names) == 0 || len(names) > mostVariables || len(r.Path) > longestPath || names[0][0] == r.Path {
 			continue
 		}
 		before, _, _ := strings.Cut(r.Path, "${")
 		dir := path.Dir(before + "x")
-		by[dir] = append(by[dir], r)
+		if len(by[dir]) > mostSyncs {
+			continue
+		}
+		pattern, _ := patternOf(r.Path)
+		by[dir] = append(by[dir], sync{r, names, pattern})
 	}
 	return by
+}
+
+// values returns the values of the variables if the path fits a folder, nil if it does not.
+func (s sync) values(dir string) map[string]string {
+	match := s.pattern.FindStringSubmatch(dir)
+	if match == nil {
+		return nil
+	}
+	all := map[string]string{}
+	for i, name := range s.names {
+		if value, known := all[name[1]]; known && value != match[i+1] {
+			return nil
+		}
+		all[name[1]] = match[i+1]
+	}
+	return all
 }
 
 // variables returns a guessed root with the variables of the Kustomization that syncs it: the only one whose path, with
@@ -138,8 +165,7 @@ func (s syncs) variables(guessed Root) Root {
 			return guessed
 		}
 		for _, r := range s[dir] {
-			pattern, _ := patternOf(r.Path)
-			values := pattern.FindStringSubmatch(guessed.Path)
+			values := r.values(guessed.Path)
 			if values == nil || r.Source != guessed.Source {
 				continue
 			}
@@ -155,9 +181,7 @@ func (s syncs) variables(guessed Root) Root {
 			if by.Substitute == nil {
 				by.Substitute = map[string]string{}
 			}
-			for i, name := range variable.FindAllStringSubmatch(r.Path, -1) {
-				by.Substitute[name[1]] = values[i+1]
-			}
+			maps.Copy(by.Substitute, values)
 		}
 	}
 	guessed.Spec.PostBuild = by

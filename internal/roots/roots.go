@@ -68,7 +68,8 @@ type Source struct{ Kind, Namespace, Name string }
 // If there are none, it returns each outermost folder with Kustomizations that no other Kustomization
 // applies: then their FluxInstance is in another repository.
 func Find(repo *repository.Repository, remotes []string) []Root {
-	roots := slices.Concat(fittingAll(repo, instanceRoots(repo)), syncRoots(slices.Concat(Candidates(repo), byHand(repo)), repo), preparedRoots(repo))
+	namespaces := namespacesOf(repo)
+	roots := slices.Concat(fittingAll(repo, instanceRoots(repo, namespaces)), syncRoots(slices.Concat(Candidates(repo), byHand(repo)), repo), preparedRoots(repo))
 	if used := slices.DeleteFunc(slices.Clone(roots), func(r Root) bool { return isPutAway(r.File) }); len(used) > 0 {
 		roots = used
 	}
@@ -86,7 +87,7 @@ func Find(repo *repository.Repository, remotes []string) []Root {
 		roots = folderRoots(repo, remotes)
 	}
 	for i := range roots {
-		roots[i] = roots[i].within(repo).named(repo)
+		roots[i] = roots[i].within(repo).named(namespaces)
 	}
 	roots = sorted(withoutSuperseded(repo, roots))
 	besides(repo, roots)
@@ -109,15 +110,15 @@ func sorted(all []Root) []Root {
 
 // instanceRoots returns the roots that FluxInstances sync: of the objects themselves, and of the values
 // of the flux-instance chart, in a HelmRelease or in a values file.
-func instanceRoots(repo *repository.Repository) []Root {
+func instanceRoots(repo *repository.Repository, namespaces namespaces) []Root {
 	var roots []Root
 	for o := range repo.Objects() {
 		switch {
 		case o.Group() == fluxapi.OperatorGroup && o.Kind == "FluxInstance":
-			roots = addSync(repo, roots, o.Document, o, o.Namespace, []any{"spec"})
+			roots = addSync(namespaces, roots, o.Document, o, o.Namespace, []any{"spec"})
 		case o.Group() == fluxapi.HelmGroup && o.Kind == "HelmRelease":
 			target, _ := o.Text("spec", "targetNamespace")
-			roots = addSync(repo, roots, o.Document, o, cmp.Or(target, o.Namespace), []any{"spec", "values", "instance"})
+			roots = addSync(namespaces, roots, o.Document, o, cmp.Or(target, o.Namespace), []any{"spec", "values", "instance"})
 		}
 	}
 	for _, f := range repo.Files() {
@@ -126,7 +127,7 @@ func instanceRoots(repo *repository.Repository) []Root {
 		}
 		for _, d := range f.Documents {
 			if len(d.Objects) == 0 && d.Lookup("instance") != nil {
-				roots = addSync(repo, roots, d, nil, "", []any{"instance"})
+				roots = addSync(namespaces, roots, d, nil, "", []any{"instance"})
 			}
 		}
 	}
@@ -134,27 +135,36 @@ func instanceRoots(repo *repository.Repository) []Root {
 }
 
 // named returns a root whose declaration has no namespace with the one that a kustomization sets.
-func (r Root) named(repo *repository.Repository) Root {
+func (r Root) named(namespaces namespaces) Root {
 	if r.Object == nil || r.Namespace != "" {
 		return r
 	}
-	r.Namespace = namespaceOf(repo, r.File)
+	r.Namespace = namespaces.of(r.File)
 	r.Source.Namespace = cmp.Or(r.Source.Namespace, r.Namespace)
 	return r
 }
 
-// namespaceOf returns the namespace that the innermost Kustomization or kustomization which applies a file's folder sets,
-// "" if none does.
-func namespaceOf(repo *repository.Repository, file string) string {
+// namespaces are those that Kustomizations set for the folders that they apply, and kustomizations for theirs.
+type namespaces struct {
+	repo    *repository.Repository
+	targets map[string]string
+}
+
+func namespacesOf(repo *repository.Repository) namespaces {
 	targets := map[string]string{}
 	for _, o := range repo.ByKind(fluxapi.KustomizeGroup, "Kustomization") {
 		at, _ := o.Text("spec", "path")
 		target, _ := o.Text("spec", "targetNamespace")
 		targets[repository.Clean(at)] = cmp.Or(targets[repository.Clean(at)], target)
 	}
+	return namespaces{repo, targets}
+}
+
+// of returns the namespace that the innermost of them sets for a file, "" if none does.
+func (n namespaces) of(file string) string {
 	for _, dir := range above(file) {
-		given := targets[dir]
-		if k, ok := repo.KustomizeAt(dir); ok && k.Spec != nil {
+		given := n.targets[dir]
+		if k, ok := n.repo.KustomizeAt(dir); ok && k.Spec != nil {
 			given = cmp.Or(given, k.Spec.Namespace)
 		}
 		if given != "" && !strings.Contains(given, "${") {
@@ -165,7 +175,7 @@ func namespaceOf(repo *repository.Repository, file string) string {
 }
 
 // addSync adds the root that a FluxInstance syncs. Its spec is at a path of a document.
-func addSync(repo *repository.Repository, roots []Root, d *repository.Document, o *repository.Object, namespace string, at []any) []Root {
+func addSync(namespaces namespaces, roots []Root, d *repository.Document, o *repository.Object, namespace string, at []any) []Root {
 	node := d.Root()
 	if o != nil {
 		node = o.Node
@@ -179,7 +189,7 @@ func addSync(repo *repository.Repository, roots []Root, d *repository.Document, 
 	if text("path") == "" {
 		return roots
 	}
-	r := Root{Path: repository.Clean(text("path")), Object: o, Place: finding.Place{File: d.File.Path}, Namespace: cmp.Or(namespace, namespaceOf(repo, d.File.Path), "flux-system")}
+	r := Root{Path: repository.Clean(text("path")), Object: o, Place: finding.Place{File: d.File.Path}, Namespace: cmp.Or(namespace, namespaces.of(d.File.Path), "flux-system")}
 	r.Line, r.Column = repository.Position(node, append(slices.Clone(at), "sync", "path")...)
 	r.Name = cmp.Or(text("name"), r.Namespace) // the operator's default
 	r.Base, r.URL, r.Ref = ".", text("url"), text("ref")

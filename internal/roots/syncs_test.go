@@ -16,6 +16,7 @@ func TestVariablesOfGuessedRoots(t *testing.T) {
 	for name, c := range map[string]struct{ files, want string }{
 		"one fits":                   {sync, "A=b ENV=dev ID=01"},
 		"none":                       {"", ""},
+		"a variable twice":           {strings.Replace(sync, "${ENV}/${ID}", "${ENV}/${ENV}", 1), ""},
 		"two fit":                    {sync + strings.NewReplacer("team.yaml", "other.yaml", "name: team", "name: other").Replace(sync), ""},
 		"of another source":          {strings.ReplaceAll(sync, "name: fleet", "name: other"), ""},
 		"without postBuild":          {strings.Replace(sync, ", postBuild: {substitute: {A: b, C: '${D}-c'}, substituteFrom: [{kind: ConfigMap, name: vars}]}", "", 1), ""},
