@@ -84,13 +84,13 @@ func archiveOf(files map[string]string) string {
 
 // TestAbsenceOfASocket: what is no regular file is named as what it is.
 func TestAbsenceOfASocket(t *testing.T) {
-	dir := t.TempDir()
-	listener, err := net.Listen("unix", filepath.Join(dir, "s"))
+	t.Chdir(t.TempDir()) // the address of a socket is short
+	listener, err := net.Listen("unix", "s")
 	if err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	defer func() { _ = listener.Close() }()
-	repo, err := Load(dir, Options{})
+	repo, err := Load(".", Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
