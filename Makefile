@@ -87,7 +87,7 @@ lint: ## golangci-lint
 BASE := main
 
 .PHONY: check
-check: $(TOOLS)/golangci-lint ## format, vet, lint and the quick tests of what changed since BASE, in two minutes
+check: $(TOOLS)/golangci-lint ## format, lint and the quick tests of what changed since BASE, in two minutes
 	$(GO) run -tags $(TAGS) ./tools/check -base $(BASE) -lint $(TOOLS)/golangci-lint
 
 $(TOOLS)/golangci-lint:
