@@ -5,7 +5,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 parts='race fuzz soak hostile e2e release peers cross bench field'
 for part in "$@"; do
-  case " $parts " in
+  case " ${parts// / | } " in
     *" $part "*) ;;
     *) printf 'no part %s; the parts are: %s\n' "$part" "$parts" >&2; exit 2 ;;
   esac
