@@ -6,6 +6,7 @@
 # usage: ci.sh [PLATFORM,… [FOLDER]]; by default linux/amd64. FOLDER, which must not exist, gets the release and
 # the key pair that signed it.
 set -euo pipefail
+[ "$(id -u)" = 0 ] || { echo "run it as root: it changes the root folder, and installs podman" >&2; exit 1; }
 cd "$(dirname "$0")"
 platforms=${1:-linux/amd64} keep=${2:-}
 work=$(mktemp -d)

@@ -13,6 +13,9 @@ if [ "$mode" = live ]; then
   tags=$tags,peers
   marks="$marks"'\|^//go:build peers'
 fi
+if [ "$mode" = live ] && [ -z "${KCM:-}" ]; then
+  echo 'without KCM, a folder with checkouts of kcm, nothing is compared with its definitions and samples'
+fi
 failed=
 for dir in ${PACKAGES:-$(grep -rl --include='*_test.go' "$marks" . | xargs -n 1 dirname | sort -u)}; do
   tests=$({
