@@ -128,7 +128,7 @@ func TestOrdinaryTemplates(t *testing.T) {
 		"a template":          "-- secret-template.yaml --\n" + secretHead + "stringData:\n  password: <your-password>\n  user: app\n",
 		"unreadable template": "-- a.yaml --\n{{ if .x }}\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: {{ .name }}}\ndata:\n  key: {{ .password }}: {{ .b }}\n{{ end }}\n",
 		"references":          "-- a.yaml --\n" + release,
-		"a sealed value":      "-- kustomization.yaml --\npatches:\n  - target: {kind: SealedSecret}\n    patch: |\n      - op: replace\n        path: /spec/encryptedData/password\n        value: AgBy3i4OJSWK9PiTySYZZA8rO43cGDEq1kX2mQ7vB0nLz5tRwPfHs6JdUeYbCgAi\n",
+		"a sealed value":      "-- kustomization.yaml --\npatches:\n  - target: {kind: SealedSecret}\n    patch: |\n      - op: replace\n        path: /spec/encryptedData/password\n        value: AgBy" + strings.Repeat("3i4OJSWK9PiTySYZZA8rO43cGDEq1kX2mQ7vB0nLz5tRwPfHs6JdUeYbCgAi", 12) + "\n",
 		"unreadable":          "-- a.yaml --\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec:\n  image: ghcr.io/a/b@sha256:9f86d081884c7d659a2feaa0c55ad0159f86d081884c7d659a2feaa0c55ad015\n wrong: [\n",
 	} {
 		for _, r := range all {

@@ -316,7 +316,6 @@ func (s scanner) operation(n *yaml.Node, depth int) bool {
 	}
 	last := steps[len(steps)-1]
 	switch {
-	case len(steps) > 2 && steps[1] == "spec" && steps[2] == "encryptedData": // of a SealedSecret
 	case len(steps) == 3 && steps[1] == "stringData" && value.Kind == yaml.ScalarNode && credential.Judge(last, value.Value) == credential.Likely,
 		len(steps) == 3 && steps[1] == "data" && value.Kind == yaml.ScalarNode && encoded(last, value.Value):
 		s.report(value, finding.Error, fmt.Sprintf("a patch in %s sets %q of a Secret in plaintext", s.what(), last))

@@ -39,7 +39,7 @@ var (
 	angleReferences  = lazily(`<[A-Za-z][A-Za-z _.:/-]*>|^<[A-Z]+[0-9]{0,2}(?:_[A-Z0-9]{1,12})*>$`)
 	calls            = lazily(`\b[a-z][A-Za-z_.]*\(["']?[A-Z][A-Z0-9_]*["']?\)`)
 	firstReferences  = lazily(`^(op|vault|ref\+[a-z]+|arn|secret|akv|gcp|awssm|env|file)://?|^vault:|^secretref:|^os\.environ/|^env[.:]`)
-	wholeReferences  = lazily(`^%[^%]+%$|^\{(env|file):[^{}]+\}$|^ENC\[(AES256_GCM,data:[A-Za-z0-9+/]+={0,2},iv:[A-Za-z0-9+/]+={0,2},tag:[A-Za-z0-9+/]+={0,2},type:[a-z]+|PKCS7,[A-Za-z0-9+/\s]{40,}={0,2}|GPG,[A-Za-z0-9+/\s]{40,}={0,2})\]$|^age1[0-9a-z]{50,}$`)
+	wholeReferences  = lazily(`^%[^%]+%$|^\{(env|file):[^{}]+\}$|^ENC\[(AES256_GCM,data:[A-Za-z0-9+/]+={0,2},iv:[A-Za-z0-9+/]+={0,2},tag:[A-Za-z0-9+/]+={0,2},type:[a-z]+|PKCS7,[A-Za-z0-9+/\s]{40,}={0,2}|GPG,[A-Za-z0-9+/\s]{40,}={0,2})\]$|^age1[0-9a-z]{50,}$|^Ag[A-D][A-Za-z0-9+/]{600,}={0,2}$`) // the last of a SealedSecret: the length of a key for a session, 512, and the key
 )
 
 // longestFirst is more than the maximum length that firstReferences reads.
@@ -51,7 +51,7 @@ func isReference(value string) bool {
 		strings.Contains(value, ")") && calls().MatchString(value) ||
 		strings.Contains(value, "<") && angleReferences().MatchString(value) ||
 		firstReferences().MatchString(value[:min(len(value), longestFirst)]) ||
-		slices.ContainsFunc([]string{"%", "{env:", "{file:", "ENC[", "age1"}, func(mark string) bool { return strings.HasPrefix(value, mark) }) && wholeReferences().MatchString(value)
+		slices.ContainsFunc([]string{"%", "{env:", "{file:", "ENC[", "age1", "Ag"}, func(mark string) bool { return strings.HasPrefix(value, mark) }) && wholeReferences().MatchString(value)
 }
 
 // mostJudged is how much of a long value is judged, in bytes.
@@ -312,7 +312,7 @@ var (
 	typeNames = lazily(`^[A-Z][a-z]{2,}([A-Z][a-z]{2,})*(Token|Secret|Key|Credentials?)$`)
 	// fingerprint matches that of an OpenPGP key, as gpg prints it.
 	fingerprint = lazily(`^[0-9A-F]{16}$|^[0-9A-F]{40}$`)
-	signingKeys = lazily(`(?i)signing[-_]?key$`)
+	signingKeys = lazily(`(?i)(gpg|pgp|git|commit).*signing[-_]?key$`)
 	// speaking matches the ends of the names of Secrets and of their keys.
 	speaking = lazily(`(?i)(^|[-_.])(password|passwd|secrets?|credentials?|creds|auth|token|key|keys|pass)$`)
 )

@@ -12,6 +12,7 @@ func TestLooksSecret(t *testing.T) {
 	}{
 		{"password", "hunter2", true},
 		{"GPG_SIGNING_KEY", "0D69E11F12BDBA077B3726AB4E1F799AA4FF2279", false},
+		{"JWT_SIGNING_KEY", "0D69E11F12BDBA077B3726AB4E1F799AA4FF2279", true},
 		{"API_TOKEN", "0D69E11F12BDBA077B3726AB4E1F799AA4FF2279", true},
 		{"credential", "ServiceAccountToken", false},
 		{"password", "HorseBatteryStaple", true},
