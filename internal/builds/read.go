@@ -52,7 +52,7 @@ func (f *Files) load(file string, c *content) {
 		return
 	}
 	if isKnown && known.Err != nil && known.Err.Endless {
-		c.data = []byte("[") // kustomize refuses it, too, and does not follow the alias
+		c.data = []byte("a: b: c\n") // no YAML: kustomize refuses it, too, and does not follow the alias
 		return
 	}
 	if c.data, c.err = f.Repo.ReadFile(file); c.err != nil {
