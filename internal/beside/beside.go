@@ -57,11 +57,34 @@ func Speaking(repo *repository.Repository, names map[string]bool, readers bool) 
 	return found
 }
 
+// Applied returns which of some files a script applies: a line with a command such as kubectl apply names it.
+func Applied(repo *repository.Repository, files map[string]bool) map[string]bool {
+	return pathsIn(repo, files, func(text string) string {
+		if testClusters.MatchString(text) {
+			return ""
+		}
+		return strings.Join(applying.FindAllString(text, -1), "\n")
+	})
+}
+
+var (
+	// applying matches a line that applies something, outside of a comment.
+	applying = regexp.MustCompile(`(?m)^[^#\n]*\b(?:apply|create|replace)\b.*$`)
+	// testClusters matches what creates a cluster for a test.
+	testClusters = regexp.MustCompile(`\b(?:kind create cluster|k3d cluster create|minikube start)\b`)
+)
+
 // Paths returns which of some files and folders are named by a file that Flux does not read: by the path, or by an end of it that
 // has a folder. Documentation does not count.
 func Paths(repo *repository.Repository, paths map[string]bool) map[string]bool {
+	return pathsIn(repo, paths, func(text string) string { return text })
+}
+
+// pathsIn returns which of some files and folders are named in a part of each file that Flux does not read.
+func pathsIn(repo *repository.Repository, paths map[string]bool, part func(text string) string) map[string]bool {
 	named := map[string]bool{}
 	Read(repo, paths, false, func(_, text string) {
+		text = part(text)
 		for _, word := range pathWords.FindAllString(text, -1) {
 			for strings.HasPrefix(word, "../") || strings.HasPrefix(word, "./") {
 				_, word, _ = strings.Cut(word, "/")

@@ -46,6 +46,9 @@ func TestBeside(t *testing.T) {
 	for _, c := range []struct{ name, files, want string }{
 		{"beside one", one + two + script, "a b"},
 		{"no script applies it", one + two, "a"},
+		{"a script deletes it", one + two + strings.Replace(script, "apply", "delete", 1), "a"},
+		{"a comment of a script", one + two + strings.Replace(script, "kubectl", "# kubectl", 1), "a"},
+		{"a script for a cluster of its own", one + two + script + "kind create cluster\n", "a"},
 		{"of a name that the cluster has", one + strings.ReplaceAll(two, "name: b,", "name: a,") + script, "a"},
 		{"something applies it", ks("flux/c.yaml", "c", "./prod", "") + one + two, "a c b"},
 		{"another folder lists it", one + two + "-- other/kustomization.yaml --\nresources: [../prod/flux]\n" + script, "a"},

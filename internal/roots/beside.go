@@ -8,7 +8,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// besides sets the further Kustomizations of the roots: those that a script or the like names. Without a root whose source is
+// besides sets the further Kustomizations of the roots: those that a script applies. Without a root whose source is
 // theirs alone, nobody knows which cluster they are for.
 func besides(repo *repository.Repository, roots []Root) {
 	of, synced, listed := map[Source][]int{}, map[string]bool{}, map[string]bool{}
@@ -35,7 +35,7 @@ func besides(repo *repository.Repository, roots []Root) {
 			found[r.File], files[r.File] = append(found[r.File], r), true
 		}
 	}
-	for _, file := range slices.Sorted(maps.Keys(beside.Paths(repo, files))) {
+	for _, file := range slices.Sorted(maps.Keys(beside.Applied(repo, files))) {
 		for _, r := range found[file] {
 			i := of[r.Source][0]
 			roots[i].Beside = append(roots[i].Beside, r)
