@@ -1,7 +1,6 @@
 package roots
 
 import (
-	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -114,79 +113,123 @@ type syncs map[string][]sync
 
 type sync struct {
 	Root
-	names   [][]string // of the variables, as variable matches them
+	names   []string // of the variables
 	pattern *regexp.Regexp
 }
 
-// mostSyncs is the maximum number of syncs of one folder that are considered.
+// mostSyncs is the maximum number of syncs of one folder; folders with more are not considered.
 const mostSyncs = 100
 
-// syncsOf returns those of some Kustomizations whose paths have few variables, and more than one variable.
+// plainVariable matches a variable whose value stands in the path as it is, unless the default does.
+var plainVariable = regexp.MustCompile(`^\$\{([A-Za-z0-9_]+)(?::?[-=][^}]*)?\}$`)
+
+// syncsOf returns those of some Kustomizations whose paths tell the values of their variables: no element of the path has two.
 func syncsOf(all []Root) syncs {
 	by := syncs{}
 	for _, r := range all {
-		names := variable.FindAllStringSubmatch(r.Path, mostVariables+1)
-		if len(names) == 0 || len(names) > mostVariables || len(r.Path) > longestPath || names[0][0] == r.Path {
+		at := r.Path
+		if !strings.Contains(at, "${") || len(at) > longestPath || r.Spec.Suspend || r.Spec.PostBuild == nil || r.isTemplate() || isPutAway(r.File) || repository.IsExample(r.File) {
 			continue
 		}
-		before, _, _ := strings.Cut(r.Path, "${")
+		before, _, _ := strings.Cut(at, "${")
 		dir := path.Dir(before + "x")
-		if len(by[dir]) > mostSyncs {
-			continue
+		if names := namesIn(at); names != nil && len(by[dir]) <= mostSyncs {
+			pattern, _ := patternOf(at)
+			by[dir] = append(by[dir], sync{r, names, pattern})
 		}
-		pattern, _ := patternOf(r.Path)
-		by[dir] = append(by[dir], sync{r, names, pattern})
 	}
 	return by
 }
 
-// values returns the values of the variables if the path fits a folder, nil if it does not.
-func (s sync) values(dir string) map[string]string {
-	match := s.pattern.FindStringSubmatch(dir)
-	if match == nil {
+// namesIn returns the names of the variables in a path, nil if a folder does not tell their values.
+func namesIn(at string) []string {
+	found := variable.FindAllString(at, mostVariables+1)
+	if len(found) > mostVariables || found[0] == at {
 		return nil
 	}
-	all := map[string]string{}
-	for i, name := range s.names {
-		if value, known := all[name[1]]; known && value != match[i+1] {
+	var names []string
+	for _, v := range found {
+		match := plainVariable.FindStringSubmatch(v)
+		if match == nil || slices.Contains(names, match[1]) {
 			return nil
 		}
-		all[name[1]] = match[i+1]
+		names = append(names, match[1])
 	}
-	return all
+	for element := range strings.SplitSeq(variable.ReplaceAllString(at, "$$"), "/") {
+		if strings.Count(element, "$") > 1 {
+			return nil
+		}
+	}
+	return names
 }
 
 // variables returns a guessed root with the variables of the Kustomization that syncs it: the only one whose path, with
 // variables, fits the folder, which gives the values of those.
-func (s syncs) variables(guessed Root) Root {
+func (s syncs) variables(repo *repository.Repository, guessed Root) Root {
 	var by *kustomizev1.PostBuild
 	for _, dir := range above(guessed.Path) {
 		if len(s[dir]) > mostSyncs {
 			return guessed
 		}
 		for _, r := range s[dir] {
-			values := r.values(guessed.Path)
-			if values == nil || r.Source != guessed.Source {
+			match := r.pattern.FindStringSubmatch(guessed.Path)
+			if match == nil || r.Source != guessed.Source {
 				continue
 			}
-			if by != nil || r.Spec.PostBuild == nil {
+			isBase := slices.ContainsFunc(match[1:], func(value string) bool { return slices.Contains(baseNames, value) })
+			if by != nil || isBase || repository.Within(guessed.Path, r.File) {
 				return guessed
 			}
-			by = r.Spec.PostBuild.DeepCopy()
-			// What replaces a variable in a value is not known.
-			maps.DeleteFunc(by.Substitute, func(_, value string) bool { return strings.Contains(value, "${") })
-			if len(by.Substitute) < len(r.Spec.PostBuild.Substitute) && len(by.SubstituteFrom) == 0 {
+			if by = r.postBuild(repo, match[1:]); by == nil {
 				return guessed
 			}
-			if by.Substitute == nil {
-				by.Substitute = map[string]string{}
-			}
-			maps.Copy(by.Substitute, values)
 		}
 	}
 	guessed.Spec.PostBuild = by
 	return guessed
 }
+
+// postBuild returns the variables inside a folder that has some values of the variables in the path, nil if it is not known which are
+// defined: the variables in the path are those of what applies the Kustomization.
+func (s sync) postBuild(repo *repository.Repository, values []string) *kustomizev1.PostBuild {
+	by, isElsewhere, isUnknown := s.Spec.PostBuild.DeepCopy(), false, false
+	given := map[string]bool{}
+	for _, from := range by.SubstituteFrom {
+		objects := repo.Find("", from.Kind, s.Namespace, from.Name)
+		isElsewhere = isElsewhere || len(objects) == 0
+		for _, name := range s.names {
+			given[name] = given[name] || slices.ContainsFunc(objects, func(o *repository.Object) bool {
+				return o.Lookup("data", name) != nil || o.Lookup("stringData", name) != nil
+			})
+		}
+	}
+	for name, value := range by.Substitute {
+		i := slices.Index(s.names, name)
+		switch {
+		case i >= 0 && value == "${"+name+"}":
+			by.Substitute[name] = values[i]
+		case strings.Contains(value, "${"):
+			delete(by.Substitute, name)
+			isUnknown = true
+		}
+		given[name] = true
+	}
+	if isUnknown && !isElsewhere {
+		return nil
+	}
+	if by.Substitute == nil {
+		by.Substitute = map[string]string{}
+	}
+	for i, name := range s.names {
+		if !given[name] && isElsewhere { // by what gives the path its variables
+			by.Substitute[name] = values[i]
+		}
+	}
+	return by
+}
+
+// baseNames are names of folders that no cluster syncs by itself.
+var baseNames = []string{"base", "_base", "bases", "common", "shared"}
 
 // folders returns the folders of the repository that Flux sees, sorted.
 func folders(repo *repository.Repository) []string {

@@ -71,6 +71,3 @@ func WithOverlaid(found, overlaid []Root) []Root {
 	})
 	return sorted(append(kept, overlaid...))
 }
-
-// baseNames are names of folders that no cluster syncs by itself.
-var baseNames = []string{"base", "_base", "bases", "common", "shared"}

@@ -49,7 +49,7 @@ type Root struct {
 	// folder.
 	Synced []Source
 
-	// Beside are Kustomizations that no build applies but a script names: each is in the folder that it applies, from the
+	// Beside are Kustomizations that no build applies but a script: each is in the folder that it applies, from the
 	// source of this root, which no other root has.
 	Beside []Root
 
@@ -420,7 +420,7 @@ func bootstrapRoot(repo *repository.Repository, all []Root, by syncs, guessed Ro
 			!repository.Within(guessed.Path, r.File) || !Has(repo, r.Path)
 	})
 	if len(own) != 1 {
-		return by.variables(guessed)
+		return by.variables(repo, guessed)
 	}
 	return own[0]
 }
