@@ -60,15 +60,14 @@ type execution struct {
 // functions give follows from the seed and the calls before, or where it is steady from the call alone.
 func execute(c *chart.Chart, top common.Values, seed string, steady bool) (map[string]string, *execution, error) {
 	x := &execution{rand: newRandom(seed), steady: steady}
-	sources := map[string]string{}
-	collect(c, sources)
-	for _, text := range sources {
-		if err := scan(text); err != nil {
-			return nil, x, err
-		}
+	bounded := copied(c)
+	if err := boundTemplates(bounded); err != nil {
+		return nil, x, err
 	}
-	texts, err := engine.Engine{CustomTemplateFuncs: x.functions()}.Render(c, top)
+	texts, err := engine.Engine{CustomTemplateFuncs: x.functions()}.Render(bounded, top)
 	if err != nil {
+		sources := map[string]string{}
+		collect(c, sources)
 		return nil, x, x.failed(err, sources)
 	}
 	size := 0
@@ -186,7 +185,7 @@ func shortenTpl(message string) string {
 		return message
 	}
 	text, _ := strconv.Unquote(quoted) // it is quoted
-	return fmt.Sprintf("%scannot parse the text %q as a template%s", before, shortened(text), after[len(quoted):])
+	return fmt.Sprintf("%scannot parse the text %q as a template%s", before, shortened(unbounded(text)), after[len(quoted):])
 }
 
 // shortened is the first line of a text, cut where it is long.

@@ -46,6 +46,7 @@ func TestFailures(t *testing.T) {
 		{"a\n{{ define \"e\" }}\n{{ mustRegexMatch \"(\" \"a\" }}{{ end }}{{ include \"e\" . }}",
 			at + "3: error calling include: error calling mustRegexMatch: error parsing regexp: missing closing ): `(`", false},
 		{"a\n{{ tpl \"{{ if\" . }}", at + `2: error calling tpl: cannot parse the text "{{ if" as a template: template: gotpl:1: unclosed action`, false},
+		{"a\n{{ tpl \"{{ include \\\"a\\\" . }}{{ if\" . }}", at + `2: error calling tpl: cannot parse the text "{{ include \"a\" . }}{{ if" as a template: template: gotpl:1: unclosed action`, false},
 		{"a\n{{ tpl (printf \"%s\\n{{ if\" (repeat 200 \"x\")) . }}",
 			at + `2: error calling tpl: cannot parse the text "` + strings.Repeat("x", 100) + `…" as a template: template: gotpl:2: unclosed action`, false},
 		{"a\n{{ tpl \"{{ .a.b.c }}\" . }}", at + "2: error calling tpl: nil pointer evaluating interface {}.b", false},

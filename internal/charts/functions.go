@@ -29,6 +29,8 @@ func (x *execution) functions() template.FuncMap {
 			x.lookups++
 			return map[string]any{}, nil
 		},
+		resultFunction: boundedResult,
+		textFunction:   boundedText,
 	})
 	return all
 }

@@ -1,0 +1,37 @@
+package charts
+
+import "testing"
+
+// TestBound: the result of each include and tpl is checked, and each text that tpl runs, where the call ends.
+func TestBound(t *testing.T) {
+	for text, want := range map[string]string{
+		`a: {{ .Values.a }}`:                         `a: {{ .Values.a }}`,
+		`{{ include "a" . }}`:                        `{{ include "a" . | fleetwright_result }}`,
+		`{{- include "a" . -}}`:                      `{{- include "a" . | fleetwright_result -}}`,
+		`{{include "a" .}}`:                          `{{include "a" . | fleetwright_result}}`,
+		"{{\n- include \"a\" .\n-}}":                 "{{\n- include \"a\" . | fleetwright_result\n-}}",
+		`{{ include "a" . | nindent 2 }}`:            `{{ include "a" . | fleetwright_result | nindent 2 }}`,
+		`{{ . | include "a" | quote }}`:              `{{ . | include "a" | fleetwright_result | quote }}`,
+		`{{ $x := include "a" (include "b" $) }}`:    `{{ $x := include "a" (include "b" $ | fleetwright_result) | fleetwright_result }}`,
+		`{{ if eq (include "a" .) "include | )" }}`:  `{{ if eq (include "a" . | fleetwright_result) "include | )" }}`,
+		`{{ else if include "a" . }}`:                `{{ else if include "a" . | fleetwright_result }}`,
+		`{{ (include "a" .) | len }}`:                `{{ (include "a" . | fleetwright_result) | len }}`,
+		`{{ tpl .Values.x . }}`:                      `{{ tpl (fleetwright_text .Values.x) . | fleetwright_result }}`,
+		`{{ tpl (toYaml .Values.x | trim) $ }}`:      `{{ tpl (fleetwright_text (toYaml .Values.x | trim)) $ | fleetwright_result }}`,
+		`{{ tpl (include "a" .) . }}`:                `{{ tpl (fleetwright_text (include "a" . | fleetwright_result)) . | fleetwright_result }}`,
+		`{{ tpl (.Files.Get "x").y . }}`:             `{{ tpl (fleetwright_text (.Files.Get "x").y) . | fleetwright_result }}`,
+		"{{ tpl `{{ include \"a\" . }}` . }}":        "{{ tpl (fleetwright_text `{{ include \"a\" . }}`) . | fleetwright_result }}",
+		`{{ $ | tpl "x" }}`:                          `{{ $ | tpl (fleetwright_text "x") | fleetwright_result }}`,
+		`{{ $ | tpl "x"}}`:                           `{{ $ | tpl (fleetwright_text "x") | fleetwright_result}}`,
+		`{{ .include }} {{ $tpl }} {{ $x.tpl.y }}`:   `{{ .include }} {{ $tpl }} {{ $x.tpl.y }}`,
+		`{{ .Values.tpl.include | includes "tpl" }}`: `{{ .Values.tpl.include | includes "tpl" }}`,
+		`{{ template "include" . }}`:                 `{{ template "include" . }}`,
+		`{{/* include "a" . */}}{{ "{{ tpl }}" }}`:   `{{/* include "a" . */}}{{ "{{ tpl }}" }}`,
+		`{{ include "a`:                              `{{ include "a`,
+	} {
+		got, err := bound(text)
+		if err != nil || got != want {
+			t.Errorf("%s gives\n%s, %v, not\n%s", text, got, err, want)
+		}
+	}
+}
