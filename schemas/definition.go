@@ -52,7 +52,11 @@ func compileJSON(from origin, text []byte) (s *Schema, err error) {
 		return nil, errors.New("the schema holds what the API server doesn't support")
 	}
 	if errs := structural.ValidateStructural(nil, s.structure); len(errs) > 0 {
-		return nil, errors.New("the schema is not structural")
+		reasons := make([]string, len(errs))
+		for i, e := range errs {
+			reasons[i] = e.Field + ": " + e.Detail
+		}
+		return nil, errors.New("the schema is not structural: " + slices.Min(reasons)) // they come in random order
 	}
 	if err := checkValues(s.structure); err != nil {
 		return nil, err

@@ -153,7 +153,7 @@ func bootstrapLimits() map[string]limitCase {
 	set := helmfile("    set:\n      - {name: 'a[0][65535]', value: b}\n      - {name: 'a[1][65535]', value: b}\n", of+"the indexes in its paths create more than 100000 elements of lists")
 	verify := helmfile("    set:\n      - {name: 'a[0][65535]', value: b}\n      - {name: 'a[1][65535]', value: b}\n", set.want)
 	verify.runs = "bootstrap verify"
-	long := helmfile("    values: [v.yaml.gotmpl]\n", of+"the template makes a value larger than a bootstrap needs")
+	long := helmfile("    values: [v.yaml.gotmpl]\n", of+"the template is larger than 1 MB, or has more than 100000 actions")
 	long.files["bootstrap/v.yaml.gotmpl"] = strings.Repeat("{{ 1 }}", 100_001)
 	repeated := helmfile("    values: [v.yaml.gotmpl]\n", of+"the template repeats its parts more than 1000000 times")
 	repeated.files["bootstrap/v.yaml.gotmpl"] = "{{ range 1001 }}{{ range 1000 }}{{ end }}{{ end }}"

@@ -21,6 +21,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/patches"
+	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
 // Build builds a folder as kustomize-controller does, up to the substitution of variables.
@@ -123,7 +124,11 @@ func (v *view) finish(b *Built, dir, file string, err error) *Built {
 	switch {
 	case v.limit != nil:
 		b.refused = false
-		b.Gaps = append(b.Gaps, Gap{Kind: Limit, Place: finding.Place{File: cmp.Or(v.limited, file)}, Message: v.limit.Error()})
+		kind := Limit
+		if f, known := v.Repo.File(v.limited); known && f.Err != nil && f.Err.Reason == repository.Unreadable {
+			kind = Unreadable
+		}
+		b.Gaps = append(b.Gaps, Gap{Kind: kind, Place: finding.Place{File: cmp.Or(v.limited, file)}, Message: v.limit.Error()})
 		b.Failure = nil
 	case err != nil && b.Failure == nil && v.refused != nil:
 		b.Failure = failureOf(file, v.refused)

@@ -64,6 +64,8 @@ const (
 	NotGiven GapKind = "not given"
 	// Limit is a limit of Fleetwright, not of Flux, that was exceeded.
 	Limit GapKind = "limit"
+	// Unreadable is a file that the operating system does not let Fleetwright read.
+	Unreadable GapKind = "unreadable"
 	// Exceeded is a build that exceeds its time or memory; bounds.Exceeded returns the unit.
 	Exceeded GapKind = "exceeded"
 )

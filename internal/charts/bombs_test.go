@@ -20,6 +20,7 @@ var bombs = map[string]struct{ template, want string }{
 	"a map in itself":       {`{{ $d := dict }}{{ $_ := set $d "d" $d }}{{ toYaml $d }}{{ fail "x" }}`, "x.yaml:1: x"},
 	"repeat":                {`{{ repeat 2000000000 "x" | len }}`, "a template creates a value larger than 16 MB"},
 	"random":                {`{{ randAlphaNum 500000000 | len }}`, "a template creates a value larger than 16 MB"},
+	"random in sum":         {`{{ range until 100 }}{{ randAlphaNum 1000000 | len }}{{ end }}`, "the templates create random texts of more than 16 MB"},
 	"random bytes":          {`{{ randBytes 500000000 | len }}`, "a template creates a value larger than 16 MB"},
 	"replace":               {`{{ $x := repeat 1000000 "x" }}{{ replace "x" $x $x | len }}`, "a template creates a value larger than 16 MB"},
 	"indent":                {`{{ indent 100000000 (repeat 1000 "\n") | len }}`, "a template creates a value larger than 16 MB"},

@@ -46,6 +46,8 @@ func (x *execution) choose(message string) error {
 	return x.chosen
 }
 
+var errDrawn = limitf("the templates create random texts of more than %d MB", limits.ChartOutput>>20)
+
 var errAtOnce = limitf("a template creates a value larger than %d MB", limits.ChartOutput>>20)
 
 // allocating are the functions that allocate at once what can be far larger than their arguments, and

@@ -118,8 +118,11 @@ func (x *execution) source() *rand.Rand {
 }
 
 func (x *execution) random(n int, of string) (string, error) {
-	if n > limits.ChartOutput {
+	if n = max(n, 0); n > limits.ChartOutput {
 		return "", errAtOnce
+	}
+	if x.drawn += n; x.drawn > limits.ChartOutput {
+		return "", errDrawn
 	}
 	var b strings.Builder
 	source := x.source()

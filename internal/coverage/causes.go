@@ -25,6 +25,7 @@ const (
 	remoteBase     = "remote-base"
 	unknownPath    = "unknown-path"
 	filesMissing   = "files-not-given"
+	unreadable     = "unreadable"
 	limit          = "limit"
 	chartMissing   = "chart-not-available"
 	renderFailed   = "render-failed"
@@ -48,6 +49,7 @@ var phrases = map[string]phrase{
 	remoteBase:     {"nothing but a remote base to build", "run fleetwright fetch, or copy the remote base into the repository"},
 	unknownPath:    {"a variable in the spec has an unknown value", "define the variable in Git"},
 	filesMissing:   {"files to build are not given", "validate the folder instead of a stream of objects"},
+	unreadable:     {"a file cannot be read", "give the user that runs fleetwright read access to the file"},
 	limit:          {"a limit of Fleetwright's is exceeded", "see limit-exceeded"},
 	chartMissing:   {"the chart is not available locally", "run fleetwright fetch, or pass a folder of charts with --charts DIR"},
 	renderFailed:   {"Helm refuses to render the chart", "fix what Helm refuses"},
@@ -63,7 +65,7 @@ type because struct{ cause, reason string }
 // gapCauses maps kinds of gaps to causes.
 var gapCauses = map[builds.GapKind]string{
 	builds.RemoteBase: remoteBase, builds.OtherSource: sourceMissing, builds.UnknownPath: unknownPath,
-	builds.NotGiven: filesMissing, builds.Limit: limit, builds.Exceeded: limit,
+	builds.NotGiven: filesMissing, builds.Unreadable: unreadable, builds.Limit: limit, builds.Exceeded: limit,
 }
 
 // notBuilt returns why a Kustomization is not built. A Kustomization counts as built even if a part of it was excluded.
@@ -72,7 +74,7 @@ func notBuilt(k *reconcile.Kustomization) because {
 		return because{buildFailed, f.Message}
 	}
 	for _, g := range k.Gaps {
-		if k.Repo == nil || k.Unbuilt || len(k.Objects) == 0 || gapCauses[g.Kind] == limit {
+		if k.Repo == nil || k.Unbuilt || len(k.Objects) == 0 || g.Kind == builds.Unreadable || gapCauses[g.Kind] == limit {
 			return because{gapCauses[g.Kind], g.Message}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/coverage"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/validators/rule/ruletest"
 )
 
@@ -36,7 +37,11 @@ func hr(file, name string) string {
 
 func of(t *testing.T, files, cluster string) *finding.Coverage {
 	t.Helper()
-	repo := ruletest.Load(t, files)
+	return ofRepo(t, ruletest.Load(t, files), cluster)
+}
+
+func ofRepo(t *testing.T, repo *repository.Repository, cluster string) *finding.Coverage {
+	t.Helper()
 	fleet, err := reconcile.Reconcile(t.Context(), repo, reconcile.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -114,6 +119,16 @@ func TestOf(t *testing.T) {
 }
 
 // What is switched off is counted beside what is found, and a hint names no folder in what a cluster applies as a root.
+// TestUnreadable: a build that needs a file which the operating system keeps back is not reached for that reason.
+func TestUnreadable(t *testing.T) {
+	repo := ruletest.Load(t, sync+ks("clusters/prod/apps.yaml", "apps", "./apps", "")+"-- apps/a.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")
+	f, _ := repo.File("apps/a.yaml")
+	f.Err = &repository.Error{Reason: repository.Unreadable, Path: f.Path, Message: "cannot be read: permission denied"}
+	if got := unreached(ofRepo(t, repo, "").Covered); got != "apps:unreadable" {
+		t.Errorf("not reached are %q", got)
+	}
+}
+
 func TestSwitchedOff(t *testing.T) {
 	c := of(t, sync+"-- clusters/prod/kustomization.yaml --\nresources:\n- flux-system/gotk-sync.yaml\n# - b.yaml\n"+ks("clusters/prod/b.yaml", "b", "./b", "")+hr("b/x.yaml", "x")+
 		ks("clusters/prod/left/d.yaml", "d", "./d", "")+ks("e/f.yaml", "f", "./f", ""), "")

@@ -31,7 +31,7 @@ func (c *Cluster) Unknowns() []Unknown {
 			all = append(all, Unknown{What: "Kustomization " + k.String(), Place: f.Place, Reason: f.Message, Failed: true})
 		}
 		for _, g := range k.Gaps {
-			if g.Kind != builds.Limit && g.Kind != builds.Exceeded { // an error of its own
+			if !slices.Contains([]builds.GapKind{builds.Limit, builds.Exceeded, builds.Unreadable}, g.Kind) { // an error of its own
 				all = append(all, Unknown{What: "Kustomization " + k.String(), Place: g.Place, Reason: g.Message})
 			}
 		}

@@ -263,7 +263,7 @@ func documents(found []entry, most Limits) []*job {
 		case errors.As(e.err, &limit):
 			f.Err = &Error{Reason: limit.Reason, Path: e.path, Message: limit.Message}
 		case e.err != nil:
-			f.Err = &Error{Reason: Unreadable, Path: e.path, Message: "cannot be read: " + cause(e.err)}
+			f.Err = unreadable(e.path, e.err)
 		case e.size > limits.FileBytes:
 			f.Err = &Error{Reason: TooLarge, Path: e.path,
 				Message: fmt.Sprintf("is %s; files up to %s are read", megabytes(e.size), megabytes(limits.FileBytes))}
@@ -287,6 +287,15 @@ func cause(err error) string {
 	return err.Error()
 }
 
+// unreadable returns why the operating system does not let a file be read.
+func unreadable(path string, err error) *Error {
+	e := &Error{Reason: Unreadable, Path: path, Message: "cannot be read: " + cause(err)}
+	if errors.Is(err, fs.ErrPermission) {
+		e.Hint = "give the user that runs fleetwright read access to the file"
+	}
+	return e
+}
+
 func (j *job) load(src source, most Limits, budget *nodeBudget) {
 	f := j.file
 	isJSON := path.Ext(f.Path) == ".json"
@@ -300,7 +309,7 @@ func (j *job) load(src source, most Limits, budget *nodeBudget) {
 		return
 	}
 	if err != nil {
-		f.Err = &Error{Reason: Unreadable, Path: f.Path, Message: "cannot be read: " + cause(err)}
+		f.Err = unreadable(f.Path, err)
 		return
 	}
 	if isJSON && (!bytes.Contains(data, []byte(`"apiVersion"`)) || !bytes.Contains(data, []byte(`"kind"`))) {

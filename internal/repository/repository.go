@@ -145,7 +145,7 @@ func (r *Repository) ReadFile(path string) ([]byte, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("%s: %w", output.Line(path), fs.ErrNotExist)
 	default:
-		return nil, &Error{Reason: Unreadable, Path: path, Message: "cannot be read: " + cause(err)}
+		return nil, unreadable(path, err)
 	}
 }
 

@@ -11,12 +11,12 @@ import (
 	"github.com/fleetwright/fleetwright/internal/located"
 )
 
-const (
-	errTooLarge Exceeded = "the template makes a value larger than a bootstrap needs"
-	errTooDeep  Exceeded = "the template makes a value that is nested too deep"
+var (
+	errTooDeep  = Exceeded(fmt.Sprintf("the template creates a value that is nested more than %d deep", limits.Nesting))
+	errTooLarge = Exceeded(fmt.Sprintf("the template creates a value larger than %d MB", limits.TemplateOutput>>20))
+	errTooLong  = Exceeded(fmt.Sprintf("the template is larger than %d MB, or has more than %d actions", limits.TemplateBytes>>20, limits.Actions))
+	errNested   = Exceeded(fmt.Sprintf("templates include each other more than %d deep", limits.Includes))
 )
-
-var errNested = Exceeded(fmt.Sprintf("templates include each other more than %d deep", limits.Includes))
 
 // Engine evaluates helmfile's templates without executing, fetching or reading anything outside of
 // the repository. A function that needs more (exec, environment, network) doesn't stop a template:

@@ -101,7 +101,7 @@ func (r *rendering) helpers() []string {
 
 func (r *rendering) parseInto(t *template.Template, text string) (*template.Template, error) {
 	if len(text) > limits.TemplateBytes || strings.Count(text, r.left) > limits.Actions {
-		return nil, errTooLarge
+		return nil, errTooLong
 	}
 	t, err := t.Parse(text)
 	if err != nil {

@@ -346,7 +346,7 @@ func checkKustomization(k *repository.Kustomize) checked {
 }
 
 // unreadable are the files that Flux would read and that cannot be read. One that
-// is no YAML is invalid where something refers to it, or a build fails for it, and
+// is no YAML, or that the operating system keeps from us, is invalid where something refers to it, or a build fails for it, and
 // unresolved where nothing does, but no matter where it is a template that nothing
 // refers to. Those above one of our limits are limit-exceeded's to report.
 func unreadable(repo *repository.Repository, failing map[string]bool, reads func(file string) bool) []checked {
@@ -370,7 +370,7 @@ func unreadable(repo *repository.Repository, failing map[string]bool, reads func
 			continue // limit-exceeded reports it
 		case f.Err.Reason == repository.NotYAML && !read && f.Err.Template && (use == repository.Plain || repository.IsSetAside(f.Path)):
 			continue
-		case f.Err.Reason != repository.Unreadable && read: // what was not checked must not pass
+		case read: // what was not checked must not pass
 			p.Kind = schemas.Invalid
 		}
 		if (f.Err.Reason != repository.NotYAML || !read) && !strings.HasPrefix(p.Message, "the ") { // a message with another subject is whole

@@ -195,6 +195,18 @@ func TestUnreadableFilesAreSaidInSentences(t *testing.T) {
 	}
 }
 
+// TestFilesKeptBack: a file that Flux reads and the operating system keeps back is an error, since it was not checked.
+func TestFilesKeptBack(t *testing.T) {
+	t.Parallel()
+	repo := ruletest.Load(t, "-- a/kustomization.yaml --\nresources: [a.yaml]\n-- a/a.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")
+	f, _ := repo.File("a/a.yaml")
+	f.Err = &repository.Error{Reason: repository.Unreadable, Path: f.Path, Message: "cannot be read: permission denied", Hint: "give access"}
+	out, err := rule.Run(t.Context(), repo, rule.Options{Rules: []rule.Rule{Invalid}, Known: []string{Invalid.ID}})
+	if err != nil || len(out.Findings) != 1 || out.Findings[0].Message != "the file cannot be read: permission denied" || out.Findings[0].Hint != "give access" {
+		t.Errorf("findings are %v, %v", out.Findings, err)
+	}
+}
+
 // A file that is not YAML and no longer in use is reported only where something applies it.
 func TestUnreadableFilesOutOfUse(t *testing.T) {
 	t.Parallel()
