@@ -82,6 +82,7 @@ func TestNotDrawn(t *testing.T) {
 		"DB=mysql://osp:REPLACEOSPDBPASSWORD@osp_db/osp", "password : GrafanaIntegreatlyOrgV1beta1GrafanaDashboardSpecURLPassword", "clientSecret: $argocd-oidc:auth0.clientSecret",
 		"docker run -u 1000:1000 a", "curl -u admin:${PASSWORD} a", "app --password-file /run/secrets/x --token $TOKEN", "<Password></Password>", "<ApiKey>YOUR_API_KEY</ApiKey>", "app --token --verbose",
 		"kubectl create secret generic a --from-literal password=changeme", "$secret = Get-AzKeyVaultSecret -VaultName $KeyVaultName -Name $SecretName -AsPlainText", "token_url: https://login.acme.net/oauth2/token",
+		"token = (var.ENV == \"prod\" ? var.VAULT_ROOT_TOKEN_PROD : var.VAULT_ROOT_TOKEN_STG)", "secret = f\"{user}-{os.environ['A1_B2']}-c3D4e5F6\"",
 	} {
 		if what, _ := DrawnIn(text); what != "" {
 			t.Errorf("%s holds %s", text, what)
