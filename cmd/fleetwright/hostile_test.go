@@ -24,7 +24,7 @@ import (
 // What a run may cost: most of the time is one unit that exceeds its guard.
 const (
 	mostTime   = 60 * time.Second
-	mostMemory = 3 << 30 // 2 GiB that are alive, and what a value of that size needs to grow
+	mostMemory = 5 << 29 // 2 GiB that are alive, and what a value of that size needs to grow
 	canary     = "canary-5f0c"
 )
 

@@ -12,6 +12,10 @@ import (
 // leastCoverage is the share, in percent, below which the coverage is reported as low.
 const leastCoverage = 50
 
+// fewReleases is how many HelmReleases without any Kustomization are taken for a repository, not for a file that a user
+// checks by itself.
+const fewReleases = 3
+
 // CoverageLow is graph-coverage-low.
 var CoverageLow = rule.Rule{
 	ID:       "graph-coverage-low",
@@ -47,12 +51,7 @@ checkout of another source with --source, or list in a kustomization.yaml what t
 		if off := c.Off(); off != "" {
 			causes = append(causes, off+": switched off, listed in comments only")
 		}
-		releases := ""
-		if n := c.HelmReleases.Found; n > 0 {
-			releases = fmt.Sprintf(", which apply %d of %s", c.HelmReleases.Applied, finding.Count(n, "HelmRelease"))
-		}
-		f := finding.Finding{Hint: hint, Message: fmt.Sprintf("less than half of the repository is built: %d of %s%s: %s",
-			c.Kustomizations.Built, finding.Count(c.Kustomizations.Found, "Kustomization"), releases, strings.Join(causes, "; "))}
+		f := finding.Finding{Hint: hint, Message: "less than half of the repository is built: " + share(c.Covered) + ": " + strings.Join(causes, "; ")}
 		if len(c.Unreached) > 0 {
 			f.File, f.Line = c.Unreached[0].File, c.Unreached[0].Line
 		}
@@ -62,6 +61,19 @@ checkout of another source with --source, or list in a kustomization.yaml what t
 		}
 		p.Report(f)
 	},
+}
+
+// share returns how many of the Kustomizations and HelmReleases are built or applied.
+func share(c finding.Covered) string {
+	releases := fmt.Sprintf("%d of %s", c.HelmReleases.Applied, finding.Count(c.HelmReleases.Found, "HelmRelease"))
+	if c.Kustomizations.Found == 0 {
+		return "no Kustomization, and " + releases
+	}
+	built := fmt.Sprintf("%d of %s", c.Kustomizations.Built, finding.Count(c.Kustomizations.Found, "Kustomization"))
+	if c.HelmReleases.Found == 0 {
+		return built
+	}
+	return built + ", which apply " + releases
 }
 
 // isLow reports whether less than half of the found Kustomizations and HelmReleases are built. It does not
@@ -79,7 +91,7 @@ func isLow(c finding.Covered, deployed platform.Definitions) bool {
 			c.HelmReleases.Found--
 		}
 	}
-	return c.Kustomizations.Found > 0 && c.Percent() < leastCoverage
+	return (c.Kustomizations.Found > 0 || c.HelmReleases.Found >= fewReleases) && c.Percent() < leastCoverage
 }
 
 const (
