@@ -26,8 +26,8 @@ PodMonitor or ServiceMonitor that matches nothing does nothing. The API server a
 The rule compares the labels of the selector with those of the pods, or Services, that the cluster's objects in the
 namespace create. A label that is a typo of theirs is always reported, another one only if everything that
 could create the pods is known: no chart that is not rendered and no kind of an operator in the namespace, in which Git
-creates other pods. Selectors with
-matchExpressions are not checked.`,
+creates other pods, and which is not one of Kubernetes' own, such as kube-system. Selectors with matchExpressions are not
+checked.`,
 	Fix: `Correct the label in the selector or in the template of the pods.`,
 	Run: func(p *rule.Pass) {
 		var found []unmatched
@@ -117,16 +117,19 @@ type unmatched struct {
 // unmatched returns the selections of a cluster that match nothing.
 func (w *world) unmatched(p *rule.Pass) []unmatched {
 	there, pairs := map[account][]map[string]any{}, map[label][]map[string]any{} // by namespace and kind
+	add := func(at account, labels map[string]any) {
+		there[at] = append(there[at], labels)
+		for name, value := range labels {
+			if text, isText := value.(string); isText {
+				pairs[label{at, name, text}] = append(pairs[label{at, name, text}], labels)
+			}
+		}
+	}
+	add(account{"default", "Service"}, map[string]any{"component": "apiserver", "provider": "kubernetes"}) // the API server creates it
 	for _, one := range append(slices.Clone(w.beside), w) {
 		for _, o := range one.applied {
 			if of, labels := labelsOf(o); of != "" {
-				at := account{o.Namespace, of}
-				there[at] = append(there[at], labels)
-				for name, value := range labels {
-					if text, isText := value.(string); isText {
-						pairs[label{at, name, text}] = append(pairs[label{at, name, text}], labels)
-					}
-				}
+				add(account{o.Namespace, of}, labels)
 			}
 		}
 	}
@@ -235,7 +238,7 @@ func (u *unmatched) matched(all []map[string]any) bool {
 // mayHold reports whether unknown parts of a cluster may create Services or pods in a namespace.
 func (w *world) mayHold(of, namespace string, all operators) bool {
 	id := reconcile.Identity{Kind: of, Namespace: namespace}
-	if w.outside(id) != "" || unknown(namespace) || all.mayHold(namespace) || w.doubt(id) != "" {
+	if w.outside(id) != "" || unknown(namespace) || w.isReserved(namespace) || all.mayHold(namespace) || w.doubt(id) != "" {
 		return true
 	}
 	for creator := range podSpecs {
