@@ -60,16 +60,16 @@ type execution struct {
 // execute runs the templates of a chart and its dependencies with Helm's engine, and returns their
 // texts by their paths. The values hold what a template sees: Values, Release, Capabilities. What random
 // functions give follows from the seed and the calls before, or where it is steady from the call alone.
+// It changes the templates.
 func execute(c *chart.Chart, top common.Values, seed string, steady bool) (map[string]string, *execution, error) {
 	x := &execution{rand: newRandom(seed), steady: steady}
-	bounded := copied(c)
-	if err := boundTemplates(bounded); err != nil {
+	sources := map[string]string{}
+	collect(c, sources)
+	if err := boundTemplates(c); err != nil {
 		return nil, x, err
 	}
-	texts, err := engine.Engine{CustomTemplateFuncs: x.functions()}.Render(bounded, top)
+	texts, err := engine.Engine{CustomTemplateFuncs: x.functions()}.Render(c, top)
 	if err != nil {
-		sources := map[string]string{}
-		collect(c, sources)
 		return nil, x, x.failed(err, sources)
 	}
 	size := 0

@@ -219,7 +219,7 @@ func (r Request) execute(c *chart.Chart, composed map[string]any, capabilities C
 			return nil, &execution{}, err
 		}
 	}
-	return execute(c, common.Values{
+	return execute(copied(c), common.Values{
 		"Capabilities": caps,
 		"Release": map[string]any{
 			"Name": name, "Namespace": namespace, "IsUpgrade": false, "IsInstall": true, "Revision": 1, "Service": "Helm",

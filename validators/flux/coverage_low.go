@@ -26,8 +26,8 @@ report without errors says nothing about it. Either the cluster doesn't apply it
 renamed, or Fleetwright doesn't see what does.
 
 Counted are the Kustomizations that are built and the HelmReleases that a build applies, of all that are in files or
-come out of builds. A Kustomization whose source is another repository, such as a tenant's, is unresolved and does not
-count here. Files in folders of archives, templates, examples and tests count only where a build applies them;
+come out of builds. A Kustomization whose source is another repository, such as a tenant's, counts as built once that
+source is fetched, or passed with --source. Files in folders of archives, templates, examples and tests count only where a build applies them;
 docs/validate.md lists their names.`,
 	Fix: `The message names the causes, the most frequent first: pass the folder that a cluster syncs with --root, the
 checkout of another source with --source, or list in a kustomization.yaml what the cluster is meant to apply.
@@ -77,15 +77,15 @@ func share(c finding.Covered) string {
 }
 
 // isLow reports whether less than half of the found Kustomizations and HelmReleases are built. It does not
-// count objects in the application definitions of a platform, which the platform applies, nor Kustomizations
-// whose source is another repository, which are checked there. It does count objects that are commented out.
+// count objects in the application definitions of a platform, which the platform applies. It does count objects
+// that are commented out.
 func isLow(c finding.Covered, deployed platform.Definitions) bool {
 	c.Kustomizations.Found += c.Kustomizations.SwitchedOff
 	c.HelmReleases.Found += c.HelmReleases.SwitchedOff
 	for _, u := range c.Unreached {
 		held := deployed.Beside(u.File)
 		switch {
-		case u.Object.Kind == kustomizationKind && (held || u.Cause == coverageOfSources):
+		case u.Object.Kind == kustomizationKind && held:
 			c.Kustomizations.Found--
 		case u.Object.Kind == helmReleaseKind && held && u.Cause != coverageOfCharts:
 			c.HelmReleases.Found--
@@ -94,10 +94,5 @@ func isLow(c finding.Covered, deployed platform.Definitions) bool {
 	return (c.Kustomizations.Found > 0 || c.HelmReleases.Found >= fewReleases) && c.Percent() < leastCoverage
 }
 
-const (
-	// coverageOfCharts is the cause for HelmReleases that a build applies but whose chart is not available
-	// locally.
-	coverageOfCharts = "chart-not-available"
-	// coverageOfSources is the cause for Kustomizations whose source is another repository.
-	coverageOfSources = "source-not-available"
-)
+// coverageOfCharts is the cause for HelmReleases that a build applies but whose chart is not available locally.
+const coverageOfCharts = "chart-not-available"
