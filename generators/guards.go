@@ -87,6 +87,18 @@ const (
 	OwnerTenant   = "tenant:"
 )
 
+// createdOnce are the toggles of kcm for what it creates when it is installed first, and never upgrades. A Guard has one
+// as Part, with the version of k0rdent.
+var createdOnce = []string{v1alpha1.K0rdentCreateRelease, v1alpha1.K0rdentCreateManagement}
+
+// CreatedOnce returns the toggle of kcm and the version in a guard, "" if it is about something else.
+func (g Guard) CreatedOnce() (toggle, version string) {
+	if kind, name, _ := strings.Cut(g.Part, "/"); slices.Contains(createdOnce, kind) {
+		return kind, name
+	}
+	return "", ""
+}
+
 // owner is what a declared Secret belongs to, with the clusters that apply its file.
 func owner(f SecretFile) string {
 	switch d := f.Secret; {
@@ -112,6 +124,12 @@ func Guards(spec *v1alpha1.Spec) []string {
 			for _, held := range p.Holds() {
 				g.Part = path.Join(held.Kind, held.Name)
 				out = append(out, g.String())
+			}
+			for _, toggle := range createdOnce {
+				if k, is := p.(*v1alpha1.K0rdent); is && k.Spec.Creates(toggle) {
+					g.Part = path.Join(toggle, k.Spec.Version)
+					out = append(out, g.String())
+				}
 			}
 		}
 		for _, a := range addon.On(spec, c) {

@@ -70,6 +70,8 @@ type removal struct {
 	losses map[release]map[string][]string
 	// products are the removed products, and the removed parts of remaining ones.
 	products []generators.Guard
+	// upgrades are what kcm does not upgrade although its version changed.
+	upgrades []generators.Guard
 	// had lists the products of each cluster at the last render.
 	had map[string][]string
 	// retired are the Secrets whose files go and that no error names yet, by file.
@@ -111,6 +113,9 @@ func (r *removal) errors() []*strict.Error {
 	}
 	for _, g := range r.products {
 		errs = append(errs, r.product(g))
+	}
+	for _, g := range r.upgrades {
+		errs = append(errs, upgrade(g))
 	}
 	for _, rel := range slices.SortedFunc(maps.Keys(r.losses), func(a, b release) int {
 		return cmp.Or(cmp.Compare(a.addon, b.addon), cmp.Compare(a.name, b.name))
@@ -189,6 +194,9 @@ func (r *removal) compare(g generators.Guard) {
 
 // hold records what a removed cluster contains.
 func (r *removal) hold(g generators.Guard) {
+	if toggle, _ := g.CreatedOnce(); toggle != "" {
+		return
+	}
 	what, name := g.Loses, g.Addon
 	switch g.Kind {
 	case generators.GuardProduct:
@@ -206,6 +214,7 @@ func (r *removal) hold(g generators.Guard) {
 func (r *removal) lose(g generators.Guard) {
 	whole := generators.Guard{Kind: g.Kind, Cluster: g.Cluster, Product: g.Product}
 	switch {
+	case r.upgraded(g):
 	case g.Kind == generators.GuardProduct:
 		allowed := r.allows(allowProduct, g.Product) || r.allows(allowProduct, path.Join(g.Product, g.Part))
 		switch {
