@@ -64,7 +64,7 @@ type Result struct {
 type Options struct {
 	// Check plans, but reads no values and writes nothing.
 	Check bool
-	// Rotate lists the declared Secrets, as NAME or NAMESPACE/NAME, that get new values.
+	// Rotate lists the declared Secrets, as NAME or NAMESPACE/NAME, that get new values. Others are then left as they are.
 	Rotate []string
 	// Outside allows values from any file. Without it, hidden files and files of the system are refused if they
 	// are outside the folder that contains fleet/.
@@ -148,7 +148,7 @@ func Sync(ctx context.Context, dir string, o Options) (out Outcome, err error) {
 	}
 	var errs []error
 	for _, f := range all {
-		if f.Retired {
+		if f.Retired || len(o.Rotate) > 0 && !s.isRotated(f.Secret) {
 			continue
 		}
 		if err := ctx.Err(); err != nil {
