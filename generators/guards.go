@@ -7,6 +7,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators/addon"
+	"github.com/fleetwright/fleetwright/internal/layout"
 )
 
 // The kinds of Guards.
@@ -72,9 +73,10 @@ func ParseGuard(text string) (Guard, bool) {
 	return Guard{}, false
 }
 
-// The kinds of data that are lost with the release of an add-on.
+// The kinds of data that are lost with the release of an add-on; losesUnknown where the chart's defaults decide.
 const (
 	losesData          = "data"
+	losesUnknown       = "unknown"
 	losesVolumes       = "volumes"
 	losesLoadBalancers = "load-balancers"
 )
@@ -158,7 +160,7 @@ func Guards(spec *v1alpha1.Spec) []string {
 
 // Stays reports whether nothing is lost although a guard of an add-on is gone. This is so if the cluster still
 // has the release, and only the source of the guard changed: spec.stateful instead of the values, or vice
-// versa.
+// versa, or values that say what was unknown.
 func Stays(spec *v1alpha1.Spec, g Guard) bool {
 	for _, c := range spec.Clusters {
 		if c.Metadata.Name != g.Cluster {
@@ -166,7 +168,7 @@ func Stays(spec *v1alpha1.Spec, g Guard) bool {
 		}
 		for _, a := range addon.On(spec, c) {
 			if a.Metadata.Name == g.Addon && path.Join(a.Spec.Namespace, a.Spec.ReleaseName) == g.Release {
-				return g.Loses == losesData || a.Spec.Stateful != nil
+				return g.Loses == losesData || g.Loses == losesUnknown || a.Spec.Stateful != nil
 			}
 		}
 	}
@@ -192,15 +194,22 @@ func losses(a *v1alpha1.Addon) []string {
 		}
 	}
 	var out []string
+	known := true
 	for _, what := range []string{losesLoadBalancers, losesVolumes} {
-		if found[what] {
+		asks, said := found[what]
+		if asks {
 			out = append(out, what)
 		}
+		known = known && said
+	}
+	if name := a.Metadata.Name; len(out) == 0 && !known && a.Spec.Chart != nil && name != layout.FluxOperator && name != layout.FluxInstance {
+		return []string{losesUnknown}
 	}
 	return out
 }
 
-// state searches values or a manifest for volumes and load balancers.
+// state searches values or a manifest for volumes and load balancers. found has false for what they say is not
+// asked for.
 func state(v any, found map[string]bool) {
 	switch v := v.(type) {
 	case []any:
@@ -211,7 +220,9 @@ func state(v any, found map[string]bool) {
 		for key, value := range v {
 			switch strings.ToLower(key) {
 			case "type":
-				found[losesLoadBalancers] = found[losesLoadBalancers] || value == "LoadBalancer"
+				if slices.Contains([]any{"LoadBalancer", "ClusterIP", "NodePort"}, value) {
+					found[losesLoadBalancers] = found[losesLoadBalancers] || value == "LoadBalancer"
+				}
 			case "persistence", "persistentvolume", "persistentvolumeclaim", "persistentvolumeclaims", "volumeclaimtemplate", "volumeclaimtemplates", "storagespec":
 				found[losesVolumes] = found[losesVolumes] || isVolume(value)
 			case "storage":

@@ -248,7 +248,7 @@ func (r *removal) holding(name string) string {
 	held := r.held[name]
 	var parts []string
 	for _, what := range slices.Sorted(maps.Keys(held)) {
-		if what == tenants {
+		if what == tenants || what == unknown {
 			continue
 		}
 		names := slices.Compact(slices.Sorted(slices.Values(held[what])))
@@ -257,7 +257,11 @@ func (r *removal) holding(name string) string {
 	if len(held[tenants]) > 0 {
 		parts = append(parts, "what tenants have on it: "+output.List(held[tenants]))
 	}
-	parts = append(parts, "the volumes and load balancers that charts ask for by default, which the specification does not show")
+	charts := "charts"
+	if names := held[unknown]; len(names) > 0 {
+		charts = "the charts of " + output.List(slices.Compact(slices.Sorted(slices.Values(names))))
+	}
+	parts = append(parts, "the volumes and load balancers that "+charts+" ask for by default, which the specification does not show")
 	return "it holds " + strings.Join(parts, "; ")
 }
 
@@ -319,7 +323,11 @@ var lossOf = map[string]string{
 	"volumes":        "PersistentVolumeClaims of the chart, and with most storage classes their data (Helm keeps those of StatefulSets)",
 	"load-balancers": "load balancers and their addresses",
 	"data":           "data, as spec.stateful said",
+	unknown:          "the volumes and load balancers that its chart asks for by default, if it does, which the specification does not show",
 }
+
+// unknown is lost with an add-on whose chart alone says what it stores.
+const unknown = "unknown"
 
 // addon returns the errors about a removed release: clusters that lose the same data share one error.
 func (r *removal) addon(rel release) []*strict.Error {
@@ -336,12 +344,15 @@ func (r *removal) addon(rel release) []*strict.Error {
 			word := strings.ReplaceAll(one, "-", " ")
 			what, deleted = append(what, word), append(deleted, cmp.Or(lossOf[one], word))
 		}
-		names := strings.Join(clusters[all], ", ")
-		message := fmt.Sprintf("add-on %s no longer has release %s with its %s on %s", strict.Quote(rel.addon), strict.Quote(rel.name), strings.Join(what, " and "), names)
-		if r.Spec != nil && r.Spec.Addon(rel.addon) == nil {
-			message = fmt.Sprintf("add-on %s, release %s, with its %s on %s, was removed from the specification", strict.Quote(rel.addon), strict.Quote(rel.name), strings.Join(what, " and "), names)
+		names, with, stateless := strings.Join(clusters[all], ", "), " with its "+strings.Join(what, " and "), ""
+		if all == unknown {
+			with, stateless = "", "; if nothing is, set spec.stateful to false in the render before"
 		}
-		hint := "Flux deletes " + strings.Join(deleted, ", and ") + lost(r.claim(ofNamespace(namespace)), r.names())
+		message := fmt.Sprintf("add-on %s no longer has release %s%s on %s", strict.Quote(rel.addon), strict.Quote(rel.name), with, names)
+		if r.Spec != nil && r.Spec.Addon(rel.addon) == nil {
+			message = fmt.Sprintf("add-on %s, release %s,%s on %s, was removed from the specification", strict.Quote(rel.addon), strict.Quote(rel.name), with, names)
+		}
+		hint := "Flux deletes " + strings.Join(deleted, ", and ") + lost(r.claim(ofNamespace(namespace)), r.names()) + stateless
 		errs = append(errs, &strict.Error{
 			Object: v1alpha1.KindAddon + " " + rel.addon, Message: message,
 			Hint: hint + fmt.Sprintf("; save what is needed, and allow it with --allow-removal %s%s", allowAddon, rel.addon),
