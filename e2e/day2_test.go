@@ -25,13 +25,14 @@ var dayTwo = map[string]struct {
 	old, new string
 	changed  []string
 	addon    string
-	flags    []string // with which the add-on may be removed, which keeps data
+	flags    []string // with which the add-on may be removed, which may keep data
 	removed  []string
 }{
 	"acme": {
 		old: `INGRESS_REPLICAS: "3"`, new: `INGRESS_REPLICAS: "4"`,
 		changed: []string{"ConfigMap flux-system/cluster-vars", "HelmRelease flux-system/ingress-nginx"},
 		addon:   "velero",
+		flags:   []string{"--allow-removal", "addon/velero"},
 		removed: []string{"HelmRelease flux-system/velero", "HelmRepository flux-system/velero"},
 	},
 	"homelab": {
@@ -48,6 +49,7 @@ var dayTwo = map[string]struct {
 		old: "CLUSTER_DOMAIN: classic.example", new: "CLUSTER_DOMAIN: shop.example",
 		changed: []string{"ConfigMap flux-system/cluster-vars", "HelmRelease flux-system/ingress-nginx"},
 		addon:   "metrics-server",
+		flags:   []string{"--allow-removal", "addon/metrics-server"},
 		removed: []string{"HelmRelease flux-system/metrics-server", "HelmRepository flux-system/metrics-server"},
 	},
 }

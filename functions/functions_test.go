@@ -245,6 +245,7 @@ items:
       internal.config.kubernetes.io/path: 'fleet/podinfo.yaml'
       internal.config.kubernetes.io/package-path: '/pkg'
   spec:
+    stateful: false
     namespace: podinfo
     chart:
       url: oci://ghcr.io/stefanprodan/charts/podinfo

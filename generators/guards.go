@@ -7,6 +7,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators/addon"
+	"github.com/fleetwright/fleetwright/internal/layout"
 )
 
 // The kinds of Guards.
@@ -72,9 +73,10 @@ func ParseGuard(text string) (Guard, bool) {
 	return Guard{}, false
 }
 
-// The kinds of data that are lost with the release of an add-on.
+// The kinds of data that are lost with the release of an add-on; losesUnknown where the chart's defaults decide.
 const (
 	losesData          = "data"
+	losesUnknown       = "unknown"
 	losesVolumes       = "volumes"
 	losesLoadBalancers = "load-balancers"
 )
@@ -86,6 +88,18 @@ const (
 	OwnerProduct  = "product:"
 	OwnerTenant   = "tenant:"
 )
+
+// createdOnce are the toggles of kcm for what it creates when it is installed first, and never upgrades. A Guard has one
+// as Part, with the version of k0rdent.
+var createdOnce = []string{v1alpha1.K0rdentCreateRelease, v1alpha1.K0rdentCreateManagement}
+
+// CreatedOnce returns the toggle of kcm and the version in a guard, "" if it is about something else.
+func (g Guard) CreatedOnce() (toggle, version string) {
+	if kind, name, _ := strings.Cut(g.Part, "/"); slices.Contains(createdOnce, kind) {
+		return kind, name
+	}
+	return "", ""
+}
 
 // owner is what a declared Secret belongs to, with the clusters that apply its file.
 func owner(f SecretFile) string {
@@ -112,6 +126,12 @@ func Guards(spec *v1alpha1.Spec) []string {
 			for _, held := range p.Holds() {
 				g.Part = path.Join(held.Kind, held.Name)
 				out = append(out, g.String())
+			}
+			for _, toggle := range createdOnce {
+				if k, is := p.(*v1alpha1.K0rdent); is && k.Spec.Creates(toggle) {
+					g.Part = path.Join(toggle, k.Spec.Version)
+					out = append(out, g.String())
+				}
 			}
 		}
 		for _, a := range addon.On(spec, c) {
@@ -140,7 +160,7 @@ func Guards(spec *v1alpha1.Spec) []string {
 
 // Stays reports whether nothing is lost although a guard of an add-on is gone. This is so if the cluster still
 // has the release, and only the source of the guard changed: spec.stateful instead of the values, or vice
-// versa.
+// versa, or values that say what was unknown.
 func Stays(spec *v1alpha1.Spec, g Guard) bool {
 	for _, c := range spec.Clusters {
 		if c.Metadata.Name != g.Cluster {
@@ -148,7 +168,7 @@ func Stays(spec *v1alpha1.Spec, g Guard) bool {
 		}
 		for _, a := range addon.On(spec, c) {
 			if a.Metadata.Name == g.Addon && path.Join(a.Spec.Namespace, a.Spec.ReleaseName) == g.Release {
-				return g.Loses == losesData || a.Spec.Stateful != nil
+				return g.Loses == losesData || g.Loses == losesUnknown || a.Spec.Stateful != nil
 			}
 		}
 	}
@@ -174,15 +194,22 @@ func losses(a *v1alpha1.Addon) []string {
 		}
 	}
 	var out []string
+	known := true
 	for _, what := range []string{losesLoadBalancers, losesVolumes} {
-		if found[what] {
+		asks, said := found[what]
+		if asks {
 			out = append(out, what)
 		}
+		known = known && said
+	}
+	if name := a.Metadata.Name; len(out) == 0 && !known && a.Spec.Chart != nil && name != layout.FluxOperator && name != layout.FluxInstance {
+		return []string{losesUnknown}
 	}
 	return out
 }
 
-// state searches values or a manifest for volumes and load balancers.
+// state searches values or a manifest for volumes and load balancers. found has false for what they say is not
+// asked for.
 func state(v any, found map[string]bool) {
 	switch v := v.(type) {
 	case []any:
@@ -193,7 +220,9 @@ func state(v any, found map[string]bool) {
 		for key, value := range v {
 			switch strings.ToLower(key) {
 			case "type":
-				found[losesLoadBalancers] = found[losesLoadBalancers] || value == "LoadBalancer"
+				if slices.Contains([]any{"LoadBalancer", "ClusterIP", "NodePort"}, value) {
+					found[losesLoadBalancers] = found[losesLoadBalancers] || value == "LoadBalancer"
+				}
 			case "persistence", "persistentvolume", "persistentvolumeclaim", "persistentvolumeclaims", "volumeclaimtemplate", "volumeclaimtemplates", "storagespec":
 				found[losesVolumes] = found[losesVolumes] || isVolume(value)
 			case "storage":

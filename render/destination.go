@@ -135,17 +135,28 @@ func (c *committer) open(ctx context.Context, j *commitJob) (err error) {
 			return err
 		}
 	}
-	// A tenant's branch may be in the platform's repository without any of the platform's content.
-	o := gitrepo.Options{
-		Orphan: j.Target.Name != generators.PlatformTarget, Push: c.options.Push, Env: c.options.Env,
-		ReadOnly: c.options.DryRun,
+	o := gitrepo.Options{Orphan: c.shares(j), Push: c.options.Push, Env: c.options.Env, ReadOnly: c.options.DryRun}
+	for {
+		if j.branch, err = gitrepo.Open(ctx, j.destination.Repository, j.destination.Branch, o); err != nil {
+			return err
+		}
+		j.Location, j.Branch = j.branch.Location(), j.branch.Name()
+		j.reader = &branchReader{branch: j.branch, own: tree.Memory{}}
+		inv, err := readInventory(j.Location+"#"+j.Branch+":", j.reader)
+		if o.Orphan || j.Target.Name == generators.PlatformTarget || err != nil || inv.Target == "" || inv.Target == j.Target.Name {
+			return nil //nolint:nilerr // compare returns it
+		}
+		o.Orphan = true // the default branch is that of another target
+		j.close()
 	}
-	if j.branch, err = gitrepo.Open(ctx, j.destination.Repository, j.destination.Branch, o); err != nil {
-		return err
-	}
-	j.Location, j.Branch = j.branch.Location(), j.branch.Name()
-	j.reader = &branchReader{branch: j.branch, own: tree.Memory{}}
-	return nil
+}
+
+// shares reports whether a tenant's target is in the repository of another one, so that a new branch starts without
+// any of that one's content. In a repository of the tenant's own it starts from the default branch.
+func (c *committer) shares(j *commitJob) bool {
+	return j.Target.Orphan || j.Target.Name != generators.PlatformTarget && slices.ContainsFunc(c.jobs, func(other *commitJob) bool {
+		return other != j && sameRepository(j.destination.Repository, other.destination.Repository)
+	})
 }
 
 // recover completes an interrupted write to a work tree. In a dry run it returns an error instead, because the

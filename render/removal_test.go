@@ -42,7 +42,8 @@ const (
 	withVolume   = "values: {persistence: {enabled: true}}"
 	withBoth     = "values: {persistence: {enabled: true}, service: {type: LoadBalancer}}"
 	withBalancer = "values: {service: {type: LoadBalancer}}"
-	withNone     = "values: {replicas: 1}"
+	withNone     = "values: {persistence: {enabled: false}, service: {type: ClusterIP}}"
+	withDefaults = "values: {replicas: 1}"
 )
 
 // removalCases are renders after another one: what each is refused with, in order; each is a part of the message and
@@ -59,13 +60,13 @@ var removalCases = map[string]struct {
 }{
 	"a cluster with all that it holds": {
 		before: []string{"eu", "us"}, after: []string{"us"},
-		had: anAddon("grafana", withVolume) + anAddon("traefik", withBalancer) + anAddon("loki", withVolume) + anAddon("db", "stateful: true") + anAddon("metrics", withNone),
-		has: anAddon("grafana", withVolume) + anAddon("traefik", withBalancer) + anAddon("loki", withVolume) + anAddon("db", "stateful: true") + anAddon("metrics", withNone),
+		had: anAddon("grafana", withVolume) + anAddon("traefik", withBalancer) + anAddon("loki", withVolume) + anAddon("db", "stateful: true") + anAddon("metrics", withNone) + anAddon("vault", withDefaults),
+		has: anAddon("grafana", withVolume) + anAddon("traefik", withBalancer) + anAddon("loki", withVolume) + anAddon("db", "stateful: true") + anAddon("metrics", withNone) + anAddon("vault", withDefaults),
 		retired: []string{
 			"infrastructure/secrets/eu/grafana/admin.sops.yaml", "infrastructure/secrets/eu/loki/password.sops.yaml",
 		},
 		want: [][]string{{
-			`cluster "eu" was removed`, "Flux deletes nothing there", "it holds data of db; load balancers of traefik; volumes of grafana, loki; the volumes and load balancers that charts ask for by default",
+			`cluster "eu" was removed`, "Flux deletes nothing there", "it holds data of db; load balancers of traefik; volumes of grafana, loki; the volumes and load balancers that the charts of vault ask for by default",
 			"infrastructure/secrets/eu/grafana/admin.sops.yaml, infrastructure/secrets/eu/loki/password.sops.yaml", "--allow-removal cluster/eu",
 		}},
 		never: []string{"metrics", "tenants"},
@@ -109,7 +110,7 @@ var removalCases = map[string]struct {
 	},
 	"an add-on with all its Secrets on all clusters": {
 		before: []string{"eu"}, after: []string{"eu"},
-		had: anAddon("grafana", withVolume) + anAddon("traefik", withBalancer), has: anAddon("metrics", withNone),
+		had: anAddon("grafana", withVolume) + anAddon("traefik", withBalancer), has: anAddon("metrics", withNone) + anAddon("vault", withDefaults),
 		retired: []string{
 			"infrastructure/secrets/eu/grafana/admin.sops.yaml", "infrastructure/secrets/eu/grafana/token.sops.yaml", "infrastructure/secrets/staging/grafana/admin.sops.yaml",
 		},
@@ -117,6 +118,20 @@ var removalCases = map[string]struct {
 			{"add-on \"grafana\"", "volumes on eu, staging, was removed", "included: infrastructure/secrets/{eu,staging}/grafana/admin.sops.yaml, infrastructure/secrets/eu/grafana/token.sops.yaml; save"},
 			{"add-on \"traefik\"", "hint: Flux deletes load balancers and their addresses; save"},
 		},
+	},
+	"what a chart stores by default": {
+		before: []string{"eu"}, after: []string{"eu"},
+		had: anAddon("vault", withDefaults) + anAddon("loki", "values: {persistence: {enabled: false}}") + anAddon("web", "values: {service: {type: NodePort}}"),
+		has: anAddon("metrics", withNone) + anAddon("vault", withDefaults+", clusters: {names: [staging]}"),
+		want: [][]string{
+			{`add-on "loki", release "loki/loki", on eu, staging, was removed`, "the volumes and load balancers that its chart asks for by default, if it does", "if nothing is, set spec.stateful to false in the render before", "addon/loki"},
+			{`add-on "vault" no longer has release "vault/vault" on eu`},
+			{`add-on "web"`},
+		},
+	},
+	"values that say what a chart stored": {
+		had: anAddon("a", withDefaults) + anAddon("b", withDefaults) + anAddon("c", withDefaults),
+		has: anAddon("a", withVolume) + anAddon("b", withNone) + anAddon("c", "stateful: false"),
 	},
 	"stateful says that nothing is lost": {
 		had: anAddon("grafana", withVolume), has: anAddon("grafana", withVolume+", stateful: false"),
@@ -179,7 +194,7 @@ var removalCases = map[string]struct {
 		retired: []string{"infrastructure/secrets/base/tools/one.sops.yaml"}, allow: []string{"secret/tools/one"},
 	},
 	"an allowed add-on takes along what its hint listed": {
-		allow: []string{"addon/grafana"}, had: anAddon("grafana", withVolume), has: anAddon("metrics", withNone),
+		allow: []string{"addon/grafana"}, had: anAddon("grafana", withVolume), has: anAddon("metrics", withNone) + anAddon("vault", withDefaults),
 		retired: []string{"infrastructure/secrets/base/grafana/admin.sops.yaml", "infrastructure/secrets/base/tools/one.sops.yaml"},
 		want:    [][]string{{`declared Secret "tools/one" was removed`}}, never: []string{"grafana"},
 	},

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -68,6 +70,20 @@ func ReadSpecification(dir string) (*Specification, error) {
 // ReadKeyless is like ReadSpecification, but allows clusters without a key, as [specs.LoadKeyless] does.
 func ReadKeyless(dir string) (*Specification, error) {
 	return readSpecification(dir, specs.LoadKeyless)
+}
+
+// ReadEncrypting is like ReadKeyless, but returns nil if dir/fleet has no Encryption.
+func ReadEncrypting(dir string) (*Specification, error) {
+	if info, err := os.Stat(filepath.Join(dir, SpecFolder)); err != nil || !info.IsDir() {
+		return nil, nil //nolint:nilerr,nilnil // there is none
+	}
+	files, err := readFolder(dir, SpecFolder)
+	if err == nil && !slices.ContainsFunc(files, func(f specs.File) bool {
+		return bytes.Contains(f.Content, []byte(v1alpha1.APIVersion)) && bytes.Contains(f.Content, []byte("Encryption"))
+	}) {
+		return nil, nil //nolint:nilnil // it is not ours
+	}
+	return ReadKeyless(dir)
 }
 
 func readSpecification(dir string, load func([]specs.File) (*v1alpha1.Spec, error)) (*Specification, error) {

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"io/fs"
+	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/fleetwright/fleetwright/generators"
 	"github.com/fleetwright/fleetwright/internal/tree"
@@ -19,13 +21,16 @@ func hasStarted(inv *tree.Inventory) bool {
 	return slices.ContainsFunc(inv.Files, func(e tree.Entry) bool { return e.Mode == tree.Once })
 }
 
-// isOwn reports whether a file is YAML that no render wrote.
+// isOwn reports whether a file is content of the user's: no render wrote it, and it is not among those that a new
+// repository has.
 func isOwn(inv *tree.Inventory, file string) bool {
 	_, known := inv.Entry(file)
-	return !known && hasYAMLName(file) && file != tree.InventoryPath
+	name := strings.ToUpper(path.Base(file))
+	return !known && !strings.HasPrefix(file, path.Dir(tree.InventoryPath)+"/") &&
+		!strings.HasPrefix(name, "README") && !strings.HasPrefix(name, "LICENSE") && !slices.Contains([]string{".GITIGNORE", ".GITATTRIBUTES", "CODEOWNERS"}, name)
 }
 
-// takeOver checks whether the branch of a tenant has content of its own: YAML files that no render wrote, and
+// takeOver checks whether the branch of a tenant has content of its own: files that no render wrote, and
 // no files of a starter. If so, the branch gets no starter, and files that would overwrite its content are left
 // out.
 func (j *commitJob) takeOver(inv *tree.Inventory) error {

@@ -231,7 +231,8 @@ type AddonSpec struct {
 	// Flux then uses.
 	Bootstrap *Bootstrap `json:"bootstrap,omitempty"`
 	// Stateful says whether more than files is lost with the add-on: a render then removes it only with
-	// --allow-removal. By default, whether its values or resources ask for volumes or load balancers.
+	// --allow-removal. By default, whether its values or resources ask for volumes or load balancers; true where
+	// they leave that to the chart.
 	Stateful *bool `json:"stateful,omitempty"`
 	// Interval between two reconciliations of the release; the Fleet's default
 	// one by default.

@@ -63,7 +63,7 @@ func runEncrypt(ctx context.Context, s streams, files []string, stdout bool, for
 			return err
 		}
 	}
-	rules := sealed.NewRules()
+	rules := sealed.NewRules(specifiedRules)
 	var left error
 	if len(files) == 0 {
 		found, leftOver, err := rules.FindPlain(ctx, ".")

@@ -64,8 +64,13 @@ func (f readersOf) print(s streams, r declared.Result) {
 	}
 	found, open := f.of(r), f.open(r)
 	for _, reader := range found.Readers {
-		_ = output.Printf(s.out, "  read by %s in cluster %s: %s\n", reader.Object, reader.Cluster, needs[reader.Action])
-		if command := reader.Command(); command != "" {
+		command := reader.Command()
+		now := ""
+		if command != "" && reader.Action == readers.Reconcile {
+			now = ", or now with"
+		}
+		_ = output.Printf(s.out, "  read by %s in cluster %s: %s%s\n", reader.Object, reader.Cluster, needs[reader.Action], now)
+		if command != "" {
 			_ = output.Printf(s.out, "    %s\n", command)
 		}
 	}
@@ -81,7 +86,7 @@ func (f readersOf) print(s streams, r declared.Result) {
 var needs = map[readers.Action]string{
 	readers.Restart:    "restart it when Flux has applied the Secret",
 	readers.Reload:     "its files change by themselves; restart it if it reads them only when it starts",
-	readers.Reconcile:  "Flux reads it at the next reconciliation, or now with",
+	readers.Reconcile:  "Flux reads it at the next reconciliation",
 	readers.Next:       "reads it when it needs it next",
 	readers.Chart:      "restart the workloads of its chart when Flux has applied the Secret",
 	readers.Controller: "its controller reads it",

@@ -17,6 +17,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/secrets"
 	"github.com/fleetwright/fleetwright/internal/secrets/envelope"
 	"github.com/fleetwright/fleetwright/internal/secrets/sealed"
+	"github.com/fleetwright/fleetwright/internal/strict"
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
@@ -82,7 +83,13 @@ func sealedError(err error) error {
 		if e := (*envelope.Error)(nil); errors.As(one, &e) && (e.Reason == envelope.NoKey || e.Reason == envelope.OtherService) {
 			status = statusStopped
 		}
-		texts = append(texts, withHint(errorText(one), advice.HintOf(one)))
+		text := withHint(errorText(one), advice.HintOf(one))
+		if e := (*strict.Error)(nil); errors.As(one, &e) {
+			text = e.Text()
+		}
+		if !slices.Contains(texts, text) { // several files may have the same specification
+			texts = append(texts, text)
+		}
 	}
 	return &failure{status: status, err: errors.New(strings.Join(texts, "\n"))}
 }

@@ -44,9 +44,9 @@ with sops, and that were never declared, are kept and reported.
 With --rotate NAME (or NAMESPACE/NAME) a declared Secret gets new values: what is
 generated is generated again, and files and variables are read again; the key of a
 variable that is not set keeps its value. If no value would change, nothing is written
-and the command fails. Rotating needs a private key that opens the file. The objects that
-read the Secret are printed, with what each needs to get the new value: a workload with
-the value in its environment must restart.
+and the command fails. Rotating needs a private key that opens the file. Other declared
+Secrets are not looked at. The objects that read the Secret are printed, with what each
+needs to get the new value: a workload with the value in its environment must restart.
 
 Files outside of DIR that the specification reads are reported. Hidden files there, such
 as ~/.ssh/id_rsa, and system files are read only with --allow-outside: a specification
@@ -152,7 +152,7 @@ func printSync(s streams, out declared.Outcome, dir string, check bool, read rea
 			if public := r.PublicKeys[k.Name]; public != "" {
 				_ = output.Printf(s.out, "  public key of %s: %s\n", k.Name, public)
 				if r.Repository != "" {
-					tellDeployKey(s, r.Repository)
+					tellDeployKey(s, r)
 				}
 			}
 		}
@@ -181,12 +181,20 @@ func printSync(s streams, out declared.Outcome, dir string, check bool, read rea
 }
 
 // tellDeployKey prints where the user has to add the public key of a deploy key.
-func tellDeployKey(s streams, repository string) {
-	place := emit.DeployKeys(repository)
+func tellDeployKey(s streams, r declared.Result) {
+	if !strings.HasPrefix(r.Repository, "ssh:") {
+		_ = output.Printf(s.out, "  %s is read with a token, not with a deploy key: declare username and password, or write an ssh:// URL\n", r.Repository)
+		return
+	}
+	place := emit.DeployKeys(r.Repository)
 	if place == "" {
 		place = "its settings"
 	}
-	_ = output.Printf(s.out, "  add it to %s as a deploy key that can only read: %s\n", repository, place)
+	when := ""
+	if r.Action == declared.Rotate {
+		when = " before you push, and remove the old one when Flux reads with the new one"
+	}
+	_ = output.Printf(s.out, "  add it to %s as a deploy key that can only read%s: %s\n", r.Repository, when, place)
 }
 
 // tellKept prints the keys that somebody added to a Secret.

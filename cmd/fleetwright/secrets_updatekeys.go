@@ -20,10 +20,11 @@ func newSecretsUpdateKeys(s streams) *cobra.Command {
 	var format string
 	c := &cobra.Command{
 		Use:   "updatekeys [FILE|DIR…]",
-		Short: "Update the recipients of encrypted files to those that .sops.yaml names",
-		Long: `Update the recipients of encrypted files to those that the rules of .sops.yaml name: add
-those that are missing, and remove those that are no longer named. Without FILE or DIR,
-update all encrypted files below the working directory.
+		Short: "Update the recipients of encrypted files to those that should read them",
+		Long: `Update the recipients of encrypted files to those that the specification names, whatever
+the .sops.yaml of the last render says, or else the rules of .sops.yaml: add those that are
+missing, and remove those that are no longer named. Without FILE or DIR, update all
+encrypted files below the working directory.
 
 The data key of a file and its encrypted values do not change: a removed recipient still
 knows the data key of every file that they could read. --rotate generates new data keys
@@ -63,7 +64,7 @@ func runUpdateKeys(ctx context.Context, s streams, args []string, o sealed.Updat
 			return err
 		}
 	}
-	rules := sealed.NewRules()
+	rules := sealed.NewRules(specifiedRules)
 	var results []sealed.Result
 	for _, arg := range args {
 		files, found, err := encryptedFiles(ctx, arg)

@@ -196,7 +196,7 @@ func (f accessFile) verdict(c accessCell) string {
 
 // lookAbove finds the .sops.yaml above the folder for files that have none in the folder.
 func (r *accessReport) lookAbove(dir string) {
-	rules := sealed.NewRules()
+	rules := sealed.NewRules(specifiedRules)
 	for i := range r.Files {
 		f := &r.Files[i]
 		if f.Config != "" {

@@ -27,6 +27,8 @@ type judge struct {
 	selectors []finding.Selector
 	// prover renders what both sides install; nil renders nothing.
 	prover *prover
+	// synced are the files of bootstraps whose FluxInstance tells their cluster.
+	synced map[string]bool
 }
 
 // Fetched are the charts and sources in the user's cache that the lock may name: that of the repository, or Lock if it has
@@ -37,16 +39,20 @@ type Fetched struct {
 	Lock    *lock.Lock
 }
 
-// newJudge reads the HelmReleases that may take over the releases of bootstraps. The fleet is what
+// newJudge reads the HelmReleases that may take over the releases of bootstraps, by their files. The fleet is what
 // Flux would apply; nil computes it, with what was fetched.
-func newJudge(ctx context.Context, repo *repository.Repository, e *templates.Engine, fleet *reconcile.Fleet, fetched Fetched) (*judge, error) {
+func newJudge(ctx context.Context, repo *repository.Repository, files [][]*helmfile.Release, e *templates.Engine, fleet *reconcile.Fleet, fetched Fetched) (*judge, error) {
 	if fleet == nil {
 		var err error
 		if fleet, err = reconcile.Reconcile(ctx, repo, reconcile.Options{WithoutCharts: true, Fetched: fetched.Charts, FetchedSources: fetched.Sources, Lock: fetched.Lock}); err != nil {
 			return nil, err
 		}
 	}
-	return &judge{Index: helmrelease.New(ctx, repo, fleet), engine: e, comments: map[string][]finding.Comment{}}, nil
+	j := &judge{Index: helmrelease.New(ctx, repo, fleet), engine: e, comments: map[string][]finding.Comment{}, synced: map[string]bool{}}
+	for _, releases := range files {
+		j.assign(releases)
+	}
+	return j, nil
 }
 
 // in gives a variant the cluster that a variable that it assumes names.

@@ -124,8 +124,11 @@ func putAway(file, bootstrap string) bool {
 
 // otherCluster names the cluster that a release's file belongs to by its folder, where that stands beside one which a
 // cluster of the repository is called by, with the same file in it: config/b/helmfile.yaml beside
-// config/a/helmfile.yaml. It is "" for a cluster of the repository's.
+// config/a/helmfile.yaml. It is "" for a cluster of the repository's, by its folder or the path that it syncs.
 func (j *judge) otherCluster(r *helmfile.Release) string {
+	if j.synced[r.File] {
+		return ""
+	}
 	for dir := path.Dir(r.File); dir != "."; dir = path.Dir(dir) {
 		name, rest := path.Base(dir), strings.TrimPrefix(r.File, dir+"/")
 		if slices.ContainsFunc(j.Fleet.Clusters, func(c *reconcile.Cluster) bool { return c.Is(name) }) {

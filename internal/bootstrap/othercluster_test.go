@@ -53,6 +53,50 @@ func TestOtherClusters(t *testing.T) {
 	}
 }
 
+// The path that a bootstrap's FluxInstance syncs tells its cluster, whatever their folders are called.
+func TestClusterBySyncPath(t *testing.T) {
+	const cluster = `-- clusters/NAME/flux-system/instance.yaml --
+apiVersion: fluxcd.controlplane.io/v1
+kind: FluxInstance
+metadata: {name: flux, namespace: flux-system}
+spec: {distribution: {version: 2.x, registry: ghcr.io/fluxcd}, sync: {kind: GitRepository, url: "https://example.com/a.git", ref: refs/heads/main, path: PATH}}
+-- clusters/NAME/app.yaml --
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: app, namespace: x}
+spec:
+  chart: {spec: {chart: app, version: VERSION, sourceRef: {kind: HelmRepository, name: charts}}}
+`
+	const bootstrap = `-- bootstrap/NAME/helmfile.yaml --
+releases:
+- {name: app, namespace: x, chart: charts/app, version: 1.0.0}
+`
+	const hook = bootstrap + `- {name: flux-operator, namespace: flux-system, chart: charts/flux-operator, hooks: [{events: [postsync], command: kubectl, args: [apply, -f, ../../clusters/CLUSTER/flux-system/instance.yaml]}]}
+`
+	const chart = bootstrap + `- {name: flux, namespace: flux-system, chart: charts/flux-instance, values: [{instance: {sync: {path: ./clusters/CLUSTER}}}]}
+`
+	for name, c := range map[string]struct{ bootstrap, version, want string }{
+		"by a hook":              {strings.ReplaceAll(hook, "CLUSTER", "p1"), "1.0.0", "agrees p1"},
+		"drift by a hook":        {strings.ReplaceAll(hook, "CLUSTER", "p1"), "2.0.0", "drift p1"},
+		"by values":              {strings.ReplaceAll(chart, "CLUSTER", "p1"), "1.0.0", "agrees p1"},
+		"another than the file":  {strings.ReplaceAll(chart, "CLUSTER", "staging"), "1.0.0", "drift staging"},
+		"of a path that is none": {strings.ReplaceAll(chart, "CLUSTER", "p9"), "1.0.0", "unresolved "},
+		"by nothing":             {bootstrap, "1.0.0", "unresolved "},
+	} {
+		fleet := strings.NewReplacer("NAME", "p1", "PATH", "clusters/p1", "VERSION", c.version).Replace(cluster) +
+			strings.NewReplacer("NAME", "staging", "PATH", "./clusters/staging", "VERSION", "3.0.0").Replace(cluster) +
+			strings.ReplaceAll(bootstrap, "NAME", "staging") + strings.ReplaceAll(c.bootstrap, "NAME", "prod")
+		report, err := Verify(t.Context(), testarchive.Repository(t, txtar.Parse([]byte(fleet))), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := report.Releases[0]
+		if got := string(r.Verdict) + " " + r.Cluster; r.File != "bootstrap/prod/helmfile.yaml" || got != c.want {
+			t.Errorf("%s: got %s of %s (%s), want %s", name, got, r.File, r.Reason, c.want)
+		}
+	}
+}
+
 // A helmfile that defines environments and no default is used with one of those: what depends on it is unresolved.
 func TestOtherEnvironments(t *testing.T) {
 	const files = `-- bootstrap/helmfile.yaml.gotmpl --

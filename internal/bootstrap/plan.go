@@ -102,7 +102,7 @@ func Plan(ctx context.Context, repo *repository.Repository, fetched Fetched) ([]
 			return nil, err
 		}
 	}
-	j, err := newJudge(ctx, repo, engine, nil, fetched)
+	j, err := newJudge(ctx, repo, files, engine, nil, fetched)
 	if err != nil {
 		return nil, err
 	}

@@ -52,7 +52,7 @@ func verify(ctx context.Context, repo *repository.Repository, fleet *reconcile.F
 	if err != nil && (!nothing || !mayInstallFlux(repo, nil)) {
 		return nil, err
 	}
-	j, err := newJudge(ctx, repo, engine, fleet, fetched)
+	j, err := newJudge(ctx, repo, files, engine, fleet, fetched)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@
 package readers
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -35,6 +36,9 @@ type Reader struct {
 	Cluster string
 	Object  *reconcile.Object
 	Action  Action
+
+	// secret is the name of the Secret.
+	secret string
 }
 
 // Command returns the command that performs the action, "" if there is none.
@@ -45,11 +49,26 @@ func (r Reader) Command() string {
 		return "" // the owner of the pod decides
 	case r.Action == Restart || r.Action == Reload:
 		return "kubectl --namespace=" + o.Namespace + " rollout restart " + kind + "/" + o.Name
-	case r.Action == Reconcile && (o.Kind == "HelmRelease" || o.Kind == "Kustomization"):
-		return "flux --namespace=" + o.Namespace + " reconcile " + kind + " " + o.Name
+	case r.Action == Reconcile && o.Kind == "FluxInstance" && o.Text("spec", "sync", "pullSecret") == r.secret:
+		name := cmp.Or(o.Text("spec", "sync", "name"), o.Namespace)
+		return "flux --namespace=" + o.Namespace + " reconcile " + reconciled[o.Text("spec", "sync", "kind")] + " " + name
+	case r.Action == Reconcile && o.Group == fluxapi.OperatorGroup && operated[o.Kind] != "":
+		return "flux-operator --namespace=" + o.Namespace + " reconcile " + operated[o.Kind] + " " + o.Name
+	case r.Action == Reconcile && reconciled[o.Kind] != "":
+		return "flux --namespace=" + o.Namespace + " reconcile " + reconciled[o.Kind] + " " + o.Name
 	}
 	return ""
 }
+
+// reconciled are the arguments of "flux reconcile" by kind. "" is the kind of a FluxInstance's source by default.
+var reconciled = map[string]string{
+	"HelmRelease": "helmrelease", "Kustomization": "kustomization", "GitRepository": "source git", "OCIRepository": "source oci",
+	"HelmRepository": "source helm", "Bucket": "source bucket", "ImageRepository": "image repository",
+	"ImageUpdateAutomation": "image update", "Receiver": "receiver", "": "source git",
+}
+
+// operated are the arguments of "flux-operator reconcile" by kind.
+var operated = map[string]string{"FluxInstance": "instance", "ResourceSet": "resourceset", "ResourceSetInputProvider": "inputprovider"}
 
 // Found are the readers of a Secret, the HelmReleases in its namespace whose charts may
 // read it, and the clusters with unknown objects.
@@ -82,9 +101,9 @@ func Of(fleet *reconcile.Fleet, file, namespace, name string) Found {
 			}
 			seen[o.Identity] = true
 			if action := s.readBy(o, rendered[o]); action != "" {
-				out.Readers = append(out.Readers, Reader{c.Name, o, action})
+				out.Readers = append(out.Readers, Reader{c.Name, o, action, name})
 			} else if isHelmRelease(o) && !rendered[o] && target(o) == namespace {
-				out.Unknown = append(out.Unknown, Reader{c.Name, o, Chart})
+				out.Unknown = append(out.Unknown, Reader{c.Name, o, Chart, name})
 			}
 		}
 	}
@@ -134,6 +153,8 @@ func (s secret) readBy(o *reconcile.Object, rendered bool) Action {
 		return ""
 	case !s.within(o.Value, "", o.Namespace):
 		return ""
+	case o.Group == fluxapi.NotificationGroup && o.Kind != "Receiver":
+		return Next
 	case strings.HasSuffix(o.Group, ".toolkit.fluxcd.io") || strings.HasSuffix(o.Group, ".fluxcd.controlplane.io") || o.Group == "fluxcd.controlplane.io":
 		return Reconcile
 	case o.Group == "" && o.Kind == "ServiceAccount":

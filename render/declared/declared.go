@@ -17,7 +17,6 @@ import (
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators"
 	"github.com/fleetwright/fleetwright/internal/advice"
-	"github.com/fleetwright/fleetwright/internal/layout"
 	"github.com/fleetwright/fleetwright/internal/secrets"
 	"github.com/fleetwright/fleetwright/internal/secrets/envelope"
 	"github.com/fleetwright/fleetwright/internal/secrets/keys"
@@ -64,7 +63,7 @@ type Result struct {
 type Options struct {
 	// Check plans, but reads no values and writes nothing.
 	Check bool
-	// Rotate lists the declared Secrets, as NAME or NAMESPACE/NAME, that get new values.
+	// Rotate lists the declared Secrets, as NAME or NAMESPACE/NAME, that get new values. Others are then left as they are.
 	Rotate []string
 	// Outside allows values from any file. Without it, hidden files and files of the system are refused if they
 	// are outside the folder that contains fleet/.
@@ -92,22 +91,6 @@ type Outcome struct {
 	Outside []string
 	// Recovery describes what an interrupted write left in the folder.
 	Recovery tree.Recovery
-}
-
-// repositoryOf returns the URL of the Git repository whose credentials a Secret has; "" for other Secrets.
-func repositoryOf(spec *v1alpha1.Spec, s *v1alpha1.DeclaredSecret) string {
-	is := func(ref *v1alpha1.SecretRef, namespace string) bool {
-		return ref != nil && ref.Name == s.Name && namespace == s.Namespace
-	}
-	if is(spec.Fleet.Spec.Repository.SecretRef, layout.FluxNamespace) {
-		return spec.Fleet.Spec.Repository.URL
-	}
-	for _, t := range spec.Tenants {
-		if t.Spec.Source.Kind == v1alpha1.SourceGit && is(t.Spec.Source.SecretRef, t.Spec.SyncNamespace) {
-			return t.Spec.Source.URL
-		}
-	}
-	return ""
 }
 
 // Any reports whether there is anything to do.
@@ -148,7 +131,7 @@ func Sync(ctx context.Context, dir string, o Options) (out Outcome, err error) {
 	}
 	var errs []error
 	for _, f := range all {
-		if f.Retired {
+		if f.Retired || len(o.Rotate) > 0 && !s.isRotated(f.Secret) {
 			continue
 		}
 		if err := ctx.Err(); err != nil {
@@ -159,7 +142,7 @@ func Sync(ctx context.Context, dir string, o Options) (out Outcome, err error) {
 			errs = append(errs, err)
 			continue
 		}
-		r.Repository = repositoryOf(read.Spec, f.Secret)
+		r.Repository = read.Spec.RepositoryOf(f.Secret)
 		out.Results = append(out.Results, r)
 	}
 	if err := errors.Join(errs...); err != nil || o.Check {

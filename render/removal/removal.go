@@ -70,6 +70,8 @@ type removal struct {
 	losses map[release]map[string][]string
 	// products are the removed products, and the removed parts of remaining ones.
 	products []generators.Guard
+	// upgrades are what kcm does not upgrade although its version changed.
+	upgrades []generators.Guard
 	// had lists the products of each cluster at the last render.
 	had map[string][]string
 	// retired are the Secrets whose files go and that no error names yet, by file.
@@ -111,6 +113,9 @@ func (r *removal) errors() []*strict.Error {
 	}
 	for _, g := range r.products {
 		errs = append(errs, r.product(g))
+	}
+	for _, g := range r.upgrades {
+		errs = append(errs, upgrade(g))
 	}
 	for _, rel := range slices.SortedFunc(maps.Keys(r.losses), func(a, b release) int {
 		return cmp.Or(cmp.Compare(a.addon, b.addon), cmp.Compare(a.name, b.name))
@@ -189,6 +194,9 @@ func (r *removal) compare(g generators.Guard) {
 
 // hold records what a removed cluster contains.
 func (r *removal) hold(g generators.Guard) {
+	if toggle, _ := g.CreatedOnce(); toggle != "" {
+		return
+	}
 	what, name := g.Loses, g.Addon
 	switch g.Kind {
 	case generators.GuardProduct:
@@ -206,6 +214,7 @@ func (r *removal) hold(g generators.Guard) {
 func (r *removal) lose(g generators.Guard) {
 	whole := generators.Guard{Kind: g.Kind, Cluster: g.Cluster, Product: g.Product}
 	switch {
+	case r.upgraded(g):
 	case g.Kind == generators.GuardProduct:
 		allowed := r.allows(allowProduct, g.Product) || r.allows(allowProduct, path.Join(g.Product, g.Part))
 		switch {
@@ -239,7 +248,7 @@ func (r *removal) holding(name string) string {
 	held := r.held[name]
 	var parts []string
 	for _, what := range slices.Sorted(maps.Keys(held)) {
-		if what == tenants {
+		if what == tenants || what == unknown {
 			continue
 		}
 		names := slices.Compact(slices.Sorted(slices.Values(held[what])))
@@ -248,7 +257,11 @@ func (r *removal) holding(name string) string {
 	if len(held[tenants]) > 0 {
 		parts = append(parts, "what tenants have on it: "+output.List(held[tenants]))
 	}
-	parts = append(parts, "the volumes and load balancers that charts ask for by default, which the specification does not show")
+	charts := "charts"
+	if names := held[unknown]; len(names) > 0 {
+		charts = "the charts of " + output.List(slices.Compact(slices.Sorted(slices.Values(names))))
+	}
+	parts = append(parts, "the volumes and load balancers that "+charts+" ask for by default, which the specification does not show")
 	return "it holds " + strings.Join(parts, "; ")
 }
 
@@ -310,7 +323,11 @@ var lossOf = map[string]string{
 	"volumes":        "PersistentVolumeClaims of the chart, and with most storage classes their data (Helm keeps those of StatefulSets)",
 	"load-balancers": "load balancers and their addresses",
 	"data":           "data, as spec.stateful said",
+	unknown:          "the volumes and load balancers that its chart asks for by default, if it does, which the specification does not show",
 }
+
+// unknown is lost with an add-on whose chart alone says what it stores.
+const unknown = "unknown"
 
 // addon returns the errors about a removed release: clusters that lose the same data share one error.
 func (r *removal) addon(rel release) []*strict.Error {
@@ -327,12 +344,15 @@ func (r *removal) addon(rel release) []*strict.Error {
 			word := strings.ReplaceAll(one, "-", " ")
 			what, deleted = append(what, word), append(deleted, cmp.Or(lossOf[one], word))
 		}
-		names := strings.Join(clusters[all], ", ")
-		message := fmt.Sprintf("add-on %s no longer has release %s with its %s on %s", strict.Quote(rel.addon), strict.Quote(rel.name), strings.Join(what, " and "), names)
-		if r.Spec != nil && r.Spec.Addon(rel.addon) == nil {
-			message = fmt.Sprintf("add-on %s, release %s, with its %s on %s, was removed from the specification", strict.Quote(rel.addon), strict.Quote(rel.name), strings.Join(what, " and "), names)
+		names, with, stateless := strings.Join(clusters[all], ", "), " with its "+strings.Join(what, " and "), ""
+		if all == unknown {
+			with, stateless = "", "; if nothing is, set spec.stateful to false in the render before"
 		}
-		hint := "Flux deletes " + strings.Join(deleted, ", and ") + lost(r.claim(ofNamespace(namespace)), r.names())
+		message := fmt.Sprintf("add-on %s no longer has release %s%s on %s", strict.Quote(rel.addon), strict.Quote(rel.name), with, names)
+		if r.Spec != nil && r.Spec.Addon(rel.addon) == nil {
+			message = fmt.Sprintf("add-on %s, release %s,%s on %s, was removed from the specification", strict.Quote(rel.addon), strict.Quote(rel.name), with, names)
+		}
+		hint := "Flux deletes " + strings.Join(deleted, ", and ") + lost(r.claim(ofNamespace(namespace)), r.names()) + stateless
 		errs = append(errs, &strict.Error{
 			Object: v1alpha1.KindAddon + " " + rel.addon, Message: message,
 			Hint: hint + fmt.Sprintf("; save what is needed, and allow it with --allow-removal %s%s", allowAddon, rel.addon),

@@ -65,3 +65,11 @@ func clusterOf(o *reconcile.Object) *reconcile.Cluster {
 	}
 	return o.Kustomization.Cluster
 }
+
+// orSpecified adds to a hint the field of a specification that sets what it generates, if the repository has one.
+func orSpecified(p *rule.Pass, hint, field string) string {
+	if len(p.Repo.ByKind("fleetwright.dev", "Fleet")) == 0 {
+		return hint
+	}
+	return hint + "; where it is generated, by " + field
+}

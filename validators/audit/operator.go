@@ -31,7 +31,7 @@ slow, or the controllers are killed for their memory use.`,
 			path := append(at, "cluster", "size")
 			if o.Field(path...) == nil {
 				p.ReportBuilt(o, finding.Finding{Message: fmt.Sprintf("%s: cluster.size is not set, so Flux's controllers have the defaults of a small cluster", o),
-					Hint: "set spec.cluster.size to small, medium or large"}, path...)
+					Hint: orSpecified(p, "set spec.cluster.size to small, medium or large", "spec.flux.size of the Fleet")}, path...)
 			}
 		}
 	},

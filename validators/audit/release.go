@@ -92,7 +92,7 @@ The rule checks production clusters, as their paths name them, or all clusters i
 			mode := o.Text("spec", "driftDetection", "mode")
 			if isRelease(o) && !slices.Contains([]string{"enabled", "warn"}, mode) && !strings.Contains(mode, "${") && isProduction(p, clusterOf(o)) {
 				p.ReportBuilt(o, finding.Finding{Message: fmt.Sprintf("%s: manual changes in the cluster are not detected", o),
-					Hint: "set spec.driftDetection.mode: enabled"}, "spec", "driftDetection", "mode")
+					Hint: orSpecified(p, "set spec.driftDetection.mode: enabled", "spec.defaults.driftDetection of the Fleet or spec.driftDetection of the Addon")}, "spec", "driftDetection", "mode")
 			}
 		}
 	},

@@ -3,6 +3,7 @@
 package sealed
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -22,15 +23,20 @@ import (
 type Rules struct {
 	// configs maps folders to their .sops.yaml; nil for a folder without one.
 	configs map[string]*found
+	// specified returns the rules of the specification in a folder, which decide; nil if there is none.
+	specified func(dir string) (*secrets.Config, error)
 }
 
 type found struct {
-	config *secrets.Config
-	err    error
+	// config is nil for a folder with a specification alone, and specified for one with a .sops.yaml alone.
+	config, specified *secrets.Config
+	err               error
 }
 
-// NewRules returns empty Rules, which read each .sops.yaml once.
-func NewRules() *Rules { return &Rules{configs: map[string]*found{}} }
+// NewRules returns empty Rules, which read each .sops.yaml and each specification once.
+func NewRules(specified func(dir string) (*secrets.Config, error)) *Rules {
+	return &Rules{configs: map[string]*found{}, specified: specified}
+}
 
 // ErrNoRule reports that no rule contains the recipients of a file.
 type ErrNoRule struct {
@@ -111,7 +117,7 @@ func (r *Rules) checkConfig(file string) error {
 	}
 	f := r.in(filepath.Dir(whole))
 	switch {
-	case f == nil:
+	case f == nil || f.err == nil && f.config == nil:
 		return nil
 	case f.err != nil:
 		return f.err
@@ -128,7 +134,8 @@ func refused(c *secrets.Config) error {
 }
 
 // For returns the rule for a file, from the .sops.yaml in the file's folder or in the nearest folder above, as
-// "sops --config" does. file is the path as the user wrote it.
+// "sops --config" does, or from the specification that is rendered to that .sops.yaml, which may be outdated.
+// file is the path as the user wrote it.
 func (r *Rules) For(file string) (*secrets.CreationRule, *secrets.Config, error) {
 	whole, err := filepath.Abs(file)
 	if err != nil {
@@ -140,7 +147,13 @@ func (r *Rules) For(file string) (*secrets.CreationRule, *secrets.Config, error)
 			return nil, nil, f.err
 		}
 		if f != nil {
-			return ruleIn(f.config, file, strings.TrimPrefix(filepath.ToSlash(strings.TrimPrefix(whole, dir)), "/"))
+			below := strings.TrimPrefix(filepath.ToSlash(strings.TrimPrefix(whole, dir)), "/")
+			if f.specified != nil {
+				if rule, config, err := ruleIn(f.specified, file, below); err == nil || f.config == nil {
+					return rule, config, err
+				}
+			}
+			return ruleIn(f.config, file, below)
 		}
 		if dir == filepath.Dir(dir) {
 			return nil, nil, &ErrNoRule{File: file}
@@ -160,12 +173,25 @@ func ruleIn(c *secrets.Config, file, below string) (*secrets.CreationRule, *secr
 	return nil, nil, &ErrNoRule{File: file, Config: c.File}
 }
 
-// in returns the .sops.yaml of a folder, which it reads once; nil if there is none.
+// in returns the .sops.yaml and the specification of a folder, which it reads once; nil if there is none.
 func (r *Rules) in(dir string) *found {
 	if f, known := r.configs[dir]; known {
 		return f
 	}
-	r.configs[dir] = nil
+	f := configIn(dir)
+	specified, err := r.specified(named(dir))
+	if f == nil && (specified != nil || err != nil) {
+		f = &found{}
+	}
+	if f != nil {
+		f.specified, f.err = specified, cmp.Or(f.err, err)
+	}
+	r.configs[dir] = f
+	return f
+}
+
+// configIn reads the .sops.yaml of a folder; nil if there is none.
+func configIn(dir string) *found {
 	file := filepath.Join(dir, secrets.ConfigName)
 	data, err := read(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -178,7 +204,6 @@ func (r *Rules) in(dir string) *found {
 	if f.err == nil {
 		f.err = secrets.CheckConfig(named(file), data)
 	}
-	r.configs[dir] = f
 	return f
 }
 

@@ -78,7 +78,7 @@ func TestInterrupted(t *testing.T) {
 	}
 	dir, ids := folder(t, files)
 	work := func(ctx context.Context) error {
-		rules := NewRules()
+		rules := NewRules(unspecified)
 		found, _, err := rules.FindPlain(ctx, dir)
 		if err != nil {
 			return err
@@ -115,7 +115,7 @@ func TestInterrupted(t *testing.T) {
 		t.Fatalf("%v, %v", found, err)
 	}
 	for left := range len(files) {
-		if _, err := NewRules().UpdateKeys(endingAfter(t.Context(), left), found, UpdateOptions{Rotate: true, Keys: ids, Now: now}); !errors.Is(err, context.Canceled) {
+		if _, err := NewRules(unspecified).UpdateKeys(endingAfter(t.Context(), left), found, UpdateOptions{Rotate: true, Keys: ids, Now: now}); !errors.Is(err, context.Canceled) {
 			t.Errorf("rotation goes on: %v", err)
 		}
 	}
@@ -126,12 +126,12 @@ func TestFindTooLarge(t *testing.T) {
 	cryptotest.SetGlobalRandom(t, 1)
 	dir, _ := folder(t, map[string]string{"a.txt": "x"})
 	put(t, dir, "large.txt", strings.Repeat("x", limits.FileBytes+1))
-	if found, _, err := NewRules().FindPlain(t.Context(), dir); err != nil || len(found) > 0 {
+	if found, _, err := NewRules(unspecified).FindPlain(t.Context(), dir); err != nil || len(found) > 0 {
 		t.Errorf("%v, %v", found, err)
 	}
 	put(t, dir, "large.sops.txt", strings.Repeat("x", limits.FileBytes+1))
 	for name, find := range map[string]func(context.Context, string) ([]string, error){"plain": func(ctx context.Context, dir string) ([]string, error) {
-		found, _, err := NewRules().FindPlain(ctx, dir)
+		found, _, err := NewRules(unspecified).FindPlain(ctx, dir)
 		return found, err
 	}, "encrypted": func(ctx context.Context, dir string) ([]string, error) { return FindEncrypted(ctx, dir, nil) }} {
 		if _, err := find(t.Context(), dir); err == nil || !strings.Contains(err.Error(), "large.sops.txt: is larger than 10 MB") {
@@ -144,14 +144,17 @@ func TestFindTooLarge(t *testing.T) {
 func TestFindLeavesGit(t *testing.T) {
 	cryptotest.SetGlobalRandom(t, 1)
 	dir, _ := folder(t, map[string]string{".git/a.sops.env": "A=tr0ub4dor", "sub/.git/a.sops.env": "A=tr0ub4dor", "node_modules/a.sops.env": "A=tr0ub4dor"})
-	if found, _, err := NewRules().FindPlain(t.Context(), dir); err != nil || len(found) > 0 {
+	if found, _, err := NewRules(unspecified).FindPlain(t.Context(), dir); err != nil || len(found) > 0 {
 		t.Errorf("%v, %v", found, err)
 	}
 	file := filepath.Join(dir, ".git", "a.sops.env")
-	if _, err := NewRules().Encrypt(t.Context(), []string{file}, now); err == nil || !strings.Contains(err.Error(), ".git") {
+	if _, err := NewRules(unspecified).Encrypt(t.Context(), []string{file}, now); err == nil || !strings.Contains(err.Error(), ".git") {
 		t.Errorf("one that is named: %v", err)
 	}
 	if got, err := os.ReadFile(file); err != nil || !bytes.Equal(got, []byte("A=tr0ub4dor")) {
 		t.Errorf("%q, %v", got, err)
 	}
 }
+
+// unspecified is a folder without a specification.
+func unspecified(string) (*secrets.Config, error) { return nil, nil } //nolint:nilnil // as specifiedRules
