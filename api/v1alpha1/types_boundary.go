@@ -4,8 +4,8 @@ package v1alpha1
 const TenantBoundaryKind = "TenantBoundary"
 
 // TenantBoundary is what a platform allows a tenant. It is a file in the tenant's repository, and does not
-// belong to a specification. With it, `fleetwright validate` reports in that repository what the platform's
-// cluster would reject.
+// belong to a specification. With it, `fleetwright validate` judges the objects of that repository as the platform's
+// cluster does.
 type TenantBoundary struct {
 	TypeMeta `json:",inline"`
 	Metadata ObjectMeta         `json:"metadata" jsonschema:"required"`
@@ -31,6 +31,11 @@ type TenantBoundarySpec struct {
 	// Exposure limits the hosts, addresses and annotations of the tenant's Services, Ingresses and routes; they
 	// are not checked by default.
 	Exposure *BoundaryExposure `json:"exposure,omitempty"`
+	// PodSecurity is the pod-security level that the namespaces enforce; pods are not checked against one by default.
+	PodSecurity PodSecurity `json:"podSecurity,omitempty" jsonschema:"enum=privileged,enum=baseline,enum=restricted"`
+	// Admission says that the platform has the admission policies of a generated tenant, by which the objects are
+	// judged, too: by the one about hosts only if exposure is set, and by none by default.
+	Admission *BoundaryAdmission `json:"admission,omitempty"`
 	// Decryption of the Kustomization that applies the paths.
 	Decryption *BoundaryDecryption `json:"decryption,omitempty"`
 }
@@ -50,6 +55,16 @@ type BoundaryKinds struct {
 type BoundaryExposure struct {
 	// Hosts are names, or *.NAME for all subdomains of NAME; none by default.
 	Hosts []string `json:"hosts,omitempty" jsonschema:"maxLength=253,pattern=^(\\*\\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$,example=*.shop.example.com"`
+}
+
+// BoundaryAdmission is what the admission policies of a tenant depend on beside the other fields.
+type BoundaryAdmission struct {
+	// Profile of the tenant's accounts. With admin, pods may run as the service account that Flux uses.
+	Profile string `json:"profile,omitempty" jsonschema:"enum=restricted,enum=edit,enum=admin,default=restricted"`
+	// Repository is the URL of the platform's repository, if the tenant is a branch of it.
+	Repository string `json:"repository,omitempty" jsonschema:"pattern=^(https?|ssh|file)://,example=https://github.com/acme/fleet"`
+	// Branch of the platform's repository that the tenant may read.
+	Branch string `json:"branch,omitempty" jsonschema:"example=tenants/payments"`
 }
 
 // BoundaryDecryption says how Flux decrypts the files of a tenant.

@@ -13,11 +13,12 @@ import (
 const boundaryFile = ".fleetwright-tenant.yaml"
 
 const boundaryComment = `The namespaces, account, sources and kinds that the platform allows this tenant. fleetwright validate
-reports here what the cluster would refuse.`
+judges the objects of this repository by them, as the platform's roles and admission policies do.`
 
 // boundaryOf returns the boundary of a tenant: what the platform allows it. folders are the folders of the
 // tenant's repository that the platform applies.
 func boundaryOf(spec *v1alpha1.Spec, t *v1alpha1.Tenant, folders []string) *v1alpha1.TenantBoundary {
+	allowed := allowedOf(spec, t)
 	b := &v1alpha1.TenantBoundary{
 		TypeMeta: v1alpha1.TypeMeta{APIVersion: v1alpha1.APIVersion, Kind: v1alpha1.TenantBoundaryKind},
 		Metadata: v1alpha1.ObjectMeta{Name: t.Metadata.Name, Annotations: map[string]string{"config.kubernetes.io/local-config": "true"}},
@@ -25,9 +26,11 @@ func boundaryOf(spec *v1alpha1.Spec, t *v1alpha1.Tenant, folders []string) *v1al
 			Paths:              emit.Sorted(folders),
 			Namespaces:         t.Spec.Namespaces,
 			SyncNamespace:      t.Spec.SyncNamespace,
-			ServiceAccountName: helmAccount(t),
-			Sources:            allowedURLs(t),
+			ServiceAccountName: allowed.Account,
+			Sources:            emit.Sorted(append(allowed.URLs, allowed.Prefixes...)),
 			Exposure:           &v1alpha1.BoundaryExposure{Hosts: emit.Sorted(t.Spec.Hosts)},
+			PodSecurity:        t.Spec.PodSecurity,
+			Admission:          &v1alpha1.BoundaryAdmission{Profile: t.Spec.Access.Profile, Repository: allowed.Repository, Branch: allowed.Branch},
 		},
 	}
 	if len(t.Spec.Namespaces) == 1 {
@@ -64,13 +67,6 @@ func boundaryKinds(access v1alpha1.Access) []v1alpha1.BoundaryKinds {
 // writes reports whether a verb creates or changes objects.
 func writes(verb string) bool {
 	return !slices.Contains(readVerbs, verb) && verb != "delete" && verb != "deletecollection"
-}
-
-// allowedURLs returns the URLs that the tenant's admission policy for sources allows: whole URLs, and prefixes,
-// which end in a slash.
-func allowedURLs(t *v1alpha1.Tenant) []string {
-	exact, prefixes := sourceURLs(t)
-	return emit.Sorted(append(exact, prefixes...))
 }
 
 // sourceURLs returns the URLs that a tenant may use, and the prefixes of others: its own source, and

@@ -22,7 +22,7 @@ func TestGeneratedFilesAreUpToDate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := len(v1alpha1.Kinds()) + 3; len(files) != want {
+	if want := len(v1alpha1.Kinds()) + 4; len(files) != want {
 		t.Errorf("generated %d files, want %d", len(files), want)
 	}
 	for _, f := range files {

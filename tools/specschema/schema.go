@@ -33,7 +33,7 @@ type kind struct {
 func (k kind) fileName() string { return strings.ToLower(k.name) + "_" + v1alpha1.Version + ".json" }
 
 // reflectKinds creates the schemas of the input kinds from their types, tags and comments, in the order in
-// which a specification is usually written.
+// which a specification is usually written, and last that of the boundary of a tenant, which people write, too.
 func reflectKinds(types string) ([]kind, error) {
 	r := &jsonschema.Reflector{
 		Anonymous:                  true,
@@ -48,7 +48,7 @@ func reflectKinds(types string) ([]kind, error) {
 		r.CommentMap[name] = strings.Join(strings.Fields(comment), " ")
 	}
 	var kinds []kind
-	for _, value := range v1alpha1.Kinds() {
+	for _, value := range append(v1alpha1.Kinds(), &v1alpha1.TenantBoundary{}) {
 		name := reflect.TypeOf(value).Elem().Name()
 		s := r.Reflect(value)
 		if s.Description == "" {
@@ -118,6 +118,9 @@ func combined(kinds []kind) ([]byte, error) {
 	}
 	names := &jsonschema.Schema{Type: "string", Description: "The object's kind."}
 	for _, k := range kinds {
+		if !v1alpha1.IsKind(k.name) {
+			continue
+		}
 		names.Enum = append(names.Enum, k.name)
 		is := jsonschema.NewProperties()
 		is.Set("kind", &jsonschema.Schema{Const: k.name})

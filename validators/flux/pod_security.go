@@ -32,11 +32,9 @@ cluster may change pods before they are judged.`,
 	},
 }
 
-const podSecurityLabel = "pod-security.kubernetes.io/enforce"
-
 // podSecurity reports the objects that create pods which the pod security level of their namespace forbids.
 func (w *world) podSecurity(p *rule.Pass) {
-	mutator := w.mutator()
+	mutator := rule.Mutator(w.applied)
 	for _, o := range w.applied {
 		if o.Group == "" && o.Kind == "Namespace" {
 			podLevels(p, o)
@@ -98,21 +96,4 @@ func (w *world) policyVersion(p *rule.Pass, namespace *reconcile.Object) string 
 		return fmt.Sprintf("v1.%d", minor)
 	}
 	return version
-}
-
-// mutator returns an object of the cluster that may change pods before they are checked; nil if there is none.
-func (w *world) mutator() *reconcile.Object {
-	i := slices.IndexFunc(w.applied, func(o *reconcile.Object) bool {
-		switch {
-		case o.Group == "kyverno.io":
-			return slices.ContainsFunc(list(o.Value, "spec", "rules"), func(r any) bool { return field(r, "mutate") != nil })
-		case o.Group == "admissionregistration.k8s.io", strings.HasSuffix(o.Group, ".kyverno.io"):
-			return strings.Contains(o.Kind, "Mutating")
-		}
-		return o.Group == "mutations.gatekeeper.sh"
-	})
-	if i < 0 {
-		return nil
-	}
-	return w.applied[i]
 }

@@ -27,6 +27,8 @@ of it are references. A Secret with nothing but placeholders that a person must 
 
 The rule also checks:
 
+- Secrets that a cluster applies from another branch of the clone, such as a tenant's, or from --source, in which
+  something looks like a credential;
 - files of any format that a rule of .sops.yaml matches and that are named like encrypted files (.sops., .enc.):
   the values that sops would encrypt;
 - the Secret in kubectl's annotation last-applied-configuration, also in encrypted files;
@@ -67,6 +69,7 @@ elsewhere (External Secrets). Rotate values that were pushed: they are exposed.`
 			}
 			p.Report(f)
 		})
+		ofSources(p)
 		lastApplied(p)
 		unread(p)
 		read := generatorFiles(p) // sops-generator-plaintext reports those
@@ -81,6 +84,29 @@ elsewhere (External Secrets). Rotate values that were pushed: they are exposed.`
 		}
 		all.report(p)
 	},
+}
+
+// ofSources reports the Secrets in plaintext that clusters apply from Git sources that were not fetched: other branches,
+// and checkouts of tenants' repositories.
+func ofSources(p *rule.Pass) {
+	fetched := p.Fleet().Fetched()
+	for _, c := range p.Clusters() {
+		for _, k := range c.Kustomizations {
+			if k.Repo == nil || k.Repo == p.Whole() || k.Spec.SourceRef.Kind != "GitRepository" || slices.Contains(fetched, k.Repo) {
+				continue
+			}
+			for _, o := range k.Objects {
+				if o.Source == nil || o.Encrypted || o.Group != "" || o.Kind != "Secret" {
+					continue
+				}
+				if likely := likelyOf(plaintextKeys(o.Source.Node)); len(likely) > 0 {
+					p.ReportBuilt(o, finding.Finding{Place: finding.Place{File: o.File, Line: likely[0].line, Column: likely[0].column},
+						Message: fmt.Sprintf("%s holds %s in plaintext", o, listed(likely)),
+						Hint:    "encrypt it where it is committed, and rotate the value: it is exposed"})
+				}
+			}
+		}
+	}
 }
 
 // wanted reports a plaintext file that a rule of .sops.yaml requires to be encrypted, or that has the name of

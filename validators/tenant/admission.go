@@ -13,6 +13,8 @@ import (
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/types"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/apiserver/pkg/cel/environment"
 
@@ -100,10 +102,19 @@ func withPolicies(p *rule.Pass, judge func(*cluster, *admission)) {
 // boundPolicy is a policy with a binding whose action is Deny.
 type boundPolicy struct{ policy, binding *reconcile.Object }
 
-// refusal is a policy that rejects an object, with its message.
+// refusal is a policy that rejects an object, or the pods of its template, with its message.
 type refusal struct {
 	policy  *reconcile.Object
 	message string
+	pods    bool
+}
+
+// what says in words what of an object is refused.
+func (r *refusal) what(o *reconcile.Object) string {
+	if r.pods {
+		return "a pod of " + o.String() + " is refused"
+	}
+	return o.String() + " is refused"
 }
 
 // admission collects the policies of a cluster that deny.
@@ -172,11 +183,41 @@ func (a *admission) judge(ctx context.Context, r request) (found *refusal, undec
 		}
 		v := a.verdict(ctx, b.policy, r)
 		if v.message != "" {
-			return &refusal{b.policy, v.message}, false
+			return &refusal{policy: b.policy, message: v.message}, false
 		}
 		undecided = undecided || v.undecided
 	}
 	return nil, undecided
+}
+
+// refuses returns the first policy without parameters that rejects an object which an account applies, or a pod that
+// a controller creates from its template. The account counts only where a policy depends on it, because the other
+// results are the same for all accounts.
+func (a *admission) refuses(ctx context.Context, o *reconcile.Object, by account) (found *refusal, undecided bool) {
+	gv, err := apischema.ParseGroupVersion(o.APIVersion)
+	if err != nil {
+		return nil, false
+	}
+	resource, _ := apimeta.UnsafeGuessKindToResource(gv.WithKind(o.Kind))
+	r := request{object: o, resource: resource.Resource}
+	found, undecided = a.judge(ctx, r)
+	if undecided {
+		r.by = &by
+		found, undecided = a.judge(ctx, r)
+	}
+	if found != nil || o.Group != appsGroup && o.Group != batchGroup {
+		return found, undecided
+	}
+	pod := podFrom(o)
+	if pod.object.Field("spec") == nil {
+		return nil, undecided
+	}
+	pod.by = nil // whoever runs as a controller is the cluster's decision
+	found, later := a.judge(ctx, pod)
+	if found != nil {
+		found.pods = true
+	}
+	return found, found == nil && (undecided || later)
 }
 
 // decide is like judge, for callers that report requests that are not rejected. It is also undecided if a

@@ -28,8 +28,8 @@ with more permissions than the tenant has, a host of another team. The Kustomiza
 
 A TenantBoundary in the tenant's repository says what is allowed: the folders that Flux applies, and the
 namespaces, account, sources, kinds and hosts of their objects. fleetwright render writes it as .fleetwright-tenant.yaml;
-by hand it is any file of that kind. A boundary that is not valid is reported, too: nothing is judged by it.
-Without one, the rule reports nothing. Sources and hosts with a variable are unresolved.`,
+by hand it is any file of that kind. With spec.admission, the admission policies of a generated tenant judge, too,
+as in the API server. Nothing is judged by a boundary that is not valid. What has a variable may be unresolved.`,
 	Fix: `Use what the boundary allows, or ask the platform to allow more: its own check and its admission policies decide,
 and changing the boundary in the tenant's repository changes neither.`,
 	Run: func(p *rule.Pass) {
@@ -40,12 +40,8 @@ and changing the boundary in the tenant's repository changes neither.`,
 			}
 		}
 		for _, c := range p.Clusters() {
-			if c.Root.Boundary == nil {
-				continue
-			}
-			j := &bounded{p: p, name: c.Root.Boundary.Metadata.Name, spec: &c.Root.Boundary.Spec}
-			for _, o := range c.Objects() {
-				j.judge(o)
+			if b := c.Root.Boundary; b != nil {
+				(&bounded{p: p, name: b.Metadata.Name, spec: &b.Spec}).judgeAll(c)
 			}
 		}
 	},
@@ -56,10 +52,35 @@ type bounded struct {
 	p    *rule.Pass
 	name string
 	spec *v1alpha1.TenantBoundarySpec
+	// told reports whether something was reported about the object that is being judged.
+	told bool
 }
 
 func (j *bounded) report(o *reconcile.Object, hint, message string, path ...any) {
+	j.told = true
 	j.p.ReportBuilt(o, finding.Finding{Message: fmt.Sprintf("tenant %s: %s", j.name, message), Hint: hint}, path...)
+}
+
+func (j *bounded) unresolved(at finding.Place, reason string) {
+	j.told = true
+	j.p.Unresolved(at, reason)
+}
+
+// judgeAll checks the objects of a tenant, by its admission policies those about which nothing else is reported.
+func (j *bounded) judgeAll(c *reconcile.Cluster) {
+	policies, err := j.admission(c)
+	if err != nil {
+		j.p.Unresolved(c.Root.Place, "admission policies cannot be evaluated: "+err.Error())
+	}
+	for _, o := range c.Objects() {
+		j.told = false
+		if j.judge(o); !j.told && policies != nil {
+			j.judgeAdmission(policies, o)
+		}
+	}
+	if policies != nil {
+		policies.report(j.p)
+	}
 }
 
 func (j *bounded) judge(o *reconcile.Object) {
@@ -138,7 +159,7 @@ func (j *bounded) judgeURL(o *reconcile.Object) {
 		url, field = scheme+o.Text("spec", "endpoint")+"/"+o.Text("spec", "bucketName"), "endpoint"
 	}
 	if strings.Contains(url, "${") {
-		j.p.Unresolved(o.Position("spec", field), fmt.Sprintf("cannot tell whether the platform allows the URL of %s: it has a variable", o))
+		j.unresolved(o.Position("spec", field), fmt.Sprintf("cannot tell whether the platform allows the URL of %s: it has a variable", o))
 		return
 	}
 	for _, allowed := range j.spec.Sources {

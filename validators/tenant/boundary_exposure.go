@@ -122,7 +122,7 @@ func (j *bounded) judgeExposure(o *reconcile.Object) {
 	for _, s := range hostsOf(o) {
 		switch {
 		case strings.Contains(s.host, "${"):
-			j.p.Unresolved(o.Position(s.at...), fmt.Sprintf("cannot tell whether the platform allows the hosts of %s: one has a variable", o))
+			j.unresolved(o.Position(s.at...), fmt.Sprintf("cannot tell whether the platform allows the hosts of %s: one has a variable", o))
 			return
 		case s.host == "":
 			j.report(o, "name "+j.hosts(), fmt.Sprintf("%s serves every host", o), s.at...)

@@ -6,10 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
-	apischema "k8s.io/apimachinery/pkg/runtime/schema"
-
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
@@ -25,13 +23,13 @@ has no role, a Role or RoleBinding with more permissions than it has. A Validati
 rest, such as a host of another team. The Kustomization then applies nothing at all.
 
 The roles and policies of the repository decide; with a role that is not in Git, or one of Kubernetes' own, kinds
-are not judged. Policies whose binding denies are evaluated as in the API server, on what asks for traffic, an
-address or a certificate (Services, Ingresses, Gateways, routes, Certificates), and on releases for other
-clusters. The tenant's own check reports the same: see tenant-boundary.`,
+are not judged. Policies whose binding denies are evaluated as in the API server, on each object, and on the pods
+that controllers create from the template of a workload: a rule about the user who creates a pod is not decided.
+Sources are tenant-source-not-allowed's. The tenant's own check reports the same: see tenant-boundary.`,
 	Fix: `Remove the object, or let the platform allow it: in the tenant's role, its hosts, or the policy.`,
 	Run: func(p *rule.Pass) {
 		withPolicies(p, func(c *cluster, a *admission) {
-			j := &refusing{p: p, cluster: c, admission: a, rights: map[string]*rights{}}
+			j := &refusing{p: p, cluster: c, admission: a, rights: map[string]*rights{}, mutator: rule.Mutator(c.Objects())}
 			for _, k := range c.Kustomizations {
 				if k.Spec.KubeConfig == nil && !c.isRefused(k) && !appliesItself(k) {
 					j.judgeAll(account{k.Namespace, k.Spec.ServiceAccountName}, k.Objects)
@@ -52,6 +50,8 @@ type refusing struct {
 	cluster   *cluster
 	admission *admission
 	rights    map[string]*rights
+	// mutator is an object that may let pods be changed before they are checked; nil if there is none.
+	mutator *reconcile.Object
 	// unsure reports whether it was already reported that not all objects of the platform are known.
 	unsure bool
 }
@@ -105,9 +105,10 @@ func (j *refusing) judgeAll(a account, objects []*reconcile.Object) {
 		case o.Group == rbacGroup && r.known:
 			j.judgeRights(t, a, r, o)
 		case isReconciler(o):
-			j.judgeReconciler(t, o)
-		case exposes(o):
-			j.judgeAdmission(t, o)
+			j.judgeReconciler(t, a, o)
+		case o.Group == fluxapi.SourceGroup && sourceResources[o.Kind] != "", len(referencesOf(o)) > 0: // other rules check these
+		default:
+			j.judgeAdmission(t, a, o)
 		}
 	}
 }
@@ -129,13 +130,14 @@ func (j *refusing) judgeRights(t *tenant, a account, r *rights, o *reconcile.Obj
 	}
 }
 
-// judgeReconciler checks the namespace into which a HelmRelease installs. Other rules check its account and
-// source. Policies decide about one for another cluster.
-func (j *refusing) judgeReconciler(t *tenant, o *reconcile.Object) {
+// judgeReconciler checks the namespace into which a HelmRelease installs, and what it depends on. Other rules check
+// its account and source. Policies decide about one for another cluster.
+func (j *refusing) judgeReconciler(t *tenant, by account, o *reconcile.Object) {
 	if o.Field("spec", "kubeConfig") != nil {
-		j.judgeAdmission(t, o)
+		j.judgeAdmission(t, by, o)
 		return
 	}
+	j.judgeDependencies(t, by, o)
 	a := account{o.Namespace, o.Text("spec", "serviceAccountName")}
 	for _, field := range []string{"targetNamespace", "storageNamespace"} {
 		if namespace := o.Text("spec", field); namespace != "" && !strings.Contains(namespace, "${") && j.cluster.isGranted(a) && j.rightsOf(a, namespace).none {
@@ -144,27 +146,41 @@ func (j *refusing) judgeReconciler(t *tenant, o *reconcile.Object) {
 	}
 }
 
-// judgeAdmission checks an object against the policies of the cluster. It first does so without an account,
-// because that result is the same for all accounts.
-func (j *refusing) judgeAdmission(t *tenant, o *reconcile.Object) {
-	gv, err := apischema.ParseGroupVersion(o.APIVersion)
-	if err != nil {
+// judgeDependencies checks spec.dependsOn against the policies of the cluster. Other rules check the other fields, and
+// what readyExpr reads.
+func (j *refusing) judgeDependencies(t *tenant, a account, o *reconcile.Object) {
+	plain := slices.DeleteFunc(slices.Clone(o.List("spec", "dependsOn")), func(d any) bool {
+		fields, _ := d.(map[string]any)
+		return fields["readyExpr"] != nil
+	})
+	if len(plain) == 0 || hasVariable(o) {
 		return
 	}
-	resource, _ := apimeta.UnsafeGuessKindToResource(gv.WithKind(o.Kind))
-	r := request{object: o, resource: resource.Resource}
-	found, undecided := j.admission.judge(j.p.Context, r)
-	if undecided && o.Kustomization != nil {
-		r.by = &account{o.Kustomization.Namespace, o.Kustomization.Spec.ServiceAccountName}
-		found, undecided = j.admission.judge(j.p.Context, r)
+	found, _ := j.admission.refuses(j.p.Context, with(o, "dependsOn", plain), a)
+	if found == nil {
+		return
 	}
-	at := o.Position("kind")
+	if other, _ := j.admission.refuses(j.p.Context, with(o, "dependsOn", []any{}), a); other == nil {
+		j.reportRefusal(t, o, found, "spec", "dependsOn")
+	}
+}
+
+// judgeAdmission checks an object against the policies of the cluster.
+func (j *refusing) judgeAdmission(t *tenant, a account, o *reconcile.Object) {
+	found, undecided := j.admission.refuses(j.p.Context, o, a)
 	switch {
 	case undecided || found != nil && hasVariable(o):
-		j.p.Unresolved(at, fmt.Sprintf("tenant %s: cannot tell whether the cluster's admission policies admit %s", t.name, o))
+		j.p.Unresolved(o.Position("kind"), fmt.Sprintf("tenant %s: cannot tell whether the cluster's admission policies admit %s", t.name, o))
+	case found != nil && (o.Group == appsGroup || o.Group == batchGroup || o.Kind == "Pod") && j.mutator != nil:
+		j.p.UnresolvedFor(o.Position("kind"), fmt.Sprintf("whether %s refuses %s", found.policy, o), fmt.Sprintf("%s may change it", j.mutator))
 	case found != nil:
-		j.report(t, o, fmt.Sprintf("%s is refused by %s: %s", o, found.policy, found.message), "change it, or let the platform allow it in "+found.policy.File, named(o, found.message, []any{"kind"})...)
+		j.reportRefusal(t, o, found, "kind")
 	}
+}
+
+// reportRefusal reports a refusal at the field that its message names, or at another one.
+func (j *refusing) reportRefusal(t *tenant, o *reconcile.Object, found *refusal, otherwise ...any) {
+	j.report(t, o, fmt.Sprintf("%s by %s: %s", found.what(o), found.policy, found.message), "change it, or let the platform allow it in "+found.policy.File, named(o, found.message, otherwise)...)
 }
 
 // hasVariable reports whether an object contains a variable with an unknown value.

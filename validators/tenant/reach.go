@@ -216,8 +216,14 @@ func podFrom(workload *reconcile.Object) request {
 		template = job
 	}
 	fields, _ := template.(map[string]any)
-	pod := &reconcile.Object{Value: map[string]any{"apiVersion": "v1", "kind": "Pod", "spec": fields["spec"],
-		"metadata": map[string]any{"name": workload.Name, "namespace": workload.Namespace}}}
+	metadata := map[string]any{"name": workload.Name, "namespace": workload.Namespace}
+	given, _ := fields["metadata"].(map[string]any)
+	for _, field := range []string{"labels", "annotations"} {
+		if given[field] != nil {
+			metadata[field] = given[field]
+		}
+	}
+	pod := &reconcile.Object{Value: map[string]any{"apiVersion": "v1", "kind": "Pod", "spec": fields["spec"], "metadata": metadata}}
 	pod.APIVersion, pod.Kind, pod.Name, pod.Namespace = "v1", "Pod", workload.Name, workload.Namespace
 	return request{object: pod, resource: "pods", by: &account{"kube-system", "replicaset-controller"}}
 }

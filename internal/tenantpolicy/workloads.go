@@ -1,4 +1,4 @@
-package tenant
+package tenantpolicy
 
 import (
 	"slices"
@@ -6,7 +6,6 @@ import (
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 
-	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/internal/exposure"
 )
 
@@ -14,7 +13,7 @@ import (
 // them from using Flux's account, whose permissions are for the objects in Git. Every workload's pods are
 // created in the namespace, so the rule for Pods covers all. The rule for pod templates reports the problem
 // earlier.
-func podPolicy(t *v1alpha1.Tenant) policy {
+func podPolicy(t Tenant) policy {
 	p := policy{
 		suffix: "pods",
 		resources: []admissionv1.NamedRuleWithOperations{
@@ -30,14 +29,14 @@ func podPolicy(t *v1alpha1.Tenant) policy {
 				"a system priority class is not allowed: its pods evict others' pods"),
 		},
 	}
-	if t.Spec.Access.Profile == profileAdmin {
+	if t.Admin {
 		return p
 	}
 	p.resources[0].Resources = append(p.resources[0].Resources, "secrets")
 	p.validations = append(p.validations,
-		validation(celString(helmAccount(t))+` != variables.pod.?serviceAccountName.orValue("") &&
-`+celString(helmAccount(t))+` != variables.pod.?serviceAccount.orValue("")`,
-			"pods may not run as "+helmAccount(t)+": it is Flux's account"),
+		validation(celString(t.Account)+` != variables.pod.?serviceAccountName.orValue("") &&
+`+celString(t.Account)+` != variables.pod.?serviceAccount.orValue("")`,
+			"pods may not run as "+t.Account+": it is Flux's account"),
 		validation(`object.kind != "Secret" || dyn(object).?type.orValue("") != "kubernetes.io/service-account-token"`,
 			"a Secret with a service account token is not allowed"))
 	return p
@@ -59,7 +58,7 @@ var servedHosts = `(object.kind in ["Service", "Certificate", "CertificateReques
 
 // exposurePolicy limits a tenant to its own host names and addresses. Admission does not know those of other
 // tenants, so a tenant has exactly the hosts that the specification lists.
-func exposurePolicy(t *v1alpha1.Tenant) policy {
+func exposurePolicy(t Tenant) policy {
 	return policy{
 		suffix: "exposure",
 		resources: []admissionv1.NamedRuleWithOperations{
@@ -98,16 +97,16 @@ variables.spec.?loadBalancerIP.orValue("") == "" &&
 }
 
 // hostRule allows the tenant's hosts.
-func hostRule(t *v1alpha1.Tenant) admissionv1.Validation {
+func hostRule(t Tenant) admissionv1.Validation {
 	return validation("("+servedHosts+").all(hosts, hosts.all(host, "+ownHost(t)+"))",
-		"the host is not allowed: the platform lists the allowed hosts in spec.hosts of Tenant "+t.Metadata.Name)
+		"the host is not allowed: the platform lists the allowed hosts in spec.hosts of Tenant "+t.Name)
 }
 
 // ownHost returns the expression that reports whether host belongs to the tenant. *.NAME matches every name
 // below NAME, and NAME itself.
-func ownHost(t *v1alpha1.Tenant) string {
+func ownHost(t Tenant) string {
 	var exact, suffixes []string
-	for _, host := range t.Spec.Hosts {
+	for _, host := range t.Hosts {
 		if below, wildcard := strings.CutPrefix(host, "*"); wildcard {
 			suffixes = append(suffixes, below)
 		} else {
@@ -125,25 +124,25 @@ func ownHost(t *v1alpha1.Tenant) string {
 
 // certificateRule limits the names in cert-manager's Certificates to the tenant's hosts, and to the Services in
 // its namespace.
-func certificateRule(t *v1alpha1.Tenant) admissionv1.Validation {
+func certificateRule(t Tenant) admissionv1.Validation {
 	return validation(`object.kind != "Certificate" ||
 ["dnsNames", "ipAddresses", "uris", "emailAddresses"].map(field, variables.spec[?field].orValue([])).all(hosts, hosts.all(host, `+certificateName(t)+`)) &&
 ["commonName", "literalSubject"].map(field, variables.spec[?field].orValue("")).all(host, host == "" || `+certificateName(t)+`) &&
 variables.spec.?otherNames.orValue([]).size() == 0`,
-		"a name of the Certificate is not allowed: the platform lists the allowed hosts in spec.hosts of Tenant "+t.Metadata.Name)
+		"a name of the Certificate is not allowed: the platform lists the allowed hosts in spec.hosts of Tenant "+t.Name)
 }
 
-func certificateName(t *v1alpha1.Tenant) string {
+func certificateName(t Tenant) string {
 	return ownHost(t) + ` || host.matches(` + celString(exposure.HostName) + `) &&
   [".svc", ".svc.cluster.local"].exists(suffix, host.endsWith("." + string(object.metadata.namespace) + suffix))`
 }
 
 // requestRule prevents the tenant from creating the objects that cert-manager creates for a Certificate. The
 // requested names are in an encoded field that admission cannot read, and cert-manager approves all requests.
-func requestRule(t *v1alpha1.Tenant) admissionv1.Validation {
-	accounts := []string{controllers(t.Spec.SyncNamespace)}
-	for _, namespace := range t.Spec.Namespaces {
-		accounts = append(accounts, controllers(namespace))
+func requestRule(t Tenant) admissionv1.Validation {
+	accounts := []string{Accounts(t.SyncNamespace)}
+	for _, namespace := range t.Namespaces {
+		accounts = append(accounts, Accounts(namespace))
 	}
 	return validation(`!(object.kind in ["CertificateRequest", "Order", "Challenge"]) ||
 ("system:serviceaccounts" in request.userInfo.?groups.orValue([]) &&

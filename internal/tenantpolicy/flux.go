@@ -1,4 +1,4 @@
-package tenant
+package tenantpolicy
 
 import (
 	"regexp"
@@ -8,9 +8,7 @@ import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
-	"github.com/fleetwright/fleetwright/generators/emit"
 	"github.com/fleetwright/fleetwright/internal/fluxapi"
-	"github.com/fleetwright/fleetwright/internal/layout"
 )
 
 // accountPolicy prevents Flux's controllers from acting with another account, on another cluster, or with a
@@ -18,7 +16,7 @@ import (
 // applies a ResourceSet as cluster-admin, unless it names an account, and it reads dependsOn with its own
 // account. The operator's manifests let the built-in roles edit and admin write ResourceSets
 // (https://fluxoperator.dev/docs/crd/resourceset/#role-based-access-control).
-func accountPolicy(t *v1alpha1.Tenant) policy {
+func accountPolicy(t Tenant) policy {
 	return policy{
 		suffix: "accounts",
 		resources: []admissionv1.NamedRuleWithOperations{
@@ -30,9 +28,9 @@ func accountPolicy(t *v1alpha1.Tenant) policy {
 		variables: []admissionv1.Variable{specVariable},
 		validations: []admissionv1.Validation{
 			validation(
-				"variables.spec.?serviceAccountName.orValue(\"\") ==\n  (object.metadata.namespace == "+celString(t.Spec.SyncNamespace)+
-					" ? "+celString(kustomizeAccount(t))+" : "+celString(helmAccount(t))+")",
-				"spec.serviceAccountName must be "+helmAccount(t)+", and in "+t.Spec.SyncNamespace+" "+kustomizeAccount(t)),
+				"variables.spec.?serviceAccountName.orValue(\"\") ==\n  (object.metadata.namespace == "+celString(t.SyncNamespace)+
+					" ? "+celString(t.SyncAccount)+" : "+celString(t.Account)+")",
+				"spec.serviceAccountName must be "+t.Account+", and in "+t.SyncNamespace+" "+t.SyncAccount),
 			validation("!has(variables.spec.kubeConfig)",
 				"spec.kubeConfig is not allowed: a tenant deploys to this cluster"),
 			validation(`[
@@ -51,9 +49,9 @@ func accountPolicy(t *v1alpha1.Tenant) policy {
 // controller's account, and even whether an object exists and is ready is secret from the tenant. Without a
 // namespace, a Kustomization or HelmRelease depends on an object in its own namespace, and a ResourceSet on a
 // cluster-scoped one. Everybody may know whether a CustomResourceDefinition exists.
-func dependencyRule(t *v1alpha1.Tenant) admissionv1.Validation {
+func dependencyRule(t Tenant) admissionv1.Validation {
 	return validation(`variables.spec.?dependsOn.orValue([]).all(d,
-  d.?namespace.orValue("") in [string(object.metadata.namespace)] + `+celList(t.Spec.Namespaces)+` ||
+  d.?namespace.orValue("") in [string(object.metadata.namespace)] + `+celList(t.Namespaces)+` ||
   (d.?namespace.orValue("") == "" && (object.kind != "ResourceSet" ||
   (d.?kind.orValue("") == "CustomResourceDefinition" && !has(d.readyExpr)))))`,
 		"spec.dependsOn may only name objects in the tenant's own namespaces")
@@ -76,10 +74,10 @@ var namespacedRule = validation(`object.kind != "ResourceSet" || variables.spec.
 // sourcePolicy allows only the tenant's sources. It checks what is really fetched, and not only the URL. A
 // HelmChart needs no rule except that for its status, because it can only name a source in its own namespace,
 // and helm-controller creates it.
-func sourcePolicy(spec *v1alpha1.Spec, t *v1alpha1.Tenant) policy {
+func sourcePolicy(t Tenant) policy {
 	rules := append([]admissionv1.Validation{urlRule(t)}, fetchRules...)
-	if spec.OnPlatformRepository(t) {
-		rules = append(rules, branchRule(spec, t))
+	if t.Repository != "" {
+		rules = append(rules, branchRule(t))
 	}
 	return policy{
 		suffix: "sources",
@@ -104,15 +102,14 @@ const sourceURL = `has(variables.spec.url) ? variables.spec.url :
 // queries, empty and dot segments.
 const deceptive = `[\s\\%?#]|//.*//|/\.\.?(/|$)`
 
-// urlRule allows the URLs in sourceURLs.
-func urlRule(t *v1alpha1.Tenant) admissionv1.Validation {
-	exact, prefixes := sourceURLs(t)
-	allowed := "variables.url in " + celList(exact)
-	if len(prefixes) > 0 {
+// urlRule allows the URLs of the tenant.
+func urlRule(t Tenant) admissionv1.Validation {
+	allowed := "variables.url in " + celList(t.URLs)
+	if len(t.Prefixes) > 0 {
 		allowed += " ||\n  (!variables.url.matches(" + celString(deceptive) + ") &&\n  " +
-			celList(prefixes) + ".exists(prefix, variables.url.startsWith(prefix)))"
+			celList(t.Prefixes) + ".exists(prefix, variables.url.startsWith(prefix)))"
 	}
-	return validation(allowed, "the source's URL is not allowed: the platform lists the allowed URLs in spec.allowedSources of Tenant "+t.Metadata.Name)
+	return validation(allowed, "the source's URL is not allowed: the platform lists the allowed URLs in spec.allowedSources of Tenant "+t.Name)
 }
 
 // fetchRules prevent source-controller from fetching an allowed URL from another place. A proxy can answer for
@@ -136,10 +133,10 @@ var fetchRules = []admissionv1.Validation{
 
 // branchRule prevents a tenant on a branch of the platform repository from reading another branch, because its
 // credentials can read the whole repository.
-func branchRule(spec *v1alpha1.Spec, t *v1alpha1.Tenant) admissionv1.Validation {
-	branch := t.Spec.Source.Branch
+func branchRule(t Tenant) admissionv1.Validation {
+	branch := t.Branch
 	return validation(
-		"!variables.url.lowerAscii().matches("+celString(repositoryPattern(spec.Fleet.Spec.Repository.URL))+") ||\n"+
+		"!variables.url.lowerAscii().matches("+celString(repositoryPattern(t.Repository))+") ||\n"+
 			`  (variables.spec.?ref.?branch.orValue("") == `+celString(branch)+" &&\n"+
 			`  !["tag", "semver", "name", "commit"].exists(other, other in variables.spec.ref))`,
 		"in the platform repository, only spec.ref.branch "+strconv.Quote(branch)+" is allowed")
@@ -160,7 +157,7 @@ func repositoryPattern(url string) string {
 // grants, as Flux and its operator extend it. Flux's lockdown does so for most of these kinds, but not every
 // installation has it. If a kind sends requests to an address that admission cannot see (that of a Provider may
 // come from its Secret), only the platform may create it.
-func referencePolicy(spec *v1alpha1.Spec, t *v1alpha1.Tenant) policy {
+func referencePolicy(t Tenant) policy {
 	rules := []admissionv1.Validation{
 		validation(`["sources", "eventSources", "resources", "selectors"].all(field,
   variables.spec[?field].orValue([]).all(ref, ref.?namespace.orValue("") in ["", string(object.metadata.namespace)])) &&
@@ -169,18 +166,18 @@ func referencePolicy(spec *v1alpha1.Spec, t *v1alpha1.Tenant) policy {
 			"an object in another namespace is not allowed"),
 		validation(`object.kind != "FluxInstance"`,
 			"a FluxInstance is not allowed: it installs Flux for the whole cluster"),
-		validation(`object.kind != "Provider" || `+celString(controllers(emit.FluxNamespace))+" in request.userInfo.?groups.orValue([])",
+		validation(`object.kind != "Provider" || `+celString(Accounts(v1alpha1.FluxNamespace))+" in request.userInfo.?groups.orValue([])",
 			"only the platform creates Providers: they send requests to any address"),
 		validation("!has(variables.spec.oidcProviders)",
 			"spec.oidcProviders is not allowed: the controller sends requests to each issuer"),
 		validation(`object.kind != "ResourceSetInputProvider" || variables.spec.?type.orValue("") in ["Static", "ExternalArtifact"]`,
 			"spec.type must be Static or ExternalArtifact: other types send requests to any address"),
 	}
-	if spec.OnPlatformRepository(t) {
+	if t.Repository != "" {
 		rules = append(rules, validation(`object.kind != "ImageUpdateAutomation" ||
   (!has(variables.spec.git) || (!has(variables.spec.git.checkout) && !has(variables.spec.git.?push.refspec) &&
-  variables.spec.git.?push.?branch.orValue("") in ["", `+celString(t.Spec.Source.Branch)+`]))`,
-			"spec.git may only check out and push to branch "+strconv.Quote(t.Spec.Source.Branch)))
+  variables.spec.git.?push.?branch.orValue("") in ["", `+celString(t.Branch)+`]))`,
+			"spec.git may only check out and push to branch "+strconv.Quote(t.Branch)))
 	}
 	return policy{
 		suffix: "references",
@@ -201,34 +198,17 @@ func referencePolicy(spec *v1alpha1.Spec, t *v1alpha1.Tenant) policy {
 // ArtifactGenerator lists the objects that are deleted with it, in any namespace. The ClusterRole admin, to
 // which Flux adds its kinds with all subresources, allows a tenant to write the status. There is no exemption,
 // because an object that is being deleted still deploys.
-func statusPolicy(spec *v1alpha1.Spec) policy {
-	groups := fluxGroups(spec)
+func statusPolicy(t Tenant) policy {
 	return policy{
 		suffix: "status",
 		resources: []admissionv1.NamedRuleWithOperations{
 			inGroups(resourceRule(fluxapi.SourceGroup, "*/status"), fluxapi.ArtifactGroup, fluxapi.KustomizeGroup, fluxapi.HelmGroup, fluxapi.ImageGroup, fluxapi.NotificationGroup, fluxapi.OperatorGroup),
 		},
 		validations: []admissionv1.Validation{validation(
-			celList(groups)+".exists(group, group in request.userInfo.?groups.orValue([]))",
+			celList(t.Controllers)+".exists(group, group in request.userInfo.?groups.orValue([]))",
 			"only Flux's controllers may write the status of Flux's objects: it decides what is deployed")},
 	}
 }
 
-// controllers returns the group of all service accounts in a namespace.
-func controllers(namespace string) string { return "system:serviceaccounts:" + namespace }
-
-// fluxGroups returns the groups of the service accounts with which Flux and its operator run.
-func fluxGroups(spec *v1alpha1.Spec) []string {
-	groups := []string{controllers(emit.FluxNamespace)}
-	for _, p := range spec.Products {
-		for _, namespace := range p.FluxNamespaces() {
-			groups = append(groups, controllers(namespace))
-		}
-	}
-	for _, a := range spec.Addons {
-		if a.Metadata.Name == layout.FluxOperator {
-			groups = append(groups, controllers(a.Spec.Namespace))
-		}
-	}
-	return groups
-}
+// Accounts returns the group of all service accounts in a namespace.
+func Accounts(namespace string) string { return "system:serviceaccounts:" + namespace }
