@@ -1,6 +1,6 @@
-// Package shapes_test validates small trees in the shapes that the documentation of Flux and of the Flux Operator shows:
-// nothing wrong is found in them, everything that could be built is built, the rest is named, and one fault in each
-// place is found.
+// Package shapes_test validates small trees in the shapes that the documentation of Flux, of the Flux Operator and of
+// k0rdent shows: nothing wrong is found in them, everything that could be built is built, the rest is named, and one
+// fault in each place is found.
 package shapes_test
 
 import (
@@ -47,6 +47,16 @@ var faults = map[string][]fault{
 	},
 	"flux-operator-monorepo": {
 		{"a path", "clusters/dev/infrastructure.yaml", "path: ./infrastructure", "path: ./infrastruture", "clusters/dev/flux-instance.yaml:12 [graph-coverage-low], clusters/dev/infrastructure.yaml:9 [flux-path-missing]"},
+	},
+	"flux-quick-start": {
+		{"a path in the repository of podinfo", "clusters/my-cluster/podinfo-kustomization.yaml", "path: ./kustomize", "path: ./kustomise", "clusters/my-cluster/podinfo-kustomization.yaml:8 [flux-path-missing]"},
+		{"the target of a patch", "clusters/my-cluster/podinfo-kustomization.yaml", "        name: podinfo\n        kind: HorizontalPodAutoscaler", "        name: podinfos\n        kind: HorizontalPodAutoscaler", "clusters/my-cluster/podinfo-kustomization.yaml:26 [flux-patch-target-missing]"},
+		{"the source", "clusters/my-cluster/podinfo-kustomization.yaml", "    name: podinfo\n  targetNamespace", "    name: podinf\n  targetNamespace", "clusters/my-cluster/podinfo-kustomization.yaml:13 [flux-source-missing]"},
+	},
+	"k0rdent-quick-start": {
+		{"the template of a cluster", "clusters-aws/cluster.yaml", "aws-standalone-cp-1-0-43", "aws-standalon-cp-1-0-43", "clusters-aws/cluster.yaml:5 [k0rdent-template-missing]"},
+		{"the order", "clusters/mgmt/aws.yaml", "dependsOn: [{name: credentials}]", "suspend: false", "clusters-aws/cluster.yaml:1 [k0rdent-apply-order]"},
+		{"the credential", "clusters-aws/cluster.yaml", "credential: aws-cluster-identity-cred", "credential: aws-cluster-identity-creds", "clusters-aws/cluster.yaml:6 [k0rdent-credential-missing]"},
 	},
 	"cluster-template": {
 		{"a version that only the bootstrap has", "bootstrap/helmfile/templates/release.yaml.gotmpl", "{{ $oci.spec.ref.tag }}", "1.20.0", "bootstrap/helmfile/default.yaml:4 [bootstrap-version-drift], bootstrap/helmfile/default.yaml:4 [bootstrap-version-drift], bootstrap/helmfile/default.yaml:4 [bootstrap-version-drift]"},
