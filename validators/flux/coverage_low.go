@@ -63,8 +63,16 @@ checkout of another source with --source, or list in a kustomization.yaml what t
 	},
 }
 
-// share returns how many of the Kustomizations and HelmReleases are built or applied.
+// withSwitchedOff counts the objects that are commented out as found.
+func withSwitchedOff(c finding.Covered) finding.Covered {
+	c.Kustomizations.Found += c.Kustomizations.SwitchedOff
+	c.HelmReleases.Found += c.HelmReleases.SwitchedOff
+	return c
+}
+
+// share returns how many of the Kustomizations and HelmReleases are built or applied, of those found and commented out.
 func share(c finding.Covered) string {
+	c = withSwitchedOff(c)
 	releases := fmt.Sprintf("%d of %s", c.HelmReleases.Applied, finding.Count(c.HelmReleases.Found, "HelmRelease"))
 	if c.Kustomizations.Found == 0 {
 		return "no Kustomization, and " + releases
@@ -80,8 +88,7 @@ func share(c finding.Covered) string {
 // count objects in the application definitions of a platform, which the platform applies. It does count objects
 // that are commented out.
 func isLow(c finding.Covered, deployed platform.Definitions) bool {
-	c.Kustomizations.Found += c.Kustomizations.SwitchedOff
-	c.HelmReleases.Found += c.HelmReleases.SwitchedOff
+	c = withSwitchedOff(c)
 	for _, u := range c.Unreached {
 		held := deployed.Beside(u.File)
 		switch {
