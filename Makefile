@@ -80,7 +80,7 @@ lint: ## golangci-lint
 	$(GO) -C tools/lint build -o $(TOOLS)/golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 	@for module in $(GATE_MODULES); do (cd $$module && $(TOOLS)/golangci-lint run ./...) || exit 1; done
 	@unformatted=$$(git ls-files -z '*.go' | xargs -0 gofmt -l); test -z "$$unformatted" || { echo "not formatted: $$unformatted"; exit 1; }
-	@untagged=$$(git ls-files '*hostile*_test.go' '*peers*_test.go' | xargs grep -LE '^//go:build .*(hostile|peers)'); \
+	@untagged=$$(git ls-files ':(glob)**/hostile*_test.go' ':(glob)**/peers*_test.go' | xargs grep -LE '^//go:build (.*[^!])?(hostile|peers)'); \
 	  test -z "$$untagged" || { echo "without the build tag of their names: $$untagged"; exit 1; }
 
 # What a change is compared with.

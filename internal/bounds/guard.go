@@ -25,8 +25,7 @@ const (
 	mostStacks    = 128 << 20        // bytes: a library that calls itself without end takes more within a second
 	grace         = 5 * time.Second  // for a command to end after the run is over
 	interval      = 10 * time.Millisecond
-
-	unfinished = "was not finished: the run "
+	unfinished    = "was not finished: the run "
 )
 
 // guard watches the units of the process.
@@ -57,7 +56,7 @@ func Start(began time.Time, exit func()) {
 	go func() {
 		for now := range time.Tick(interval) {
 			metrics.Read(samples)
-			if g.look(now, now.Sub(began), int64(samples[0].Value.Uint64()), int64(samples[1].Value.Uint64())) {
+			if g.look(now, now.Sub(began), int64(samples[0].Value.Uint64()), int64(samples[1].Value.Uint64())) && writing.Load() == 0 {
 				exit()
 			}
 		}

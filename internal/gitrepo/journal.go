@@ -13,6 +13,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 
 	"github.com/fleetwright/fleetwright/internal/advice"
+	"github.com/fleetwright/fleetwright/internal/bounds"
 )
 
 // stageDir is the folder in git's for the files of a commit that is under way.
@@ -103,6 +104,7 @@ func (b *Branch) recover(ctx context.Context) error {
 		return err
 	}
 	defer release()
+	defer bounds.Writing()()
 	t := b.newTransaction("")
 	t.git.held = lock
 	if t.store, err = openObjects(b.layout); err != nil {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/sorting"
 )
 
@@ -71,6 +72,7 @@ func recoverWith(dir string, open opener) (Recovery, error) {
 	case err != nil:
 		return Recovery{}, fmt.Errorf("searching for an interrupted write in %q: %w", dir, err)
 	}
+	defer bounds.Writing()()
 	s, err := openSession(dir, open)
 	if err != nil {
 		if _, errJournal := os.Lstat(filepath.Join(dir, filepath.FromSlash(journalFile))); errors.Is(err, ErrLocked) || errJournal == nil {
