@@ -79,7 +79,7 @@ func (c *canaries) quiet(input string, args ...string) string {
 	c.t.Helper()
 	var out, errs bytes.Buffer
 	env := map[string]string{"HOME": filepath.Join(c.dir, "home")}
-	if code := execute(c.t.Context(), args, streams{in: strings.NewReader(input), out: &out, err: &errs, env: func(name string) string { return env[name] }}); wrongUsage(errs.String()) {
+	if code := execute(c.t.Context(), args, streams{in: strings.NewReader(input), out: &out, err: &errs, env: func(name string) string { return env[name] }}); wrongUsage(errs.String()) || args[0] == "validate" && code > statusFindings {
 		c.t.Errorf("%q ends with %d:\n%s", args, code, &errs)
 	}
 	if found := c.in(errs.Bytes()); found != "" {

@@ -3,7 +3,11 @@ package limits
 import (
 	"flag"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -36,6 +40,24 @@ func TestTable(t *testing.T) {
 	}
 	if err != nil {
 		t.Error(err)
+	}
+}
+
+// TestEachHasARow: the table names each counter.
+func TestEachHasARow(t *testing.T) {
+	own, err := os.ReadFile("table_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rows, _ := strings.Cut(string(own), "func ofRepositories()")
+	parsed, err := parser.ParseFile(token.NewFileSet(), "limits.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, object := range parsed.Scope.Objects {
+		if object.Kind == ast.Con && !regexp.MustCompile(`\b`+name+`\b`).MatchString(rows) {
+			t.Errorf("the table has no row with %s", name)
+		}
 	}
 }
 
