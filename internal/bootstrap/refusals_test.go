@@ -29,9 +29,9 @@ func TestHelmfileRefusals(t *testing.T) {
 		{"expansion", `'{{ expandenv "$SECRET_TOKEN" }}'`, "", "SECRET_TOKEN"},
 		{"recursion", `'{{ define "a" }}{{ template "a" }}{{ end }}{{ template "a" }}'`, "", "calls itself"},
 		{"include", `'{{ define "a" }}{{ include "a" . }}{{ end }}{{ include "a" . }}'`, "", "include each other"},
-		{"loop", `'{{ range until 1073741824 }}x{{ end }}'`, "", "than a bootstrap needs"},
-		{"output", `'{{ range 900000 }}aaaaaaaaaaaaaaaa{{ end }}'`, "", "than a bootstrap needs"},
-		{"values", "1.0.0", `{{ repeat 1073741824 "a" }}`, "than a bootstrap needs"},
+		{"loop", `'{{ range until 1073741824 }}x{{ end }}'`, "", "larger than 8 MB"},
+		{"output", `'{{ range 900000 }}aaaaaaaaaaaaaaaa{{ end }}'`, "", "larger than 8 MB"},
+		{"values", "1.0.0", `{{ repeat 1073741824 "a" }}`, "larger than 8 MB"},
 		{"network", `'{{ getHostByName "example.com" }}'`, "", "calls getHostByName, which is not run"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

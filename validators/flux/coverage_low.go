@@ -26,15 +26,16 @@ report without errors says nothing about it. Either the cluster doesn't apply it
 renamed, or Fleetwright doesn't see what does.
 
 Counted are the Kustomizations that are built and the HelmReleases that a build applies, of all that are in files or
-come out of builds. A Kustomization whose source is another repository, such as a tenant's, counts as built once that
-source is fetched, or passed with --source. Files in folders of archives, templates, examples and tests count only where a build applies them;
+come out of builds. A Kustomization whose source is another repository counts as built once that
+source is fetched, or passed with --source; it does not count if it has a serviceAccountName, since a tenant's repository
+is checked there. Files in folders of archives, templates, examples and tests count only where a build applies them;
 docs/validate.md lists their names.`,
 	Fix: `The message names the causes, the most frequent first: pass the folder that a cluster syncs with --root, the
 checkout of another source with --source, or list in a kustomization.yaml what the cluster is meant to apply.
 "fleetwright validate --coverage" lists each object with its cause.`,
 	Run: func(p *rule.Pass) {
 		c := p.Coverage()
-		if p.Whole().Partial() || !isLow(c.Covered, platform.Deployed.Of(p)) {
+		if p.Whole().Partial() || !isLow(c.Covered, platform.Deployed.Of(p), tenants(p)) {
 			return
 		}
 		causes := make([]string, 0, len(c.Causes))
@@ -85,14 +86,14 @@ func share(c finding.Covered) string {
 }
 
 // isLow reports whether less than half of the found Kustomizations and HelmReleases are built. It does not
-// count objects in the application definitions of a platform, which the platform applies. It does count objects
-// that are commented out.
-func isLow(c finding.Covered, deployed platform.Definitions) bool {
+// count objects in the application definitions of a platform, which the platform applies, nor tenants' Kustomizations whose
+// source is another repository. It does count objects that are commented out.
+func isLow(c finding.Covered, deployed platform.Definitions, tenants map[account]bool) bool {
 	c = withSwitchedOff(c)
 	for _, u := range c.Unreached {
 		held := deployed.Beside(u.File)
 		switch {
-		case u.Object.Kind == kustomizationKind && held:
+		case u.Object.Kind == kustomizationKind && (held || u.Cause == coverageOfSources && tenants[account{u.Object.Namespace, u.Object.Name}]):
 			c.Kustomizations.Found--
 		case u.Object.Kind == helmReleaseKind && held && u.Cause != coverageOfCharts:
 			c.HelmReleases.Found--
@@ -101,5 +102,23 @@ func isLow(c finding.Covered, deployed platform.Definitions) bool {
 	return (c.Kustomizations.Found > 0 || c.HelmReleases.Found >= fewReleases) && c.Percent() < leastCoverage
 }
 
-// coverageOfCharts is the cause for HelmReleases that a build applies but whose chart is not available locally.
-const coverageOfCharts = "chart-not-available"
+// tenants returns the Kustomizations that apply with an account of their own.
+func tenants(p *rule.Pass) map[account]bool {
+	own := map[account]bool{}
+	for _, c := range p.Clusters() {
+		for _, k := range c.Kustomizations {
+			if k.Spec.ServiceAccountName != "" {
+				own[account{k.Namespace, k.Name}] = true
+			}
+		}
+	}
+	return own
+}
+
+const (
+	// coverageOfCharts is the cause for HelmReleases that a build applies but whose chart is not available
+	// locally.
+	coverageOfCharts = "chart-not-available"
+	// coverageOfSources is the cause for Kustomizations whose source is another repository.
+	coverageOfSources = "source-not-available"
+)
