@@ -232,19 +232,3 @@ type Place struct {
 	// Object and Field name the place, such as Tenant payments and spec.state.
 	Object, Field string
 }
-
-// RepositoryOf returns the URL of the Git repository whose credentials a Secret has; "" for other Secrets.
-func (s *Spec) RepositoryOf(d *DeclaredSecret) string {
-	is := func(ref *SecretRef, namespace string) bool {
-		return ref != nil && ref.Name == d.Name && namespace == d.Namespace
-	}
-	if s.Fleet != nil && is(s.Fleet.Spec.Repository.SecretRef, FluxNamespace) {
-		return s.Fleet.Spec.Repository.URL
-	}
-	for _, t := range s.Tenants {
-		if t.Spec.Source.Kind == SourceGit && is(t.Spec.Source.SecretRef, t.Spec.SyncNamespace) {
-			return t.Spec.Source.URL
-		}
-	}
-	return ""
-}

@@ -215,13 +215,12 @@ func (c *specChecker) bothOn(a, b *v1alpha1.DeclaredSecret) string {
 
 // secretKeys checks the keys of a Secret and the sources of their values.
 func (c *specChecker) secretKeys(e *v1alpha1.Encryption, p *strict.Path, d *v1alpha1.DeclaredSecret) {
-	seen, pair := map[string]bool{}, false
+	seen := map[string]bool{}
 	for i, k := range d.Keys {
 		at := p.Child("keys").Item(i)
 		c.SecretSource(e, at.Child("from"), k.From)
 		names := []string{k.Name}
 		if k.From.SSHKeyPair != nil {
-			pair = true
 			names = append(names, k.Name+v1alpha1.PublicSuffix)
 		}
 		for _, name := range names {
@@ -233,10 +232,6 @@ func (c *specChecker) secretKeys(e *v1alpha1.Encryption, p *strict.Path, d *v1al
 		if k.From.AgeKey != nil && c.Spec.TenantKey(d) != nil && !strings.HasSuffix(k.Name, ".agekey") {
 			c.Fail(e, at.Child("name"), "write name: age.agekey", "the key is named %s, but kustomize-controller reads age keys only from names that end in .agekey", strict.Quote(k.Name))
 		}
-	}
-	if url := c.Spec.RepositoryOf(d); pair && !seen["known_hosts"] && strings.HasPrefix(url, "ssh://") {
-		c.Fail(e, p.Child("keys"), "add {name: known_hosts, from: {file: ../known_hosts}}, a file with the lines that ssh-keyscan prints for the host",
-			"Secret %s has a deploy key for %s and no known_hosts, without which Flux does not connect", d, url)
 	}
 	want, known := typeKeys[d.Type]
 	if !known || !c.Whole(e) {

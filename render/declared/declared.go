@@ -17,6 +17,7 @@ import (
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators"
 	"github.com/fleetwright/fleetwright/internal/advice"
+	"github.com/fleetwright/fleetwright/internal/layout"
 	"github.com/fleetwright/fleetwright/internal/secrets"
 	"github.com/fleetwright/fleetwright/internal/secrets/envelope"
 	"github.com/fleetwright/fleetwright/internal/secrets/keys"
@@ -93,6 +94,22 @@ type Outcome struct {
 	Recovery tree.Recovery
 }
 
+// repositoryOf returns the URL of the Git repository whose credentials a Secret has; "" for other Secrets.
+func repositoryOf(spec *v1alpha1.Spec, s *v1alpha1.DeclaredSecret) string {
+	is := func(ref *v1alpha1.SecretRef, namespace string) bool {
+		return ref != nil && ref.Name == s.Name && namespace == s.Namespace
+	}
+	if is(spec.Fleet.Spec.Repository.SecretRef, layout.FluxNamespace) {
+		return spec.Fleet.Spec.Repository.URL
+	}
+	for _, t := range spec.Tenants {
+		if t.Spec.Source.Kind == v1alpha1.SourceGit && is(t.Spec.Source.SecretRef, t.Spec.SyncNamespace) {
+			return t.Spec.Source.URL
+		}
+	}
+	return ""
+}
+
 // Any reports whether there is anything to do.
 func (o Outcome) Any() bool {
 	return slices.ContainsFunc(o.Results, func(r Result) bool { return r.Action != Keep })
@@ -142,7 +159,7 @@ func Sync(ctx context.Context, dir string, o Options) (out Outcome, err error) {
 			errs = append(errs, err)
 			continue
 		}
-		r.Repository = read.Spec.RepositoryOf(f.Secret)
+		r.Repository = repositoryOf(read.Spec, f.Secret)
 		out.Results = append(out.Results, r)
 	}
 	if err := errors.Join(errs...); err != nil || o.Check {

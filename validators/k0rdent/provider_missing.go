@@ -231,15 +231,16 @@ func (w *world) notEnabled(p *rule.Pass, o *reconcile.Object, known map[*reconci
 	if len(missing) == 0 {
 		return
 	}
+	question := fmt.Sprintf("%s needs %s", o, listed(missing))
 	open := known[in].open
 	if open == "" && !w.namesHold(missing) {
 		open = "before k0rdent 1.11, providers may have other names"
 	}
 	if open != "" {
-		p.UnresolvedFor(o.Position("spec", "template"), fmt.Sprintf("whether %s provides %s, which %s needs", called, listed(missing), o), open)
+		p.UnresolvedFor(o.Position("spec", "template"), fmt.Sprintf("whether %s provides what %s", called, question), open)
 		return
 	}
-	f := finding.Finding{Message: fmt.Sprintf("%s needs %s, which %s does not enable: kcm refuses it", o, listed(missing), called)}
+	f := finding.Finding{Message: fmt.Sprintf("%s, which %s does not enable: kcm refuses it", question, called)}
 	if charts := kcm.Bringing(missing); len(charts) > 0 {
 		f.Hint = "enable " + strings.Join(charts, " and ") + " there"
 	}

@@ -139,9 +139,9 @@ func TestProviders(t *testing.T) {
 		"kcm's templates":   {kcmMakes + "-- clusters/prod/credential.yaml --\n" + credential + enabled(azure, k0smotron) + made, needs},
 		"no Management":     {base + templates + made, ""},
 		"in a region":       {base + inRegion + regionOf + enabled(azure) + made, ""},
-		"one of another":    {base + templates + enabled(azure, k0smotron) + "  - name: foundry\n    template: foundry-1-0-0\n" + made, "? whether Management kcm provides infrastructure-aws, which " + tools + " needs: the contents of provider foundry of Management kcm are unknown\n"},
+		"one of another":    {base + templates + enabled(azure, k0smotron) + "  - name: foundry\n    template: foundry-1-0-0\n" + made, "? whether Management kcm provides what " + tools + " needs infrastructure-aws: the contents of provider foundry of Management kcm are unknown\n"},
 		"a name of before":  {base + own + enabled(aws) + made, tools + " needs bootstrap-k0smotron, which Management kcm does not enable: kcm refuses it\n"},
-		"in an old release": {strings.ReplaceAll(base+own+enabled(aws)+made, "version: 1.11.4", "version: 0.3.0"), "? whether Management kcm provides bootstrap-k0smotron, which " + tools + " needs: before k0rdent 1.11, providers may have other names\n"},
+		"in an old release": {strings.ReplaceAll(base+own+enabled(aws)+made, "version: 1.11.4", "version: 0.3.0"), "? whether Management kcm provides what " + tools + " needs bootstrap-k0smotron: before k0rdent 1.11, providers may have other names\n"},
 		"not in Release":    {base + enabled("cluster-api-provider-awz"), "Management kcm enables provider cluster-api-provider-awz, which is not in Release kcm-1-11-4: it is never installed\n  did you mean \"" + aws + "\"?\n"},
 	})
 }
