@@ -1,7 +1,6 @@
 package render
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -78,12 +78,39 @@ func ReadEncrypting(dir string) (*Specification, error) {
 		return nil, nil //nolint:nilerr,nilnil // there is none
 	}
 	files, err := readFolder(dir, SpecFolder)
-	if err == nil && !slices.ContainsFunc(files, func(f specs.File) bool {
-		return bytes.Contains(f.Content, []byte(v1alpha1.APIVersion)) && bytes.Contains(f.Content, []byte("Encryption"))
+	if err != nil {
+		files = plainFiles(filepath.Join(dir, SpecFolder))
+	}
+	if !slices.ContainsFunc(files, func(f specs.File) bool {
+		return ofOurAPI.Match(f.Content) && encryptionKind.Match(f.Content)
 	}) {
 		return nil, nil //nolint:nilnil // it is not ours
 	}
 	return ReadKeyless(dir)
+}
+
+// ofOurAPI and encryptionKind match the lines of an Encryption.
+var (
+	ofOurAPI       = regexp.MustCompile(`(?m)^apiVersion:[ \t]*["']?` + regexp.QuoteMeta(v1alpha1.APIVersion) + `["']?[ \t\r]*(#.*)?$`)
+	encryptionKind = regexp.MustCompile(`(?m)^kind:[ \t]*["']?Encryption["']?[ \t\r]*(#.*)?$`)
+)
+
+// plainFiles returns the regular YAML files in a folder that can be read, for a folder of which others cannot.
+func plainFiles(dir string) []specs.File {
+	entries, _ := os.ReadDir(dir) // none can be read
+	var files []specs.File
+	for _, e := range entries {
+		if !e.Type().IsRegular() || !slices.Contains([]string{".yaml", ".yml"}, filepath.Ext(e.Name())) {
+			continue
+		}
+		if info, err := e.Info(); err != nil || info.Size() > maxSpecBytes {
+			continue
+		}
+		if content, err := os.ReadFile(filepath.Join(dir, e.Name())); err == nil {
+			files = append(files, specs.File{Path: e.Name(), Content: content})
+		}
+	}
+	return files
 }
 
 func readSpecification(dir string, load func([]specs.File) (*v1alpha1.Spec, error)) (*Specification, error) {

@@ -118,15 +118,18 @@ type insert struct {
 	text string
 }
 
+// spaces are those of text/template.
+const spaces = " \t\r\n"
+
 func readAction(s string) action {
 	i := 0
-	if strings.HasPrefix(s, "- ") {
+	if len(s) > 1 && s[0] == '-' && strings.IndexByte(spaces, s[1]) >= 0 {
 		i = 2
 	}
-	i += len(s[i:]) - len(strings.TrimLeft(s[i:], " \t\r\n"))
+	i += len(s[i:]) - len(strings.TrimLeft(s[i:], spaces))
 	if strings.HasPrefix(s[i:], "/*") {
-		if stop := strings.Index(s[i:], "*/"); stop >= 0 {
-			return action{end: i + stop}
+		if stop := strings.Index(s[i+2:], "*/"); stop >= 0 {
+			return action{end: i + 2 + stop}
 		}
 		return action{end: len(s)}
 	}
@@ -163,20 +166,20 @@ func (a *action) token(s string, i int) int {
 	if current.function == "tpl" && current.argument < 0 {
 		current.argument = i
 	}
-	switch c := s[i]; {
-	case c == '(':
+	switch s[i] {
+	case '(':
 		a.commands = append(a.commands, command{})
 		a.depth = max(a.depth, len(a.commands)-1)
-	case c == '"' || c == '\'' || c == '`':
+	case '"', '\'', '`':
 		return quoted(s, i)
-	case c == '$' || c == '.' || wordLength(s[i:]) > 0:
-		length := 1 + wordLength(s[i+1:])
-		if word := s[i : i+length]; word == "include" || word == "tpl" {
-			*current = command{function: word, argument: -1}
-		}
-		return i + length
+	case '$', '.':
+		return i + 1 + wordLength(s[i+1:])
 	}
-	return i + 1
+	word := s[i : i+wordLength(s[i:])]
+	if word == "include" || word == "tpl" {
+		*current = command{function: word, argument: -1}
+	}
+	return i + max(1, len(word))
 }
 
 // endArgument puts the text that tpl runs into parentheses, with the function that bounds it.
@@ -190,7 +193,6 @@ func (a *action) endArgument(c *command, i int) {
 // endCommand adds the check of its result to a command that ends before i.
 func (a *action) endCommand(s string, i int) {
 	current := &a.commands[len(a.commands)-1]
-	const spaces = " \t\r\n"
 	end := len(strings.TrimRight(s[:i], spaces))
 	if before := strings.TrimRight(strings.TrimSuffix(s[:i], "-"), spaces); strings.HasPrefix(s[i:], "}}") && len(before) < i-1 {
 		end = len(before) // " -}}" ends it

@@ -27,6 +27,9 @@ func TestBound(t *testing.T) {
 		`{{ .Values.tpl.include | includes "tpl" }}`: `{{ .Values.tpl.include | includes "tpl" }}`,
 		`{{ template "include" . }}`:                 `{{ template "include" . }}`,
 		`{{/* include "a" . */}}{{ "{{ tpl }}" }}`:   `{{/* include "a" . */}}{{ "{{ tpl }}" }}`,
+		"{{-\n/* include \"a\" . */ -}}":             "{{-\n/* include \"a\" . */ -}}",
+		`{{/*/ {{ */}}{{ include "a" . }}`:           `{{/*/ {{ */}}{{ include "a" . | fleetwright_result }}`,
+		`{{ éinclude (include "a" .) }}`:             `{{ éinclude (include "a" . | fleetwright_result) }}`,
 		`{{ include "a`:                              `{{ include "a`,
 	} {
 		got, err := bound(text)

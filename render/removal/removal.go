@@ -323,7 +323,7 @@ var lossOf = map[string]string{
 	"volumes":        "PersistentVolumeClaims of the chart, and with most storage classes their data (Helm keeps those of StatefulSets)",
 	"load-balancers": "load balancers and their addresses",
 	"data":           "data, as spec.stateful said",
-	unknown:          "the volumes and load balancers that its chart asks for by default, if it does, which the specification does not show",
+	unknown:          "whatever its chart stores by default, which the specification does not show",
 }
 
 // unknown is lost with an add-on whose chart alone says what it stores.
@@ -346,7 +346,7 @@ func (r *removal) addon(rel release) []*strict.Error {
 		}
 		names, with, stateless := strings.Join(clusters[all], ", "), " with its "+strings.Join(what, " and "), ""
 		if all == unknown {
-			with, stateless = "", "; if nothing is, set spec.stateful to false in the render before"
+			with, stateless = "", "; if it stores nothing, restore the add-on with stateful: false, render, and remove it then"
 		}
 		message := fmt.Sprintf("add-on %s no longer has release %s%s on %s", strict.Quote(rel.addon), strict.Quote(rel.name), with, names)
 		if r.Spec != nil && r.Spec.Addon(rel.addon) == nil {

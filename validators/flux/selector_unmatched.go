@@ -235,10 +235,13 @@ func (u *unmatched) matched(all []map[string]any) bool {
 	return false
 }
 
+// kubernetesNamespaces have pods and Services of Kubernetes itself.
+var kubernetesNamespaces = []string{"kube-system", "kube-public", "kube-node-lease"}
+
 // mayHold reports whether unknown parts of a cluster may create Services or pods in a namespace.
 func (w *world) mayHold(of, namespace string, all operators) bool {
 	id := reconcile.Identity{Kind: of, Namespace: namespace}
-	if w.outside(id) != "" || unknown(namespace) || w.isReserved(namespace) || all.mayHold(namespace) || w.doubt(id) != "" {
+	if w.outside(id) != "" || unknown(namespace) || slices.Contains(kubernetesNamespaces, namespace) || all.mayHold(namespace) || w.doubt(id) != "" {
 		return true
 	}
 	for creator := range podSpecs {

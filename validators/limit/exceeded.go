@@ -39,7 +39,7 @@ func exceeded(p *rule.Pass) {
 	for _, c := range p.Clusters() {
 		for _, k := range c.Kustomizations {
 			for _, g := range k.Gaps {
-				if g.Kind == builds.Limit {
+				if g.Kind == builds.Limit || g.Kind == builds.Unreadable {
 					report(p, k, g)
 				}
 			}
@@ -63,6 +63,9 @@ func isFixed(err error) bool {
 
 func report(p *rule.Pass, k *reconcile.Kustomization, g builds.Gap) {
 	f := rule.Exceeded(finding.Finding{Place: g.Place}, fmt.Sprintf("Kustomization %s", k), g.Message)
+	if g.Kind == builds.Unreadable {
+		f.Hint = "give the user that runs fleetwright read access to the file"
+	}
 	if k.Repo == p.Repo && k.Repo != nil {
 		if file, ok := p.Repo.File(g.File); ok && file.Err != nil {
 			return
@@ -91,7 +94,7 @@ func Note(repo *repository.Repository, fleet *reconcile.Fleet) {
 	for _, c := range fleet.Clusters {
 		for _, k := range c.Kustomizations {
 			for _, g := range k.Gaps {
-				if file, ok := repo.File(g.File); g.Kind == builds.Limit && (!ok || file.Err == nil) {
+				if file, ok := repo.File(g.File); g.Kind == builds.Unreadable || g.Kind == builds.Limit && (!ok || file.Err == nil) {
 					refuse("build", g.File, g.Line, fmt.Sprintf("Kustomization %s", k), g.Message)
 				}
 			}

@@ -159,6 +159,8 @@ type request struct {
 	old map[string]any
 	// by is the service account that sends the request; nil if it is unknown.
 	by *account
+	// generated is the tenant whose generated policies alone are asked; nil for all policies.
+	generated *tenant
 }
 
 func (r request) operation() string {
@@ -177,6 +179,9 @@ func (a *admission) judge(ctx context.Context, r request) (found *refusal, undec
 		return nil, len(a.others)+len(a.byLabel) > 0
 	}
 	for _, b := range a.candidates(o.Namespace) {
+		if r.generated != nil && !strings.HasPrefix(b.policy.Name, "tenant-"+r.generated.name+"-") {
+			continue
+		}
 		a.spent += matchCost * uint64(1+len(b.policy.List("spec", "matchConstraints", "resourceRules"))+len(b.binding.List("spec", "matchResources", "resourceRules")))
 		if !a.matches(b.policy, r, "matchConstraints") || !a.matches(b.binding, r, "matchResources") {
 			continue
@@ -192,14 +197,15 @@ func (a *admission) judge(ctx context.Context, r request) (found *refusal, undec
 
 // refuses returns the first policy without parameters that rejects an object which an account applies, or a pod that
 // a controller creates from its template. The account counts only where a policy depends on it, because the other
-// results are the same for all accounts.
-func (a *admission) refuses(ctx context.Context, o *reconcile.Object, by account) (found *refusal, undecided bool) {
+// results are the same for all accounts. With generated, only the policies are asked that Fleetwright generates for that
+// tenant.
+func (a *admission) refuses(ctx context.Context, o *reconcile.Object, by account, generated *tenant) (found *refusal, undecided bool) {
 	gv, err := apischema.ParseGroupVersion(o.APIVersion)
 	if err != nil {
 		return nil, false
 	}
 	resource, _ := apimeta.UnsafeGuessKindToResource(gv.WithKind(o.Kind))
-	r := request{object: o, resource: resource.Resource}
+	r := request{object: o, resource: resource.Resource, generated: generated}
 	found, undecided = a.judge(ctx, r)
 	if undecided {
 		r.by = &by
@@ -212,6 +218,7 @@ func (a *admission) refuses(ctx context.Context, o *reconcile.Object, by account
 	if pod.object.Field("spec") == nil {
 		return nil, undecided
 	}
+	pod.generated = generated
 	pod.by = nil // whoever runs as a controller is the cluster's decision
 	found, later := a.judge(ctx, pod)
 	if found != nil {

@@ -63,7 +63,7 @@ func (j *bounded) judgeAdmission(a *admission, o *reconcile.Object) {
 	if o.HelmRelease != nil {
 		by = account{o.HelmRelease.Namespace, j.spec.ServiceAccountName}
 	}
-	found, undecided := a.refuses(j.p.Context, o, by)
+	found, undecided := a.refuses(j.p.Context, o, by, nil)
 	switch {
 	case undecided || found != nil && hasVariable(o):
 		j.p.Unresolved(o.Position("kind"), fmt.Sprintf("tenant %s: cannot tell whether the platform's admission policies admit %s", j.name, o))

@@ -23,9 +23,11 @@ has no role, a Role or RoleBinding with more permissions than it has. A Validati
 rest, such as a host of another team. The Kustomization then applies nothing at all.
 
 The roles and policies of the repository decide; with a role that is not in Git, or one of Kubernetes' own, kinds
-are not judged. Policies whose binding denies are evaluated as in the API server, on each object, and on the pods
-that controllers create from the template of a workload: a rule about the user who creates a pod is not decided.
-Sources are tenant-source-not-allowed's. The tenant's own check reports the same: see tenant-boundary.`,
+are not judged. Policies whose binding denies are evaluated as in the API server: those named tenant-NAME-…, as a
+generated tenant has them, on each object and on the pods that controllers create from the template of a workload, and
+all others on what asks for traffic, an address or a certificate (Services, Ingresses, Gateways, routes, Certificates),
+and on releases for other clusters: what controllers and the API server add to other objects is not known. A rule about
+the user who creates a pod is not decided. Sources are tenant-source-not-allowed's. The tenant's own check reports the same: see tenant-boundary.`,
 	Fix: `Remove the object, or let the platform allow it: in the tenant's role, its hosts, or the policy.`,
 	Run: func(p *rule.Pass) {
 		withPolicies(p, func(c *cluster, a *admission) {
@@ -153,23 +155,29 @@ func (j *refusing) judgeDependencies(t *tenant, a account, o *reconcile.Object) 
 		fields, _ := d.(map[string]any)
 		return fields["readyExpr"] != nil
 	})
-	if len(plain) == 0 || hasVariable(o) {
+	if data, err := json.Marshal(plain); len(plain) == 0 || err != nil || strings.Contains(string(data), "${") {
 		return
 	}
-	found, _ := j.admission.refuses(j.p.Context, with(o, "dependsOn", plain), a)
+	found, _ := j.admission.refuses(j.p.Context, with(o, "dependsOn", plain), a, t)
 	if found == nil {
 		return
 	}
-	if other, _ := j.admission.refuses(j.p.Context, with(o, "dependsOn", []any{}), a); other == nil {
+	if other, _ := j.admission.refuses(j.p.Context, with(o, "dependsOn", []any{}), a, t); other == nil {
 		j.reportRefusal(t, o, found, "spec", "dependsOn")
 	}
 }
 
-// judgeAdmission checks an object against the policies of the cluster.
+// judgeAdmission checks an object against the policies of the cluster: against those that the platform wrote itself only if
+// it exposes something or is for another cluster, because they may depend on what controllers and the API server add to other objects.
 func (j *refusing) judgeAdmission(t *tenant, a account, o *reconcile.Object) {
-	found, undecided := j.admission.refuses(j.p.Context, o, a)
+	generated := t
+	if exposes(o) || isReconciler(o) {
+		generated = nil
+	}
+	found, undecided := j.admission.refuses(j.p.Context, o, a, generated)
+	substituted := o.Kustomization == nil || o.Kustomization.Spec.PostBuild != nil
 	switch {
-	case undecided || found != nil && hasVariable(o):
+	case undecided || found != nil && substituted && hasVariable(o):
 		j.p.Unresolved(o.Position("kind"), fmt.Sprintf("tenant %s: cannot tell whether the cluster's admission policies admit %s", t.name, o))
 	case found != nil && (o.Group == appsGroup || o.Group == batchGroup || o.Kind == "Pod") && j.mutator != nil:
 		j.p.UnresolvedFor(o.Position("kind"), fmt.Sprintf("whether %s refuses %s", found.policy, o), fmt.Sprintf("%s may change it", j.mutator))
