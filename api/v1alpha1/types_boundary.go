@@ -33,8 +33,8 @@ type TenantBoundarySpec struct {
 	Exposure *BoundaryExposure `json:"exposure,omitempty"`
 	// PodSecurity is the pod-security level that the namespaces enforce; pods are not checked against one by default.
 	PodSecurity PodSecurity `json:"podSecurity,omitempty" jsonschema:"enum=privileged,enum=baseline,enum=restricted"`
-	// Admission says that the platform has the admission policies of a generated tenant, by which the objects are
-	// judged, too: by the one about hosts only if exposure is set, and by none by default.
+	// Admission is set if the platform has the admission policies of a generated tenant: they then judge the objects,
+	// too. The policy about hosts needs exposure.
 	Admission *BoundaryAdmission `json:"admission,omitempty"`
 	// Decryption of the Kustomization that applies the paths.
 	Decryption *BoundaryDecryption `json:"decryption,omitempty"`

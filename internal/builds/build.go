@@ -47,7 +47,7 @@ func (f *Files) buildWithout(ctx context.Context, dir string, spec *kustomizev1.
 	v := &view{Files: f, ctx: ctx, seen: map[string]bool{}, patches: spec.Patches, out: out}
 	for _, p := range spec.Patches {
 		if err := patches.CountTarget(Selector(p.Target)); err != nil {
-			return v.finish(&Built{}, dir, "", &LimitError{err})
+			return v.finish(&Built{}, dir, "", &LimitError{Err: err})
 		}
 	}
 	if !v.IsDir(absolute(dir)) {
@@ -116,7 +116,7 @@ func (v *view) finish(b *Built, dir, file string, err error) *Built {
 		v.limit = limit
 	}
 	if copied := (*jsonpatch.AccumulatedCopySizeError)(nil); errors.As(err, &copied) && v.limit == nil {
-		v.limit = &LimitError{fmt.Errorf("the copy operations of a patch add more than %d MB", limits.PatchCopies>>20)}
+		v.limit = &LimitError{Err: fmt.Errorf("the copy operations of a patch add more than %d MB", limits.PatchCopies>>20)}
 	}
 	b.Files = v.filesRead()
 	b.Gaps, b.Remotes, b.missing = append(b.Gaps, v.gaps...), append(b.Remotes, v.remotes...), v.missing
@@ -124,11 +124,7 @@ func (v *view) finish(b *Built, dir, file string, err error) *Built {
 	switch {
 	case v.limit != nil:
 		b.refused = false
-		kind := Limit
-		if f, known := v.Repo.File(v.limited); known && f.Err != nil && f.Err.Reason == repository.Unreadable {
-			kind = Unreadable
-		}
-		b.Gaps = append(b.Gaps, Gap{Kind: kind, Place: finding.Place{File: cmp.Or(v.limited, file)}, Message: v.limit.Error()})
+		b.Gaps = append(b.Gaps, Gap{Kind: cmp.Or(v.limit.kind, Limit), Place: finding.Place{File: cmp.Or(v.limited, file)}, Message: v.limit.Error()})
 		b.Failure = nil
 	case err != nil && b.Failure == nil && v.refused != nil:
 		b.Failure = failureOf(file, v.refused)
@@ -162,7 +158,9 @@ func (v *view) unitFile(file string) string {
 
 func pathMissing(v *view, dir string) *Failure {
 	message := fmt.Sprintf("folder %q does not exist", dir)
-	if v.Exists(absolute(dir)) {
+	if f, known := v.Repo.File(dir); known && f.Err != nil && f.Err.Reason == repository.Unreadable {
+		message = fmt.Sprintf("folder %q %s", dir, f.Err.Message)
+	} else if v.Exists(absolute(dir)) {
 		message = fmt.Sprintf("%q is a file, but a path must be a folder", dir)
 	} else if why := v.Repo.Absence(dir); why != "" {
 		message = fmt.Sprintf("Flux does not find folder %q: %s", dir, why)

@@ -56,7 +56,7 @@ func (f *Files) load(file string, c *content) {
 		return
 	}
 	if c.data, c.err = f.Repo.ReadFile(file); c.err != nil {
-		if unread := (*repository.Error)(nil); errors.As(c.err, &unread) && unread.Reason == repository.TooLarge {
+		if unread := (*repository.Error)(nil); errors.As(c.err, &unread) && (unread.Reason == repository.TooLarge || unread.Reason == repository.Unreadable) {
 			c.err = Limited(c.err)
 		}
 		return
@@ -68,7 +68,7 @@ func (f *Files) load(file string, c *content) {
 		}
 	}
 	if err := patches.CountSelectors(c.data); err != nil {
-		c.err = &LimitError{err}
+		c.err = &LimitError{Err: err}
 		return
 	}
 	if !repository.IsKustomization(file) {
@@ -85,7 +85,7 @@ func (f *Files) load(file string, c *content) {
 		}
 	}
 	if n := doublings(&k); n > limits.Doublings {
-		c.err = &LimitError{fmt.Errorf("%d replacements insert a field into itself", n)}
+		c.err = &LimitError{Err: fmt.Errorf("%d replacements insert a field into itself", n)}
 		return
 	}
 	dir := path.Dir(file)
@@ -171,13 +171,13 @@ func (v *view) note(rel string, size int, c *content) error {
 	err := c.err
 	switch {
 	case v.ctx.Err() != nil:
-		err = &LimitError{v.ctx.Err()}
+		err = &LimitError{Err: v.ctx.Err()}
 	case v.count > limits.Reads:
-		err = &LimitError{fmt.Errorf("the build reads files more than %d times", limits.Reads)}
+		err = &LimitError{Err: fmt.Errorf("the build reads files more than %d times", limits.Reads)}
 	case v.kustomizations > limits.BuiltFolders:
-		err = &LimitError{fmt.Errorf("the build reads kustomizations more than %d times", limits.BuiltFolders)}
+		err = &LimitError{Err: fmt.Errorf("the build reads kustomizations more than %d times", limits.BuiltFolders)}
 	case v.bytes > limits.TotalBytes:
-		err = &LimitError{fmt.Errorf("the build reads more than %d MB", limits.TotalBytes>>20)}
+		err = &LimitError{Err: fmt.Errorf("the build reads more than %d MB", limits.TotalBytes>>20)}
 	}
 	if refused := (*fileError)(nil); errors.As(err, &refused) && v.refused == nil {
 		v.refused = refused

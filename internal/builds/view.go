@@ -123,7 +123,7 @@ type view struct {
 	refused error
 	// limit is the limit that the build exceeds, and limited the file that exceeds it, "" for the
 	// build as a whole.
-	limit   error
+	limit   *LimitError
 	limited string
 }
 

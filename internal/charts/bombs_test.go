@@ -28,6 +28,7 @@ var bombs = map[string]struct{ template, want string }{
 	"doubling include":      {`{{ define "a" }}{{ . }}{{ . }}{{ end }}{{ $x := "xxxxxxxx" }}{{ range until 60 }}{{ $x = include "a" $x }}{{ end }}{{ len $x }}`, "a template creates a value larger than 16 MB"},
 	"doubling tpl":          {`{{ $x := "xxxxxxxx" }}{{ range until 60 }}{{ $x = tpl "{{ . }}{{ . }}" $x }}{{ end }}{{ len $x }}`, "a template creates a value larger than 16 MB"},
 	"doubling in tpl":       {`{{ define "a" }}{{ . }}{{ . }}{{ end }}{{ tpl "{{ $x := . }}{{ range until 60 }}{{ $x = include \"a\" $x }}{{ end }}{{ len $x }}" "xxxxxxxx" }}`, "a template creates a value larger than 16 MB"},
+	"includes in sum":       {`{{ define "a" }}{{ . }}{{ end }}{{ $x := repeat 15000000 "x" }}{{ $l := list }}{{ range until 1000 }}{{ $l = append $l (include "a" $x) }}{{ end }}{{ len $l }}`, "the templates include texts of more than 256 MB"},
 	"deep in tpl":           {`{{ tpl (repeat 400000 "{{ if 1 }}") . }}`, "a template is nested too deeply"},
 	"deep parentheses":      {`{{ ` + strings.Repeat("(", 4_000_000) + `1`, "a template is nested too deeply"},
 	"hidden parentheses":    {`{{ ` + strings.Repeat(`(print ")" `, 300_000) + `1`, "a template is nested too deeply"},

@@ -29,7 +29,7 @@ func (x *execution) functions() template.FuncMap {
 			x.lookups++
 			return map[string]any{}, nil
 		},
-		resultFunction: boundedResult,
+		resultFunction: x.boundedResult,
 		textFunction:   boundedText,
 	})
 	return all
@@ -46,9 +46,11 @@ func (x *execution) choose(message string) error {
 	return x.chosen
 }
 
-var errDrawn = limitf("the templates create random texts of more than %d MB", limits.ChartOutput>>20)
-
-var errAtOnce = limitf("a template creates a value larger than %d MB", limits.ChartOutput>>20)
+var (
+	errAtOnce   = limitf("a template creates a value larger than %d MB", limits.ChartOutput>>20)
+	errDrawn    = limitf("the templates create random texts of more than %d MB", limits.ChartOutput>>20)
+	errIncluded = limitf("the templates include texts of more than %d MB", limits.ChartIncluded>>20)
+)
 
 // allocating are the functions that allocate at once what can be far larger than their arguments, and
 // those that double a text with each call.

@@ -19,10 +19,13 @@ const (
 	textFunction   = "fleetwright_text"
 )
 
-// boundedResult returns what include or tpl gives, or errAtOnce.
-func boundedResult(text string) (string, error) {
+// boundedResult returns what include or tpl gives, or an error if that or all of it together is too large.
+func (x *execution) boundedResult(text string) (string, error) {
 	if len(text) > limits.ChartOutput {
 		return "", errAtOnce
+	}
+	if x.included += len(text); x.included > limits.ChartIncluded {
+		return "", errIncluded
 	}
 	return text, nil
 }

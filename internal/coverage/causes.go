@@ -10,6 +10,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/builds"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/sorting"
 )
 
@@ -49,7 +50,7 @@ var phrases = map[string]phrase{
 	remoteBase:     {"nothing but a remote base to build", "run fleetwright fetch, or copy the remote base into the repository"},
 	unknownPath:    {"a variable in the spec has an unknown value", "define the variable in Git"},
 	filesMissing:   {"files to build are not given", "validate the folder instead of a stream of objects"},
-	unreadable:     {"a file cannot be read", "give the user that runs fleetwright read access to the file"},
+	unreadable:     {"a file cannot be read", repository.AccessHint},
 	limit:          {"a limit of Fleetwright's is exceeded", "see limit-exceeded"},
 	chartMissing:   {"the chart is not available locally", "run fleetwright fetch, or pass a folder of charts with --charts DIR"},
 	renderFailed:   {"Helm refuses to render the chart", "fix what Helm refuses"},

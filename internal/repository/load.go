@@ -287,11 +287,14 @@ func cause(err error) string {
 	return err.Error()
 }
 
+// AccessHint says what to do about a file that the operating system keeps back.
+const AccessHint = "give the user that runs fleetwright read access to the file"
+
 // unreadable returns why the operating system does not let a file be read.
 func unreadable(path string, err error) *Error {
 	e := &Error{Reason: Unreadable, Path: path, Message: "cannot be read: " + cause(err)}
 	if errors.Is(err, fs.ErrPermission) {
-		e.Hint = "give the user that runs fleetwright read access to the file"
+		e.Hint = AccessHint
 	}
 	return e
 }

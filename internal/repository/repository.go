@@ -134,7 +134,7 @@ func (r *Repository) Find(group, kind, namespace, name string) []*Object {
 // symlink, and returns an [*Error] for a file above limits.FileBytes.
 func (r *Repository) ReadFile(path string) ([]byte, error) {
 	if !fs.ValidPath(path) || path == "." || strings.Contains(path, `\`) {
-		return nil, &Error{Reason: Unreadable, Path: path,
+		return nil, &Error{Reason: NotAFile, Path: path,
 			Message: "is not a path inside of the repository: it must be relative, without \"..\""}
 	}
 	data, err := r.src.read(path, limits.FileBytes)

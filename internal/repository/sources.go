@@ -91,7 +91,7 @@ func (f folderAt) read(p string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, &Error{Reason: Unreadable, Path: p, Message: "is not a regular file"}
+		return nil, &Error{Reason: NotAFile, Path: p, Message: "is not a regular file"}
 	}
 	if info.Size() > limit {
 		return nil, tooLarge(p, info.Size(), limit)

@@ -104,6 +104,8 @@ const (
 	TooManyAliases Reason = "too many aliases"
 	// Unreadable is a file that the operating system cannot read.
 	Unreadable Reason = "unreadable"
+	// NotAFile is a path outside of the repository, or one of something that is no regular file.
+	NotAFile Reason = "not a file"
 )
 
 // IsLimit reports whether the reason is a fixed limit of Fleetwright.

@@ -26,10 +26,10 @@ report without errors says nothing about it. Either the cluster doesn't apply it
 renamed, or Fleetwright doesn't see what does.
 
 Counted are the Kustomizations that are built and the HelmReleases that a build applies, of all that are in files or
-come out of builds. A Kustomization whose source is another repository counts as built once that
-source is fetched, or passed with --source; it does not count if it has a serviceAccountName, since a tenant's repository
-is checked there. Files in folders of archives, templates, examples and tests count only where a build applies them;
-docs/validate.md lists their names.`,
+come out of builds. A Kustomization whose source is another repository is built once that source is fetched, or passed
+with --source; it does not count if it has a serviceAccountName, since a tenant's repository is checked there. Files in
+folders of archives, templates, examples and tests count only where a build applies them; docs/validate.md lists their
+names.`,
 	Fix: `The message names the causes, the most frequent first: pass the folder that a cluster syncs with --root, the
 checkout of another source with --source, or list in a kustomization.yaml what the cluster is meant to apply.
 "fleetwright validate --coverage" lists each object with its cause.`,

@@ -64,7 +64,7 @@ func isFixed(err error) bool {
 func report(p *rule.Pass, k *reconcile.Kustomization, g builds.Gap) {
 	f := rule.Exceeded(finding.Finding{Place: g.Place}, fmt.Sprintf("Kustomization %s", k), g.Message)
 	if g.Kind == builds.Unreadable {
-		f.Hint = "give the user that runs fleetwright read access to the file"
+		f.Hint = repository.AccessHint
 	}
 	if k.Repo == p.Repo && k.Repo != nil {
 		if file, ok := p.Repo.File(g.File); ok && file.Err != nil {

@@ -345,10 +345,9 @@ func checkKustomization(k *repository.Kustomize) checked {
 	return c
 }
 
-// unreadable are the files that Flux would read and that cannot be read. One that
-// is no YAML, or that the operating system keeps from us, is invalid where something refers to it, or a build fails for it, and
-// unresolved where nothing does, but no matter where it is a template that nothing
-// refers to. Those above one of our limits are limit-exceeded's to report.
+// unreadable returns the files that Flux would read and that cannot be read. One that is not YAML, or that the
+// operating system keeps back, is invalid where something refers to it or a build fails for it. Where nothing does, it
+// is unresolved, and a template is not reported. limit-exceeded reports the files above a limit.
 func unreadable(repo *repository.Repository, failing map[string]bool, reads func(file string) bool) []checked {
 	var all []checked
 	for _, f := range repo.Files() {

@@ -69,7 +69,7 @@ elsewhere (External Secrets). Rotate values that were pushed: they are exposed.`
 			}
 			p.Report(f)
 		})
-		ofSources(p)
+		ofSources(p, told)
 		lastApplied(p)
 		unread(p)
 		read := generatorFiles(p) // sops-generator-plaintext reports those
@@ -86,17 +86,17 @@ elsewhere (External Secrets). Rotate values that were pushed: they are exposed.`
 	},
 }
 
-// ofSources reports the Secrets in plaintext that clusters apply from Git sources that were not fetched: other branches,
-// and checkouts of tenants' repositories.
-func ofSources(p *rule.Pass) {
+// ofSources reports the Secrets in plaintext that clusters apply from sources that were not fetched: other branches, and
+// checkouts of other repositories. It skips the files of this one that are reported already: a checkout may be in it.
+func ofSources(p *rule.Pass, told map[string]bool) {
 	fetched := p.Fleet().Fetched()
 	for _, c := range p.Clusters() {
 		for _, k := range c.Kustomizations {
-			if k.Repo == nil || k.Repo == p.Whole() || k.Spec.SourceRef.Kind != "GitRepository" || slices.Contains(fetched, k.Repo) {
+			if k.Repo == nil || k.Repo == p.Whole() || k.Spec.SourceRef.Kind == "ExternalArtifact" || slices.Contains(fetched, k.Repo) {
 				continue
 			}
 			for _, o := range k.Objects {
-				if o.Source == nil || o.Encrypted || o.Group != "" || o.Kind != "Secret" {
+				if o.Source == nil || told[o.File] || o.Encrypted || o.Group != "" || o.Kind != "Secret" {
 					continue
 				}
 				if likely := likelyOf(plaintextKeys(o.Source.Node)); len(likely) > 0 {

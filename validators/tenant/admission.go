@@ -20,7 +20,6 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/finding"
-	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
@@ -174,7 +173,7 @@ func (r request) operation() string {
 // could not be evaluated.
 func (a *admission) judge(ctx context.Context, r request) (found *refusal, undecided bool) {
 	o := r.object
-	if a.spent > limits.PolicyCost {
+	if a.isSpent() {
 		a.exceed(a.first, errTotal)
 		return nil, len(a.others)+len(a.byLabel) > 0
 	}

@@ -39,9 +39,20 @@ and changing the boundary in the tenant's repository changes neither.`,
 					Message: "TenantBoundary " + b.Object.Name + ": " + strings.TrimPrefix(e.Field+": ", ": ") + e.Message, Hint: e.Hint})
 			}
 		}
+		judges := map[*boundary.Boundary]*bounded{} // a boundary has a root for each of its paths
 		for _, c := range p.Clusters() {
-			if b := c.Root.Boundary; b != nil {
-				(&bounded{p: p, name: b.Metadata.Name, spec: &b.Spec}).judgeAll(c)
+			b := c.Root.Boundary
+			if b == nil {
+				continue
+			}
+			if judges[b] == nil {
+				judges[b] = newBounded(p, b, c)
+			}
+			judges[b].judgeAll(c)
+		}
+		for _, j := range judges {
+			if j.policies != nil {
+				j.policies.report(p)
 			}
 		}
 	},
@@ -52,6 +63,8 @@ type bounded struct {
 	p    *rule.Pass
 	name string
 	spec *v1alpha1.TenantBoundarySpec
+	// policies are those that the platform has for the tenant; nil if the boundary says nothing about them.
+	policies *admission
 	// told reports whether something was reported about the object that is being judged.
 	told bool
 }
@@ -66,20 +79,22 @@ func (j *bounded) unresolved(at finding.Place, reason string) {
 	j.p.Unresolved(at, reason)
 }
 
+func newBounded(p *rule.Pass, b *boundary.Boundary, c *reconcile.Cluster) *bounded {
+	j := &bounded{p: p, name: b.Metadata.Name, spec: &b.Spec}
+	var err error
+	if j.policies, err = j.admission(c); err != nil {
+		p.Unresolved(c.Root.Place, "admission policies cannot be evaluated: "+err.Error())
+	}
+	return j
+}
+
 // judgeAll checks the objects of a tenant, by its admission policies those about which nothing else is reported.
 func (j *bounded) judgeAll(c *reconcile.Cluster) {
-	policies, err := j.admission(c)
-	if err != nil {
-		j.p.Unresolved(c.Root.Place, "admission policies cannot be evaluated: "+err.Error())
-	}
 	for _, o := range c.Objects() {
 		j.told = false
-		if j.judge(o); !j.told && policies != nil {
-			j.judgeAdmission(policies, o)
+		if j.judge(o); !j.told && j.policies != nil {
+			j.judgeAdmission(j.policies, o)
 		}
-	}
-	if policies != nil {
-		policies.report(j.p)
 	}
 }
 

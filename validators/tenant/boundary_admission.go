@@ -65,6 +65,7 @@ func (j *bounded) judgeAdmission(a *admission, o *reconcile.Object) {
 	}
 	found, undecided := a.refuses(j.p.Context, o, by, nil)
 	switch {
+	case undecided && a.isSpent(): // report says it once
 	case undecided || found != nil && hasVariable(o):
 		j.p.Unresolved(o.Position("kind"), fmt.Sprintf("tenant %s: cannot tell whether the platform's admission policies admit %s", j.name, o))
 	case found != nil:

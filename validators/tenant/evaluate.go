@@ -107,6 +107,9 @@ func (e *evaluator) exceed(policy *reconcile.Object, err error) {
 	}
 }
 
+// isSpent reports whether policies are not evaluated any more, because all together have cost too much.
+func (e *evaluator) isSpent() bool { return e.spent > limits.PolicyCost }
+
 // report reports the policies that exceed a limit.
 func (e *evaluator) report(p *rule.Pass) {
 	for policy, why := range e.exceeded {

@@ -27,7 +27,8 @@ are not judged. Policies whose binding denies are evaluated as in the API server
 generated tenant has them, on each object and on the pods that controllers create from the template of a workload, and
 all others on what asks for traffic, an address or a certificate (Services, Ingresses, Gateways, routes, Certificates),
 and on releases for other clusters: what controllers and the API server add to other objects is not known. A rule about
-the user who creates a pod is not decided. Sources are tenant-source-not-allowed's. The tenant's own check reports the same: see tenant-boundary.`,
+the user who creates a pod is not decided. tenant-source-not-allowed checks sources. The tenant's own check reports the
+same: see tenant-boundary.`,
 	Fix: `Remove the object, or let the platform allow it: in the tenant's role, its hosts, or the policy.`,
 	Run: func(p *rule.Pass) {
 		withPolicies(p, func(c *cluster, a *admission) {
@@ -167,8 +168,9 @@ func (j *refusing) judgeDependencies(t *tenant, a account, o *reconcile.Object) 
 	}
 }
 
-// judgeAdmission checks an object against the policies of the cluster: against those that the platform wrote itself only if
-// it exposes something or is for another cluster, because they may depend on what controllers and the API server add to other objects.
+// judgeAdmission checks an object against the policies of the cluster. Those that the platform wrote itself count only for an
+// object that exposes something or is for another cluster: they may depend on what controllers and the API server add to
+// others.
 func (j *refusing) judgeAdmission(t *tenant, a account, o *reconcile.Object) {
 	generated := t
 	if exposes(o) || isReconciler(o) {
@@ -177,6 +179,7 @@ func (j *refusing) judgeAdmission(t *tenant, a account, o *reconcile.Object) {
 	found, undecided := j.admission.refuses(j.p.Context, o, a, generated)
 	substituted := o.Kustomization == nil || o.Kustomization.Spec.PostBuild != nil
 	switch {
+	case undecided && j.admission.isSpent(): // report says it once
 	case undecided || found != nil && substituted && hasVariable(o):
 		j.p.Unresolved(o.Position("kind"), fmt.Sprintf("tenant %s: cannot tell whether the cluster's admission policies admit %s", t.name, o))
 	case found != nil && (o.Group == appsGroup || o.Group == batchGroup || o.Kind == "Pod") && j.mutator != nil:
