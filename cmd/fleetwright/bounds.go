@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/KimMachineGun/automemlimit/memlimit"
 	"github.com/spf13/cobra"
 
 	"github.com/fleetwright/fleetwright/cmd/fleetwright/memory"
@@ -30,12 +29,16 @@ func limitFlags(root *cobra.Command, s streams) {
 		if limits.Time == 0 && c.Name() == "fetch" {
 			limits.Time = time.Hour
 		}
-		if limits.Memory == 0 {
-			limits.Memory = defaultMemory(memlimit.FromCgroup)
-		}
-		bounds.Limit(*limits)
-		memory.Limit(limits.Memory)
+		setLimits(*limits)
 		return nil
+	}
+}
+
+// setLimits replaces the limits of the run that l sets.
+func setLimits(l bounds.Limits) {
+	bounds.Limit(l)
+	if l.Memory != 0 {
+		memory.Limit(l.Memory)
 	}
 }
 

@@ -11,17 +11,19 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/KimMachineGun/automemlimit/memlimit"
+
 	_ "github.com/fleetwright/fleetwright/cmd/fleetwright/memory"
 	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/output"
 )
 
 func main() {
-	os.Exit(run())
+	os.Exit(run(bounds.Limits{Memory: defaultMemory(memlimit.FromCgroup)}))
 }
 
-// run connects the process to the command: streams, environment, signals.
-func run() int {
+// run connects the process to the command: streams, environment, signals, guards.
+func run(guards bounds.Limits) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	s := streams{in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Getenv}
@@ -31,6 +33,7 @@ func run() int {
 	})
 	defer forget() // before stop, which ends the context too
 	bounds.Start(time.Now(), func() { endExceeded(s) })
+	setLimits(guards)
 	quietLibraries()
 	return execute(ctx, os.Args[1:], s)
 }

@@ -18,7 +18,7 @@ func forever(t *testing.T) func() (int, error) {
 func guarded(t *testing.T, unit time.Duration) *guard {
 	t.Helper()
 	g := newGuard()
-	g.unitTime = unit
+	g.limits.Unit = unit
 	current.Store(g)
 	t.Cleanup(func() { current.Store(nil) })
 	return g
@@ -137,7 +137,7 @@ func TestLimit(t *testing.T) {
 	g := guarded(t, time.Hour)
 	Limit(Limits{Memory: 5})
 	Limit(Limits{Time: time.Minute})
-	if want := (Limits{time.Minute, 5}); g.limits != want {
+	if want := (Limits{time.Hour, time.Minute, 5}); g.limits != want {
 		t.Errorf("got %+v", g.limits)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 // Limits are the guards of a run. Zero keeps the default.
 type Limits struct {
+	Unit   time.Duration // of a unit, by the clock
 	Time   time.Duration // of the run, by the clock
 	Memory int64         // bytes that are alive, and of all stacks
 }
@@ -30,9 +31,8 @@ const (
 
 // guard watches the units of the process.
 type guard struct {
-	unitTime time.Duration
-	limits   Limits
-	over     chan struct{} // closed when no unit may run any more
+	limits Limits
+	over   chan struct{} // closed when no unit may run any more
 
 	mu      sync.Mutex
 	why     string    // why the run is over; "" while it is not
@@ -64,15 +64,15 @@ func Start(began time.Time, exit func()) {
 }
 
 func newGuard() *guard {
-	return &guard{unitTime: unitTime, limits: Limits{DefaultTime, DefaultMemory}, over: make(chan struct{}), running: map[*Unit]struct{}{}, met: map[Unit]*Error{}}
+	return &guard{limits: Limits{unitTime, DefaultTime, DefaultMemory}, over: make(chan struct{}), running: map[*Unit]struct{}{}, met: map[Unit]*Error{}}
 }
 
-// Limit replaces the guards of the run.
+// Limit replaces the limits of the run that l sets.
 func Limit(l Limits) {
 	if g := current.Load(); g != nil {
 		g.mu.Lock()
 		defer g.mu.Unlock()
-		g.limits = Limits{cmp.Or(l.Time, g.limits.Time), cmp.Or(l.Memory, g.limits.Memory)}
+		g.limits = Limits{cmp.Or(l.Unit, g.limits.Unit), cmp.Or(l.Time, g.limits.Time), cmp.Or(l.Memory, g.limits.Memory)}
 	}
 }
 
@@ -107,7 +107,7 @@ func run[T any](u Unit, timed bool, work func() (T, error)) (none T, err error) 
 	}()
 	var late <-chan time.Time
 	if timed {
-		timer := time.NewTimer(g.unitTime)
+		timer := time.NewTimer(g.limits.Unit)
 		defer timer.Stop()
 		late = timer.C
 	}
@@ -148,7 +148,7 @@ func (g *guard) end(u *Unit, late bool) error {
 		return nil
 	}
 	g.late++
-	e := &Error{Unit: *u, Slow: true, What: fmt.Sprintf("takes more than %s", g.unitTime)}
+	e := &Error{Unit: *u, Slow: true, What: fmt.Sprintf("takes more than %s", g.limits.Unit)}
 	g.record(e)
 	return e
 }
@@ -184,7 +184,7 @@ func (g *guard) look(now time.Time, took time.Duration, used, stacks int64) (exi
 		}
 		return now.Sub(g.ended) > grace || used+stacks > most+most/8
 	case g.late >= mostLate:
-		g.finish(fmt.Sprintf("has %d units that take more than %s", mostLate, g.unitTime))
+		g.finish(fmt.Sprintf("has %d units that take more than %s", mostLate, g.limits.Unit))
 	case took > g.limits.Time:
 		g.finish(fmt.Sprintf("takes more than %s, which --timeout allows", g.limits.Time))
 	case stacks > mostStacks:
