@@ -107,7 +107,7 @@ type Kustomization struct {
 	Kind       string            `json:"kind"`
 	Metadata   map[string]string `json:"metadata,omitempty"`
 	Namespace  string            `json:"namespace,omitempty"`
-	Resources  []string          `json:"resources,omitempty"`
+	Resources  []string          `json:"resources,omitzero"`
 	Components []string          `json:"components,omitempty"`
 	Patches    []kustypes.Patch  `json:"patches,omitempty"`
 	// CommonAnnotations are set on all resources.

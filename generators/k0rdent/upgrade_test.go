@@ -138,4 +138,8 @@ func TestLastServiceRemoved(t *testing.T) {
 	if len(r.Of("MultiClusterService")) > 0 {
 		t.Error("there are services")
 	}
+	// kustomize refuses a kustomization without any field.
+	if written, _ := r.Tree.Get(folder + "/kustomization.yaml"); !strings.Contains(string(written.Content), "\nresources: []\n") {
+		t.Errorf("kustomize finds nothing in\n%s", written.Content)
+	}
 }

@@ -82,7 +82,9 @@ func (s *Steps) Add(step Step) {
 	if len(names) == 0 && !step.Stays {
 		return
 	}
-	s.out.Kustomization(dir, emit.Kustomization{Resources: emit.Sorted(names), CommonAnnotations: step.Annotations})
+	// kustomize refuses a kustomization without any field.
+	resources := append([]string{}, emit.Sorted(names)...)
+	s.out.Kustomization(dir, emit.Kustomization{Resources: resources, CommonAnnotations: step.Annotations})
 	k := addon.Kustomization(s.spec, s.unit(step, dir))
 	k.Spec.PostBuild = step.PostBuild
 	s.kustomizations = append(s.kustomizations, k)
