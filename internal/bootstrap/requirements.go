@@ -119,12 +119,17 @@ func (s *orders) defines(r *helmfile.Release) []string {
 		}
 		return groups
 	}
-	return append(groups, wellknown.Defines(chartOf(r), func(path ...string) any {
+	return append(groups, wellknown.Defines(chartOf(r), valuesOf(r))...)
+}
+
+// valuesOf returns the known value at a path of a release's values, nil if there is none.
+func valuesOf(r *helmfile.Release) func(path ...string) any {
+	return func(path ...string) any {
 		if v := r.Values.Value.At(path...); v != nil && v.Unknown == nil {
 			return v.Scalar
 		}
 		return nil
-	})...)
+	}
 }
 
 // mostInstalled is how many releases of bootstraps are rendered.
@@ -176,8 +181,8 @@ func (o *ordering) required(r *helmfile.Release) []requirement {
 		for _, object := range rendered.Objects {
 			all = append(all, requirement{r.Place, object.Group, object.Kind + ", of which its chart contains an object", nil})
 		}
-	} else if chartOf(r) == instanceChart {
-		all = append(all, requirement{r.Place, "fluxcd.controlplane.io", "FluxInstance, of which its chart contains an object", nil})
+	} else if q, ok := wellknown.Requires(chartOf(r), valuesOf(r)); ok {
+		all = append(all, requirement{r.Place, q.Group, q.Kind + ", of which its chart contains an object", nil})
 	}
 	return all
 }

@@ -35,6 +35,8 @@ const (
 	coredns  = "  - {name: coredns, namespace: kube-system, chart: oci://ghcr.io/coredns/charts/coredns, version: 1.45.0NEEDS}\n"
 	operator = "  - {name: flux-operator, namespace: flux-system, chart: oci://ghcr.io/controlplaneio-fluxcd/charts/flux-operator, version: 0.58.0NEEDS}\n"
 	instance = "  - {name: flux-instance, namespace: flux-system, chart: oci://ghcr.io/controlplaneio-fluxcd/charts/flux-instance, version: 0.58.0NEEDS}\n"
+	certs    = "  - {name: cert-manager, namespace: cert-manager, chart: oci://quay.io/jetstack/charts/cert-manager, version: 1.19.1NEEDS}\n"
+	trust    = "  - {name: trust-manager, namespace: cert-manager, chart: oci://quay.io/jetstack/charts/trust-manager, version: 0.20.0NEEDS}\n"
 	secrets  = "  - {name: external-secrets, namespace: es, chart: oci://ghcr.io/external-secrets/charts/external-secrets, version: 2.9.0NEEDS}\n"
 	store    = "-- bootstrap/store.yaml --\napiVersion: external-secrets.io/v1\nkind: ClusterSecretStore\nmetadata: {name: vault}\n"
 )
@@ -75,6 +77,9 @@ func TestRequirements(t *testing.T) {
 			`helmfile may install release "flux-system/flux-instance" before "kube-system/coredns", whose DNS its pods need to reach the Git server`},
 		"operator": {helmfiles(with(operator, ""), with(instance, "")),
 			`helmfile may install release "flux-system/flux-instance" before "flux-system/flux-operator", which brings the definition of FluxInstance`},
+		"certificates": {helmfiles(with(certs, "values: [{crds: {enabled: true}}]"), with(trust, "")),
+			`helmfile may install release "cert-manager/trust-manager" before "cert-manager/cert-manager", which brings the definition of Certificate, of which its chart contains an object`},
+		"no certificates": {helmfiles(with(certs, "values: [{crds: {enabled: true}}]"), with(trust, "values: [{app: {webhook: {tls: {helmCert: {enabled: true}}}}}]")), ""},
 		"a hook's object": {helmfiles(with(secrets, ""), with(app, applies)) + store,
 			`helmfile may install release "app/app" before "es/external-secrets", which brings the definition of ClusterSecretStore, of which a hook applies an object`},
 		"needed through others":         {helmfiles(with(secrets, ""), with(coredns, "needs: [es/external-secrets]"), with(app, "needs: [kube-system/coredns], "+applies)) + store, ""},

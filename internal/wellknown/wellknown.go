@@ -55,6 +55,38 @@ func Defines(chart string, value func(path ...string) any) []string {
 // Creates returns the API groups of further CustomResourceDefinitions that exist once a chart's release is ready.
 func Creates(chart string) []string { return created[chart] }
 
+// Requirement is an object that a chart creates.
+type Requirement struct{ Group, Kind string }
+
+// requirements are objects that a chart creates by default, of kinds that other charts define. Without the definition, its
+// release cannot be installed.
+var requirements = map[string]Requirement{
+	"cert-manager-webhook-ovh": {"cert-manager.io", "Certificate"},
+	"cluster-api-operator":     {"cert-manager.io", "Certificate"},
+	"flux-instance":            {"fluxcd.controlplane.io", "FluxInstance"},
+	"opentelemetry-operator":   {"cert-manager.io", "Certificate"},
+	"trust-manager":            {"cert-manager.io", "Certificate"},
+}
+
+// withoutCertificate are values of charts whose releases create no Certificate.
+var withoutCertificate = map[string]struct {
+	path  []string
+	value bool
+}{
+	"opentelemetry-operator": {[]string{"admissionWebhooks", "certManager", "enabled"}, false},
+	"trust-manager":          {[]string{"app", "webhook", "tls", "helmCert", "enabled"}, true},
+}
+
+// Requires returns an object that a chart's release creates, of a kind that another chart defines. value returns the value
+// at a path of the release's values, nil if there is none.
+func Requires(chart string, value func(path ...string) any) (Requirement, bool) {
+	required, ok := requirements[chart]
+	if without, is := withoutCertificate[chart]; is && value(without.path...) == without.value {
+		return Requirement{}, false
+	}
+	return required, ok
+}
+
 // networks are the charts that install a cluster's network. Without it, only pods in the node's network start.
 var networks = map[string]bool{"antrea": true, "cilium": true, "flannel": true, "kube-ovn": true, "tigera-operator": true}
 
@@ -68,7 +100,7 @@ func IsDNS(chart, namespace string) bool {
 
 // podCharts are charts whose pods are in the cluster's network by default.
 var podCharts = map[string]bool{"cert-manager": true, "cert-manager-webhook-ovh": true, "connect": true, "coredns": true, "external-dns": true,
-	"external-secrets": true, "flux-instance": true, "flux-operator": true, "gateway-helm": true, "rke2-coredns": true, "trust-manager": true}
+	"external-secrets": true, "flux-instance": true, "flux-operator": true, "gateway-helm": true, "kube-prometheus-stack": true, "rke2-coredns": true, "trust-manager": true}
 
 // HasPods reports whether a chart is known to have pods in the cluster's network.
 func HasPods(chart string) bool { return podCharts[chart] }
