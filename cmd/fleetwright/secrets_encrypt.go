@@ -77,6 +77,7 @@ func runEncrypt(ctx context.Context, s streams, files []string, stdout bool, for
 		return sealedError(err)
 	}
 	tellAbove(s, results)
+	tellOverruled(s, rules)
 	if stdout {
 		return errors.Join(printSealed(s, results[0]), tellClear(s, results))
 	}

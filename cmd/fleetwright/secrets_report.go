@@ -130,6 +130,13 @@ func writeSealed(ctx context.Context, results []sealed.Result) error {
 	return nil
 }
 
+// tellOverruled notes each .sops.yaml that the user wrote, and that the specification decided against.
+func tellOverruled(s streams, rules *sealed.Rules) {
+	for _, file := range rules.Overruled() {
+		_ = output.Printf(s.err, "note: the specification decides who can decrypt, not %s, which Fleetwright did not generate\n  hint: delete it, and run \"fleetwright render\"\n", file)
+	}
+}
+
 // tellAbove warns about a .sops.yaml above the Git repository of its files: sops uses it, but a clone of the
 // repository does not have it.
 func tellAbove(s streams, results []sealed.Result) {

@@ -82,6 +82,7 @@ func runUpdateKeys(ctx context.Context, s streams, args []string, o sealed.Updat
 		return &failure{status: statusUsage, err: fmt.Errorf("there is no encrypted file in %s", alternatives(args)), hint: "name the repository's folder, or an encrypted file"}
 	}
 	tellAbove(s, results)
+	tellOverruled(s, rules)
 	if !o.Compare {
 		if err := writeSealed(ctx, results); err != nil {
 			return err

@@ -3,17 +3,20 @@
 package sealed
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/limits"
+	"github.com/fleetwright/fleetwright/internal/manifest"
 	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/regular"
 	"github.com/fleetwright/fleetwright/internal/secrets"
@@ -25,18 +28,24 @@ type Rules struct {
 	configs map[string]*found
 	// specified returns the rules of the specification in a folder, which decide; nil if there is none.
 	specified func(dir string) (*secrets.Config, error)
+	overruled map[string]bool
 }
 
 type found struct {
 	// config is nil for a folder with a specification alone, and specified for one with a .sops.yaml alone.
 	config, specified *secrets.Config
-	err               error
+	// foreign reports whether the .sops.yaml was not generated.
+	foreign bool
+	err     error
 }
 
 // NewRules returns empty Rules, which read each .sops.yaml and each specification once.
 func NewRules(specified func(dir string) (*secrets.Config, error)) *Rules {
-	return &Rules{configs: map[string]*found{}, specified: specified}
+	return &Rules{configs: map[string]*found{}, specified: specified, overruled: map[string]bool{}}
 }
+
+// Overruled returns the .sops.yaml that were not generated, and that the specification decided against for some file.
+func (r *Rules) Overruled() []string { return slices.Sorted(maps.Keys(r.overruled)) }
 
 // ErrNoRule reports that no rule contains the recipients of a file.
 type ErrNoRule struct {
@@ -150,6 +159,9 @@ func (r *Rules) For(file string) (*secrets.CreationRule, *secrets.Config, error)
 			below := strings.TrimPrefix(filepath.ToSlash(strings.TrimPrefix(whole, dir)), "/")
 			if f.specified != nil {
 				if rule, config, err := ruleIn(f.specified, file, below); err == nil || f.config == nil {
+					if f.foreign {
+						r.overruled[f.specified.File] = true
+					}
 					return rule, config, err
 				}
 			}
@@ -197,7 +209,7 @@ func configIn(dir string) *found {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	f := &found{err: err}
+	f := &found{err: err, foreign: !bytes.Contains(data, []byte(manifest.Header))}
 	if err == nil {
 		f.config, f.err = secrets.ParseConfig(named(file), data)
 	}
