@@ -48,7 +48,7 @@ func growthBombs() []hostileCase {
 		app("a long var in a text", map[string]string{
 			"a.yaml":             configMap("a", "  b: "+long+"\n") + pod("p", strings.Repeat("$(V)", 10_000)),
 			"kustomization.yaml": "resources: [a.yaml]\nvars:\n  - name: V\n    objref: {apiVersion: v1, kind: ConfigMap, name: a}\n    fieldref: {fieldpath: data.b}\n",
-		}, unbuilt),
+		}, "its vars may insert texts of more than 256 MB"),
 		app("vars of vars", map[string]string{
 			"a.yaml": repeat(30, func(i int) string { return pod(fmt.Sprint("p", i), fmt.Sprintf("$(V%d)$(V%d)", i+1, i+1)) }) + pod("p30", long[:1000]),
 			"kustomization.yaml": "resources: [a.yaml]\nvars:\n" + repeat(31, func(i int) string {

@@ -80,6 +80,9 @@ func fileLimits() map[string]limitCase {
 	all["replacements that double"] = limitCase{want: "error: Kustomization flux-system/app was not checked: 6 replacements insert a field into itself",
 		files: map[string]string{"clusters/one/ks.yaml": fluxKs("app", ""), "app/a.yaml": configMap("a", "  b: c\n"), "app/kustomization.yaml": "resources: [a.yaml]\nreplacements:\n" +
 			strings.Repeat("  - source: {kind: ConfigMap, name: a, fieldPath: data.b}\n    targets: [{select: {name: a}, fieldPaths: [data.b], options: {delimiter: '!', index: -1}}]\n", 6)}}
+	all["vars"] = limitCase{want: "error: Kustomization flux-system/app was not checked: its vars may insert texts of more than 256 MB",
+		files: map[string]string{"clusters/one/ks.yaml": fluxKs("app", ""), "app/a.yaml": configMap("a", "  b: "+long[:1<<20]+"\n") + "---\n" + configMap("c", "  b: "+strings.Repeat("$(V)", 300)+"\n"),
+			"app/kustomization.yaml": "resources: [a.yaml]\nvars:\n  - name: V\n    objref: {apiVersion: v1, kind: ConfigMap, name: a}\n    fieldref: {fieldpath: data.b}\n"}}
 	build := all["bytes of a file"]
 	build.runs, build.files, build.want = "build --cluster one", map[string]string{"clusters/one/ks.yaml": fluxKs("app", ""), "clusters/one/large.yaml": configMap("a", "  b: "+long+"\n")}, "clusters/one/large.yaml"
 	all["bytes of a file in build"] = build

@@ -26,7 +26,7 @@ var errReadOnly = fmt.Errorf("a validated repository is not written to: %w", os.
 func (f *Files) content(file string) *content {
 	if other, at := f.at(file); other != f {
 		own := other.content(at)
-		c := &content{data: own.data, err: own.err, gaps: slices.Clone(own.gaps), remotes: slices.Clone(own.remotes)}
+		c := &content{data: own.data, err: own.err, vars: own.vars, gaps: slices.Clone(own.gaps), remotes: slices.Clone(own.remotes)}
 		prefix := strings.TrimSuffix(file, at)
 		if refused := (*fileError)(nil); errors.As(own.err, &refused) {
 			c.err = &fileError{file: prefix + refused.file, err: refused.err}
@@ -83,6 +83,9 @@ func (f *Files) load(file string, c *content) {
 			c.err = Limited(err)
 			return
 		}
+	}
+	for _, name := range k.Vars { //nolint:staticcheck // older repositories use it
+		c.vars = append(c.vars, name.Name)
 	}
 	if n := doublings(&k); n > limits.Doublings {
 		c.err = &LimitError{Err: fmt.Errorf("%d replacements insert a field into itself", n)}
@@ -146,7 +149,7 @@ func (v *view) ReadFile(name string) ([]byte, error) {
 	} else {
 		c = v.content(rel)
 		if v.out.touches(rel) && c.err == nil {
-			c = &content{data: v.out.apply(rel, c.data), gaps: c.gaps, remotes: c.remotes, missing: c.missing}
+			c = &content{data: v.out.apply(rel, c.data), vars: c.vars, gaps: c.gaps, remotes: c.remotes, missing: c.missing}
 		}
 	}
 	return c.data, v.note(rel, len(c.data), c)
@@ -178,6 +181,8 @@ func (v *view) note(rel string, size int, c *content) error {
 		err = &LimitError{Err: fmt.Errorf("the build reads kustomizations more than %d times", limits.BuiltFolders)}
 	case v.bytes > limits.TotalBytes:
 		err = &LimitError{Err: fmt.Errorf("the build reads more than %d MB", limits.TotalBytes>>20)}
+	case v.vars.add(c.vars, c.data) > limits.Inserted:
+		err = &LimitError{Err: fmt.Errorf("its vars may insert texts of more than %d MB", limits.Inserted>>20)}
 	}
 	if refused := (*fileError)(nil); errors.As(err, &refused) && v.refused == nil {
 		v.refused = refused

@@ -92,6 +92,8 @@ type content struct {
 	remotes []Remote
 	// missing are the failures of the entries that were removed from a kustomization because they do not exist.
 	missing []Failure
+	// vars are the names of a kustomization's vars.
+	vars []string
 }
 
 // view is the file system of one build: the files, and the kustomization that Flux writes.
@@ -112,6 +114,7 @@ type view struct {
 	seen                  map[string]bool
 	count, kustomizations int
 	bytes                 int
+	vars                  inserted
 	gaps                  []Gap
 	// remotes are the entries that kustomize would fetch.
 	remotes []Remote

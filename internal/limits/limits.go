@@ -57,6 +57,7 @@ const (
 	BuiltFolders       = 3_000
 	PatchCopies        = 1 << 20
 	Doublings          = 5
+	Inserted           = 256 << 20
 	Objects            = 30_000
 	ObjectCopies       = 15
 	Variables          = 500_000
