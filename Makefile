@@ -102,11 +102,17 @@ house: ## the structure of the code in figures, some of which have a maximum
 imports: ## docs/imports.md, a drawing of the imports
 	$(GO) -C tools/house run . -root $(CURDIR) -imports
 
-.PHONY: peers
-peers: ## the real kustomize, helm 3 and 4, helmfile, yq, sops, age and flux-operator, in bin/tools, for the tests to compare with
+.PHONY: kustomize helm
+kustomize:
 	@mkdir -p $(TOOLS)
 	$(GO) -C tools/kustomize build -o $(TOOLS)/kustomize sigs.k8s.io/kustomize/kustomize/v5
+
+helm:
+	@mkdir -p $(TOOLS)
 	$(GO) -C tools/helm build -o $(TOOLS)/helm helm.sh/helm/v3/cmd/helm
+
+.PHONY: peers
+peers: kustomize helm ## the real kustomize, helm 3 and 4, helmfile, yq, sops, age and flux-operator, in bin/tools, for the tests to compare with
 	$(GO) -C tools/helm4 build -o $(TOOLS)/helm4 helm.sh/helm/v4/cmd/helm
 	$(GO) -C tools/yq build -o $(TOOLS)/yq github.com/mikefarah/yq/v4
 	$(GO) -C tools/helmfile build -o $(TOOLS)/helmfile github.com/helmfile/helmfile
@@ -128,9 +134,7 @@ e2e: build ## the examples on real API servers with real Flux controllers, all i
 	FLUX_MANIFESTS="$(FLUX_MANIFESTS)" ETCD_CLIENT_DEBUG=fatal GOGC=400 $(GO) -C e2e test -tags $(SMALL) -vet=off -count=1 -timeout $(PATIENCE) -parallel 3 -ldflags='-s -w' -v ./...
 
 .PHONY: bench
-bench: build ## the benchmarks, as ratios against an empty program, the real tools, and ten times less work; REPOS=DIR also measures the checkouts there, CHARTS=DIR the charts of the clones there, ONLY=PART one part
-	@mkdir -p $(TOOLS)
-	@$(GO) -C tools/kustomize build -o $(TOOLS)/kustomize sigs.k8s.io/kustomize/kustomize/v5
+bench: build kustomize ## the benchmarks, as ratios against an empty program, the real tools, and ten times less work; REPOS=DIR also measures the checkouts there, CHARTS=DIR the charts of the clones there, ONLY=PART one part
 	@$(GO) -C tools/oracle build -o $(TOOLS)/kubeconform github.com/yannh/kubeconform/cmd/kubeconform
 	@$(GO) -C tools/oracle test -count=1 -run TestKubeconform . -catalog $(TOOLS)/catalog >/dev/null
 	@$(GO) -C tools/helm build -o $(TOOLS)/helm helm.sh/helm/v3/cmd/helm
@@ -216,7 +220,7 @@ verify-e2e:
 	$(GO) -C e2e vet -tags $(SMALL) ./...
 	$(MAKE) e2e
 
-verify-release: peers
+verify-release: kustomize helm
 	$(GO) -C tools/release vet ./...
 	PATH="$(TOOLS):$$PATH" tools/release/ci.sh
 

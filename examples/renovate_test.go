@@ -31,10 +31,8 @@ func renovated(t *testing.T, path, text string) []string {
 	}
 	var found []string
 	for _, m := range config.CustomManagers {
-		for _, pattern := range m.ManagerFilePatterns {
-			if !regexp.MustCompile(strings.Trim(pattern, "/")).MatchString(path) {
-				t.Fatalf("%s is not of %s", path, pattern)
-			}
+		if !slices.ContainsFunc(m.ManagerFilePatterns, func(p string) bool { return regexp.MustCompile(strings.Trim(p, "/")).MatchString(path) }) {
+			continue
 		}
 		for _, pattern := range m.MatchStrings {
 			re := regexp.MustCompile(pattern)

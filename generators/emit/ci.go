@@ -125,7 +125,7 @@ func commands(build version.Build, lead string, steps []string) string {
 		b.WriteString(lead + "|" + indent + strings.Join([]string{
 			`set -eu`,
 			`url=https://github.com/` + repository + `/releases/download/` + release,
-			`archive=fleetwright_` + strings.TrimPrefix(release, "v") + `_linux_$(uname -m | sed 's/x86_64/amd64/; s/aarch64/arm64/').tar.gz`,
+			`archive=fleetwright_${url##*/v}_linux_$(uname -m | sed 's/x86_64/amd64/; s/aarch64/arm64/').tar.gz`,
 			`mkdir -p "$HOME/fleetwright" && cd "$HOME/fleetwright"`,
 			`curl --fail --silent --show-error --location --remote-name-all "$url/$archive" "$url/checksums.txt"`,
 			`grep "  $archive\$" checksums.txt | sha256sum --check`,

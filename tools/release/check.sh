@@ -192,26 +192,49 @@ paste -d ' ' - - < "$work/cask.txt" | sed 's| .*/|  |' | sort > "$work/cask.sums
 grep -E '_(darwin|linux)_' "$release/action.sums" | sort | diff - "$work/cask.sums"
 cat "$work/cask.sums"
 
-say 'Renovate finds the charts of the examples'
+say 'Renovate finds the charts of the examples, and what a generated repository pins'
 npm install --silent --no-fund --no-audit --ignore-scripts --prefix "$work/npm" renovate@40.60.1
-mkdir "$work/renovate"
-cp -r "$root"/examples/. "$work/renovate"
-cp "$root/default.json" "$work/renovate/renovate.json"
-git -C "$work/renovate" init -q
-git -C "$work/renovate" add .
-(
-  cd "$work/renovate"
-  export RENOVATE_ONBOARDING=false LOG_LEVEL=debug LOG_FORMAT=json RENOVATE_BASE_DIR=$work/renovate-base
-  # It ends with 1, since its RE2 is built by a script, which was not run: it takes JavaScript's expressions.
-  "$work/npm/node_modules/.bin/renovate" --platform=local --dry-run=extract > "$work/renovate.log" 2>&1 || true
-)
-jq -R -r 'fromjson? | select(.packageFiles).packageFiles.regex[].deps[] | "\(.depName | split("/") | last) \(.currentValue)"' "$work/renovate.log" | sort > "$work/found.txt"
+# renovated FOLDER: what Renovate extracts with the preset, each line "manager file name version". It ends with 1, since its
+# RE2 is built by a script, which was not run: it takes JavaScript's expressions.
+renovated() {
+  jq '. + {"pre-commit": {enabled: true}}' "$root/default.json" > "$1/renovate.json"
+  git -C "$1" init -q
+  git -C "$1" add .
+  (
+    cd "$1"
+    export RENOVATE_ONBOARDING=false LOG_LEVEL=debug LOG_FORMAT=json RENOVATE_BASE_DIR=$work/renovate-base
+    "$work/npm/node_modules/.bin/renovate" --platform=local --dry-run=extract > "$work/renovate.log" 2>&1 || true
+  )
+  jq -R -r 'fromjson? | select(.packageFiles).packageFiles | to_entries[] | .key as $manager | .value[] | .packageFile as $file |
+    .deps[] | "\($manager) \($file) \(.depName) \(.currentValue)"' "$work/renovate.log" | sort
+}
+cp -r "$root/examples" "$work/renovate"
+renovated "$work/renovate" | awk '$1 == "regex" && $2 ~ /\/fleet\// {n = split($3, name, "/"); print name[n], $4}' | sort > "$work/found.txt"
 yq -r 'select(.kind == "Addon") | .metadata.name as $addon | .spec.chart | select(.url != null and (.url | contains("://"))) |
   "\(.name // (if .url | startswith("oci:") then .url | split("/") | last else $addon end)) \(.version)"' \
   "$root"/examples/*/fleet/*.yaml | sort > "$work/charts.txt"
 test -s "$work/charts.txt"
 diff "$work/charts.txt" "$work/found.txt"
 printf '%s charts with their versions\n' "$(wc -l < "$work/found.txt")"
+# One repository with the CI files of each provider. What render manages has no version that Renovate could change alone.
+generated=$work/renovated
+"$work/unpacked/fleetwright" init "$generated" > "$work/init.log"
+for host in github.com gitlab.com codeberg.org gitea.example.com dev.azure.com; do
+  sed -i "s|^\( *url:\) https://[^/]*/.*\.git$|\1 https://$host/acme/platform.git|" "$generated/fleet/fleet.yaml"
+  "$work/unpacked/fleetwright" render "$generated" >> "$work/init.log"
+done
+renovated "$generated" > "$work/found.txt"
+cat "$work/found.txt"
+diff - <(awk '$3 != "ubuntu" && $3 != "actions/checkout"' "$work/found.txt") <<'END'
+github-actions .github/workflows/validate.yaml fleetwright/fleetwright v0.0.1
+pre-commit .pre-commit-config.yaml fleetwright/fleetwright v0.0.1
+regex .forgejo/workflows/validate.yaml fleetwright/fleetwright v0.0.1
+regex .gitea/workflows/validate.yaml fleetwright/fleetwright v0.0.1
+regex .gitlab-ci.yml fleetwright/fleetwright v0.0.1
+regex azure-pipelines.yml fleetwright/fleetwright v0.0.1
+regex fleet/addons.yaml metrics-server 3.13.0
+regex fleet/addons.yaml quay.io/jetstack/charts/cert-manager v1.19.1
+END
 
 say 'pre-commit builds the command with Go'
 mkdir "$work/hooked"

@@ -14,18 +14,21 @@ encrypted() {
   if grep -q changeme "$1"; then echo 'the password is in plaintext'; exit 1; fi
 }
 
-command -v podman >/dev/null || {
-  apt-get update -qq
-  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends podman runc crun >/dev/null
-}
-
 # Where this process may not raise limits, or cgroups are of version 1, podman's defaults fail.
 cat > "$work/containers.conf" <<'END'
 [containers]
 default_ulimits = ["nofile=1024:1024", "nproc=1000:1000"]
 END
-test -f /sys/fs/cgroup/cgroup.controllers || printf '[engine]\nruntime = "runc"\n' >> "$work/containers.conf"
+runtime=podman # which brings one
+if ! test -f /sys/fs/cgroup/cgroup.controllers; then
+  runtime=runc
+  printf '[engine]\nruntime = "runc"\n' >> "$work/containers.conf"
+fi
 export CONTAINERS_CONF=$work/containers.conf
+if ! command -v podman >/dev/null || ! command -v "$runtime" >/dev/null; then
+  apt-get update -qq
+  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends podman runc crun >/dev/null
+fi
 
 "$tool" registry -listen 127.0.0.1:0 > "$work/address" &
 registry=$!
