@@ -42,7 +42,6 @@ func TestRootsWithoutASyncOfTheirOwn(t *testing.T) {
 		"prepared in a folder that is the repository": {strings.ReplaceAll(prepared, "clusters/next", "k8s/clusters/next") + ks("k8s/clusters/next/apps.yaml", "apps", "./apps/next") + namespace("k8s/apps/next/a.yaml"),
 			"k8s/clusters/next in k8s"},
 		"a path that a script fills in":         {sync("clusters/now") + strings.Replace(ks("scripts/sync.yaml", "flux-system", "<path>"), "./", "", 1) + strings.Replace(source, "NAME", "flux-system", 1), "clusters/now in ."},
-		"a path with a placeholder":             {strings.Replace(sync("clusters/next"), "./clusters/next", "./clusters/CLUSTER_NAME", 1) + ks("clusters/next/apps.yaml", "apps", "./apps"), "clusters/next in ."},
 		"a sync that nothing lists, by kubectl": {ks("overlays/prod/sync.yaml", "flux-system", "./overlays/prod") + "-- overlays/prod/kustomization.yaml --\nresources: [a.yaml]\n" + namespace("overlays/prod/a.yaml"), "overlays/prod in ."},
 		"one of another folder":                 {ks("overlays/prod/sync.yaml", "flux-system", "./overlays/test") + "-- overlays/prod/kustomization.yaml --\nresources: [a.yaml]\n" + namespace("overlays/prod/a.yaml"), ""},
 	} {

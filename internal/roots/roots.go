@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -278,19 +277,10 @@ func (r Root) within(repo *repository.Repository) Root {
 	return r
 }
 
-// placeholder matches a name in capitals, which a person or a script replaces.
-var placeholder = regexp.MustCompile(`^[A-Z][A-Z0-9]*(_[A-Z0-9]+)+$`)
-
 // inside sets the base and path of a root whose repository is a folder of this one: the folder above the root's own
-// file that contains the root's path and the file. A placeholder in the path is the name of the folder in which flux
-// bootstrap creates the folder of the file.
+// file that contains the root's path and the file.
 func (r Root) inside(repo *repository.Repository) Root {
 	if _, ok := repo.ReadDir(r.Path); ok {
-		return r
-	}
-	if own := path.Dir(r.File); path.Base(own) == "flux-system" && placeholder.MatchString(path.Base(r.Path)) && path.Dir(path.Dir(own)) == path.Dir(r.Path) {
-		r.Path = path.Dir(own)
-		r.Spec.Path = r.Path
 		return r
 	}
 	for _, base := range above(r.File) {
