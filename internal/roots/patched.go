@@ -69,7 +69,8 @@ func preparedRoots(repo *repository.Repository) []Root {
 			Source: Source{"GitRepository", "flux-system", "flux-system"}}
 		r.Spec.Path = at
 		r.Spec.SourceRef = kustomizev1.CrossNamespaceSourceReference{Kind: r.Source.Kind, Name: r.Source.Name}
-		roots = append(roots, r.below(baseOf(repo, at, all)))
+		own := slices.DeleteFunc(slices.Clone(all), func(k Root) bool { return k.Source != r.Source })
+		roots = append(roots, r.below(baseOf(repo, at, own)))
 	}
 	return roots
 }
@@ -131,7 +132,7 @@ func listers(repo *repository.Repository) map[string][]string {
 func inArtifact(repo *repository.Repository, all []Root) []Root {
 	here := 0
 	for _, r := range all {
-		if Has(repo, r.Path) || strings.Contains(r.Path, "$") {
+		if Has(repo, r.Path) || strings.Contains(r.Path, "$") || r.Source.Kind == "ExternalArtifact" {
 			here++
 		}
 	}
@@ -162,7 +163,7 @@ func baseOf(repo *repository.Repository, dir string, all []Root) string {
 			return r.Base
 		}
 		first, _, more := strings.Cut(r.Path, "/")
-		if first == "." || strings.Contains(first, "$") || !repository.Within(dir, r.File) {
+		if first == "." || r.Source.Kind == "ExternalArtifact" || strings.Contains(first, "$") || !repository.Within(dir, r.File) {
 			continue
 		}
 		if Has(repo, first) {

@@ -41,6 +41,7 @@ func TestRootsWithoutASyncOfTheirOwn(t *testing.T) {
 		"folders of the repository itself": {ks("flux/cluster/ks.yaml", "apps", "apps", "OCIRepository") + namespace("flux/apps/a.yaml") + namespace("apps/a.yaml"), "flux/cluster in ."},
 		"prepared in a folder that is the repository": {strings.ReplaceAll(prepared, "clusters/next", "k8s/clusters/next") + ks("k8s/clusters/next/apps.yaml", "apps", "./apps/next") + namespace("k8s/apps/next/a.yaml"),
 			"k8s/clusters/next in k8s"},
+		"prepared, with artifacts of another":   {prepared + ks("clusters/next/apps.yaml", "apps", "./next", "ExternalArtifact") + namespace("apps/next/a.yaml"), "clusters/next in ."},
 		"a path that a script fills in":         {sync("clusters/now") + strings.Replace(ks("scripts/sync.yaml", "flux-system", "<path>"), "./", "", 1) + strings.Replace(source, "NAME", "flux-system", 1), "clusters/now in ."},
 		"a sync that nothing lists, by kubectl": {ks("overlays/prod/sync.yaml", "flux-system", "./overlays/prod") + "-- overlays/prod/kustomization.yaml --\nresources: [a.yaml]\n" + namespace("overlays/prod/a.yaml"), "overlays/prod in ."},
 		"one of another folder":                 {ks("overlays/prod/sync.yaml", "flux-system", "./overlays/test") + "-- overlays/prod/kustomization.yaml --\nresources: [a.yaml]\n" + namespace("overlays/prod/a.yaml"), ""},
