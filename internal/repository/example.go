@@ -64,7 +64,7 @@ func IsExample(file string) bool { return isExample(file) || IsTemplate(file) }
 
 func isExample(file string) bool {
 	dir := "/" + strings.ToLower(path.Dir(file))
-	return IsSetAside(file) || strings.Contains(dir, "/test") || strings.Contains(dir, "testdata") || isNamed(file, "example", "sample", "_test.")
+	return IsSetAside(file) || strings.Contains(dir, "/test") || strings.Contains(dir, "testdata") || isNamed(file, "example", "sample", "_test.", ".env.test")
 }
 
 // IsTemplate reports whether the name of a file is that of a template.

@@ -48,6 +48,7 @@ func patchedRoots(repo *repository.Repository) []Root {
 // A folder without a Flux Kustomization is none.
 func preparedRoots(repo *repository.Repository) []Root {
 	var roots []Root
+	var all []Root
 	for _, f := range repo.Files() {
 		dir := path.Dir(f.Path)
 		at := path.Dir(dir)
@@ -58,17 +59,28 @@ func preparedRoots(repo *repository.Repository) []Root {
 		if !ok || k.Spec == nil || !slices.Contains(k.Spec.Resources, path.Base(f.Path)) {
 			continue
 		}
-		inside := func(o *repository.Object) bool { return repository.Within(at, o.File()) }
-		if !slices.ContainsFunc(Candidates(repo), inside) {
+		if all == nil {
+			all = rootsOf(Candidates(repo))
+		}
+		if !slices.ContainsFunc(all, func(r Root) bool { return repository.Within(at, r.File) }) {
 			continue
 		}
 		r := Root{Path: at, Base: ".", Place: finding.Place{File: f.Path, Line: 1, Column: 1}, Namespace: "flux-system", Name: "flux-system",
 			Source: Source{"GitRepository", "flux-system", "flux-system"}}
 		r.Spec.Path = at
 		r.Spec.SourceRef = kustomizev1.CrossNamespaceSourceReference{Kind: r.Source.Kind, Name: r.Source.Name}
-		roots = append(roots, r)
+		own := slices.DeleteFunc(slices.Clone(all), func(k Root) bool { return k.Source != r.Source })
+		roots = append(roots, r.below(baseOf(repo, at, own)))
 	}
 	return roots
+}
+
+// below returns the root for an artifact that is made of a folder around the one that is synced.
+func (r Root) below(base string) Root {
+	if rest, inside := strings.CutPrefix(r.Path, base+"/"); inside {
+		r.Base, r.Spec.Path = base, rest
+	}
+	return r
 }
 
 // holdsObjects says whether there is anything in a file.
@@ -115,23 +127,54 @@ func listers(repo *repository.Repository) map[string][]string {
 	return by
 }
 
-// baseOf is the folder of which the artifact is made that a guessed root syncs: the innermost one around the folder in
-// which the first folders of all paths below it are, where not one of them is a folder of the repository itself.
-func baseOf(repo *repository.Repository, dir string, all []Root) string {
-	var firsts []string
+// inArtifact returns Kustomizations with their paths below the folder of which the artifact is made that they sync: the innermost
+// folder in which all of these paths are, where most of them are no paths of the repository itself.
+func inArtifact(repo *repository.Repository, all []Root) []Root {
+	here := 0
 	for _, r := range all {
+		if Has(repo, r.Path) || strings.Contains(r.Path, "$") || r.Source.Kind == "ExternalArtifact" {
+			here++
+		}
+	}
+	if len(all) == 0 || here*2 >= len(all) {
+		return all
+	}
+	for _, base := range above(all[0].File) {
+		has := func(r Root) bool { return repository.Within(base, r.File) && Has(repo, path.Join(base, r.Path)) }
+		if base == "." || slices.ContainsFunc(all, func(r Root) bool { return !has(r) }) {
+			continue
+		}
+		shifted := slices.Clone(all)
+		for i := range shifted {
+			shifted[i].Base, shifted[i].Path = base, path.Join(base, shifted[i].Path)
+		}
+		return shifted
+	}
+	return all
+}
+
+// baseOf is the folder of which the artifact is made that a cluster syncs whose repository is not known: the innermost one
+// around the cluster's folder in which the first folders of all paths below it are, where not one of them is a folder of the
+// repository itself. Paths of one folder alone count if there are no others.
+func baseOf(repo *repository.Repository, dir string, all []Root) string {
+	firsts := map[bool][]string{}
+	for _, r := range all {
+		if r.Base != "." {
+			return r.Base
+		}
 		first, _, more := strings.Cut(r.Path, "/")
-		if !more || strings.Contains(first, "$") || !repository.Within(dir, r.File) {
+		if first == "." || r.Source.Kind == "ExternalArtifact" || strings.Contains(first, "$") || !repository.Within(dir, r.File) {
 			continue
 		}
 		if Has(repo, first) {
 			return "."
 		}
-		firsts = append(firsts, first)
+		firsts[more] = append(firsts[more], first)
 	}
+	counted := firsts[len(firsts[true]) > 0]
 	for _, base := range above(dir) {
 		has := func(first string) bool { return Has(repo, path.Join(base, first)) }
-		if base != "." && len(firsts) > 0 && !slices.ContainsFunc(firsts, func(first string) bool { return !has(first) }) {
+		if base != "." && len(counted) > 0 && !slices.ContainsFunc(counted, func(first string) bool { return !has(first) }) {
 			return base
 		}
 	}

@@ -35,9 +35,16 @@ func TestRootsWithoutASyncOfTheirOwn(t *testing.T) {
 		"prepared, and not listed":                 {sync("clusters/now") + strings.Replace(prepared, ", gotk-sync.yaml", "", 1) + ks("clusters/next/apps.yaml", "apps", "./apps"), "clusters/now in ."},
 		"a base and its overlays, of an artifact":  {base, "k8s/clusters/prod in k8s, k8s/clusters/test in k8s"},
 		"a base without overlays, of the artifact": {strings.ReplaceAll(base, "[../base]", "[]"), "k8s/clusters/base in k8s"},
-		"a path that a script fills in":            {sync("clusters/now") + strings.Replace(ks("scripts/sync.yaml", "flux-system", "<path>"), "./", "", 1) + strings.Replace(source, "NAME", "flux-system", 1), "clusters/now in ."},
-		"a sync that nothing lists, by kubectl":    {ks("overlays/prod/sync.yaml", "flux-system", "./overlays/prod") + "-- overlays/prod/kustomization.yaml --\nresources: [a.yaml]\n" + namespace("overlays/prod/a.yaml"), "overlays/prod in ."},
-		"one of another folder":                    {ks("overlays/prod/sync.yaml", "flux-system", "./overlays/test") + "-- overlays/prod/kustomization.yaml --\nresources: [a.yaml]\n" + namespace("overlays/prod/a.yaml"), ""},
+		"an artifact of folders":                   {ks("flux/cluster/ks.yaml", "apps", "apps", "OCIRepository") + namespace("flux/apps/a.yaml"), "flux/cluster in flux"},
+		"an artifact of folders, one of them with its name": {ks("flux/cluster/ks.yaml", "apps", "apps", "OCIRepository") + ks("flux/cluster/flux.yaml", "flux", "flux", "OCIRepository") + ks("flux/cluster/db.yaml", "db", "db", "OCIRepository") +
+			namespace("flux/apps/a.yaml") + namespace("flux/flux/a.yaml") + namespace("flux/db/a.yaml"), "flux/cluster in flux"},
+		"folders of the repository itself": {ks("flux/cluster/ks.yaml", "apps", "apps", "OCIRepository") + namespace("flux/apps/a.yaml") + namespace("apps/a.yaml"), "flux/cluster in ."},
+		"prepared in a folder that is the repository": {strings.ReplaceAll(prepared, "clusters/next", "k8s/clusters/next") + ks("k8s/clusters/next/apps.yaml", "apps", "./apps/next") + namespace("k8s/apps/next/a.yaml"),
+			"k8s/clusters/next in k8s"},
+		"prepared, with artifacts of another":   {prepared + ks("clusters/next/apps.yaml", "apps", "./next", "ExternalArtifact") + namespace("apps/next/a.yaml"), "clusters/next in ."},
+		"a path that a script fills in":         {sync("clusters/now") + strings.Replace(ks("scripts/sync.yaml", "flux-system", "<path>"), "./", "", 1) + strings.Replace(source, "NAME", "flux-system", 1), "clusters/now in ."},
+		"a sync that nothing lists, by kubectl": {ks("overlays/prod/sync.yaml", "flux-system", "./overlays/prod") + "-- overlays/prod/kustomization.yaml --\nresources: [a.yaml]\n" + namespace("overlays/prod/a.yaml"), "overlays/prod in ."},
+		"one of another folder":                 {ks("overlays/prod/sync.yaml", "flux-system", "./overlays/test") + "-- overlays/prod/kustomization.yaml --\nresources: [a.yaml]\n" + namespace("overlays/prod/a.yaml"), ""},
 	} {
 		var got []string
 		for _, r := range roots.Find(ruletest.Load(t, c.files), nil) {

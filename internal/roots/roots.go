@@ -394,6 +394,7 @@ func folderRoots(repo *repository.Repository, remotes []string) []Root {
 	if found[false] >= found[true] {
 		all = slices.DeleteFunc(all, func(r Root) bool { return defined(r.Source) })
 	}
+	all = inArtifact(repo, all)
 	var roots []Root
 	by, left, synced := listers(repo), mostOverlays, syncsOf(all)
 	for _, dir := range outermost(repo, all, func(r Root) string { return path.Dir(r.File) }) {
@@ -403,10 +404,7 @@ func folderRoots(repo *repository.Repository, remotes []string) []Root {
 			if top != dir {
 				r.Path, r.File, r.Spec.Path = top, top, top
 			}
-			if rest, below := strings.CutPrefix(r.Path, base+"/"); below {
-				r.Base, r.Spec.Path = base, rest
-			}
-			roots = append(roots, bootstrapRoot(repo, all, synced, r))
+			roots = append(roots, bootstrapRoot(repo, all, synced, r.below(base)))
 		}
 	}
 	return roots

@@ -72,6 +72,9 @@ func stateOf(file string, data []byte) (State, Selection) {
 	case format == Dotenv || format == INI:
 		return stateOfFields(metadataFields(format, data))
 	case format == Whole && !bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")):
+		if state, selection := stateOfFields(metadataFields(Dotenv, data)); state == Encrypted {
+			return state, selection // sops --input-type dotenv: kustomize-controller reads env files of any name so
+		}
 		return InTheClear, Selection{}
 	case format != YAML && !json.Valid(data): // YAML would parse the start of truncated JSON
 		return unreadable(data), Selection{}

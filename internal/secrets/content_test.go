@@ -32,6 +32,8 @@ func TestStateOf(t *testing.T) {
 		{"a.json", `{"a": "` + anyValue + `", "sops": {"lastmodified": "` + anyTime + `", "mac": "` + anyValue + `"}}`, secrets.Encrypted},
 		{"a.bin", `{"data": "` + anyValue + `", "sops": {"lastmodified": "` + anyTime + `", "mac": "` + anyValue + `"}}`, secrets.Encrypted},
 		{"a.env", "A=" + anyValue + "\nsops_lastmodified=" + anyTime + "\nsops_mac=" + anyValue + "\n", secrets.Encrypted},
+		{".env.a.encrypted", "A=" + anyValue + "\nsops_lastmodified=" + anyTime + "\nsops_mac=" + anyValue + "\n", secrets.Encrypted},
+		{"a.sh", "A=b\nsops_mac=a\n", secrets.InTheClear},
 		{"a.ini", "[a]\nb = " + anyValue + "\n[sops]\nlastmodified = " + anyTime + "\nmac = " + anyValue + "\n", secrets.Encrypted},
 
 		// Cut off, merged, or made up.

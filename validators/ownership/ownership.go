@@ -98,7 +98,7 @@ func ownersIn(c *reconcile.Cluster) *Owners {
 
 // isByHand reports whether somebody probably applies the files of a Kustomization by hand, and not its whole
 // folder. This is so if it is the guessed root of a folder that has no kustomization and that defines the
-// root's own source.
+// root's own source, or that is the whole repository.
 func isByHand(c *reconcile.Cluster, k *reconcile.Kustomization) bool {
 	if !c.Root.Guessed() || k.Parent != nil || k.Repo == nil {
 		return false
@@ -107,7 +107,7 @@ func isByHand(c *reconcile.Cluster, k *reconcile.Kustomization) bool {
 		return false
 	}
 	source := c.Root.Source
-	return slices.ContainsFunc(k.Repo.Find(fluxapi.SourceGroup, source.Kind, source.Namespace, source.Name), func(o *repository.Object) bool {
+	return k.Dir == "." || slices.ContainsFunc(k.Repo.Find(fluxapi.SourceGroup, source.Kind, source.Namespace, source.Name), func(o *repository.Object) bool {
 		return path.Dir(o.File()) == k.Dir
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/types"
 
 	"github.com/fleetwright/fleetwright/internal/fluxapi"
@@ -43,14 +44,38 @@ func expressionProblems(object map[string]any) []schemas.Problem {
 	return problems
 }
 
-// unparsable returns why the expression of a health check cannot be parsed, "" if it can.
+// unparsable returns why the expression of a health check cannot be parsed or evaluated, "" if it can.
 func unparsable(text string) string {
 	env, err := schemas.HealthEnv()
 	if err != nil {
 		return ""
 	}
-	_, issues := env.Parse(text)
-	return firstIssue(issues)
+	parsed, issues := env.Parse(text)
+	if why := firstIssue(issues); why != "" {
+		return why
+	}
+	return unknownFunction(env, parsed)
+}
+
+// unknownFunction returns a message about a function that an expression calls and that does not exist; "" if there is none.
+// Flux only fails when it evaluates the call: then the object never becomes ready.
+func unknownFunction(env *cel.Env, parsed *cel.Ast) string {
+	unknown := ""
+	ast.PreOrderVisit(parsed.NativeRep().Expr(), ast.NewExprVisitor(func(e ast.Expr) {
+		if e.Kind() != ast.CallKind {
+			return
+		}
+		call := e.AsCall()
+		name := call.FunctionName()
+		known := env.HasFunction(name)
+		if call.IsMemberFunction() && call.Target().Kind() == ast.IdentKind {
+			known = known || env.HasFunction(call.Target().AsIdent()+"."+name) // such as base64.encode
+		}
+		if !known && unknown == "" {
+			unknown = fmt.Sprintf("there is no function %s with these arguments", name)
+		}
+	}))
+	return unknown
 }
 
 // uncompilable returns why an expression is not one of a dependency that is ready, "" if it is.

@@ -250,7 +250,7 @@ func (w work) judge(found []*schemas.Schema, object map[string]any, of checked, 
 func (w work) object(o *repository.Object, use repository.Use) checked {
 	c := checked{Place: finding.Place{File: o.File()}, object: rule.ObjectOf(o)}
 	c.Line, _ = o.Position()
-	if use == repository.Plain && isFragment(o) {
+	if use == repository.Plain && (isFragment(o) || w.unapplied != nil && path.Base(path.Dir(o.File())) == "patches") {
 		return c
 	}
 	value, err := o.Value()

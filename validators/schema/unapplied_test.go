@@ -33,6 +33,7 @@ func TestTemplatesThatNothingApplies(t *testing.T) {
 		{"that a cluster builds", strings.ReplaceAll(ks, "./app", "./.templates/base") + "-- .templates/base/kustomization.yaml --\nresources: [a.yaml]\n-- .templates/base/a.yaml --\n" + broken, 1, 0},
 		{"a file of its own", "-- clds/a.yaml --\n" + flow, 0, 0},
 		{"listed by a kustomization", "-- clds/kustomization.yaml --\nresources: [a.yaml]\n-- clds/a.yaml --\n" + flow, 1, 0},
+		{"a patch that a comment lists", "-- crd/patches/a.yaml --\napiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: as.example.com}\nspec: {conversion: {strategy: None}}\n", 0, 0},
 		{"a key that is no template's", "-- clds/a.yaml --\napiVersion: v1\nkind: Namespace\nmetadata:\n  ? {b: c}\n  : d\n", 1, 0},
 	} {
 		found, unresolved := ruletest.Run(t, Invalid, c.archive)

@@ -60,6 +60,9 @@ func withKey(o *reconcile.Object, f finding.Finding, path ...any) finding.Findin
 func ciphertextOf(p *rule.Pass, k *reconcile.Kustomization) (what, file string, line int) {
 	for _, o := range k.Objects {
 		if o.Encrypted && o.HelmRelease == nil && !ofOperator(o) {
+			if secrets.IsEncryptedValue(o.Name) {
+				return "an object", o.File, o.Line // its kind may be encrypted, too
+			}
 			return o.String(), o.File, o.Line
 		}
 	}

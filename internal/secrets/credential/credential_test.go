@@ -78,6 +78,7 @@ func TestLooksSecret(t *testing.T) {
 		{"password", "changeme123456", false},
 		{"password", "ChangeMePassword1", false},
 		{"password", "change-me-in-production", false},
+		{"password", "change.to.access.api.mongodb.password", false},
 		{"apiKey", "your-256-bit-secret", false},
 		{"apiKey", "example-0123456789abcdef", false},
 		{"apiKey", "replace-with-32-characters", false},
