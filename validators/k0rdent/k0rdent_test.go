@@ -318,6 +318,17 @@ func TestTooMuchToFollow(t *testing.T) {
 	}
 }
 
+// What chains distribute is not followed without end, either.
+func TestTooManyTemplates(t *testing.T) {
+	t.Parallel()
+	chain := "-- clusters/prod/chain.yaml --\napiVersion: k0rdent.mirantis.com/v1beta1\nkind: ClusterTemplateChain\nmetadata:\n  name: many\n  namespace: kcm-system\nspec:\n  supportedTemplates:\n" +
+		strings.Repeat("  - name: aws-standalone-cp-1-0-43\n", 2000)
+	rules := access("list: [team]", "clusterTemplateChains: ["+strings.Repeat("many, ", 501)+"]\n    credentials: [aws]")
+	if got := said(t, TemplateMissing, base+templates+chain+rules+inTeam); !strings.HasPrefix(got, "what AccessManagement kcm hands to namespaces was not checked: its cluster has more than") {
+		t.Errorf("got %s", got)
+	}
+}
+
 // Where the templates of clusters need more than is followed, that is said once of each rule, and what
 // came before is told.
 func TestTooManyNeeds(t *testing.T) {
