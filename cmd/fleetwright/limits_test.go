@@ -2,10 +2,14 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/internal/testuser"
 )
 
 // limitCase is the smallest repository that goes beyond a counter.
@@ -48,6 +52,24 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// TestUnreadableBuild: a build that lacks a file for its permissions is an error that says what to do about them.
+func TestUnreadableBuild(t *testing.T) {
+	if testuser.Again(t) {
+		return
+	}
+	dir := t.TempDir()
+	putFile(t, filepath.Join(dir, "clusters/one/ks.yaml"), []byte(fluxKs("app", "")))
+	putFile(t, filepath.Join(dir, "app/a.yaml"), nil)
+	if err := os.Chmod(filepath.Join(dir, "app/a.yaml"), 0); err != nil {
+		t.Fatal(err)
+	}
+	out, _ := exec.CommandContext(t.Context(), "fleetwright", "build", dir).CombinedOutput() // the output is looked at
+	want := "app/a.yaml: error: the build of Kustomization flux-system/app was not checked: cannot be read: permission denied\n  hint: " + repository.AccessHint + "\n"
+	if text := string(out); !strings.HasSuffix(text, want) || strings.Contains(text, "unresolved") {
+		t.Errorf("got %s", text)
+	}
+}
+
 func limitCases() map[string]limitCase {
 	all := map[string]limitCase{}
 	for _, some := range []map[string]limitCase{fileLimits(), schemaLimits(), secretLimits(), clusterLimits(), chartLimits(), bootstrapLimits()} {
@@ -72,6 +94,8 @@ func fileLimits() map[string]limitCase {
 		"nesting":             inApp(thing("l: "+strings.Repeat("[", 300)+strings.Repeat("]", 300)), "error: app/a.yaml was not checked: "),
 		"a pattern to ignore": {want: "error: .sourceignore was not checked: it has a pattern of more than 1000 characters",
 			files: map[string]string{"clusters/one/ks.yaml": fluxKs("app", ""), ".sourceignore": "/app/*\n!/app/" + strings.Repeat("?", 1000) + "\n", "app/a.yaml": configMap("a", "  b: c\n")}},
+		"bytes to ignore": {want: "error: .sourceignore was not checked: it is larger than 1.0 MB",
+			files: map[string]string{"clusters/one/ks.yaml": fluxKs("app", ""), ".sourceignore": strings.Repeat("#\n", 1<<19+1), "app/a.yaml": configMap("a", "  b: c\n")}},
 		"patterns to ignore": {want: "error: .sourceignore was not checked: it has more than 500 patterns",
 			files: map[string]string{"clusters/one/ks.yaml": fluxKs("app", ""), ".sourceignore": strings.Repeat("x\n", 501), "app/a.yaml": configMap("a", "  b: c\n")}},
 		"folders": {want: "was not checked: it is not read: folders nest deeper than 200",
