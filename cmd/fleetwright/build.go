@@ -183,7 +183,7 @@ func tellProblems(w io.Writer, cluster *reconcile.Cluster, several bool) (failed
 			_ = output.Printf(w, "%s: Kustomization %s: %s%s\n", position(f.Place), k, f.Message, in)
 		}
 		for _, g := range k.Gaps {
-			if g.Kind == builds.Limit || g.Kind == builds.Exceeded {
+			if g.Kind == builds.Limit || g.Kind == builds.Exceeded || g.Kind == builds.Unreadable {
 				continue // an error at the end
 			}
 			_ = output.Printf(w, "%s: unresolved: Kustomization %s: %s%s\n", position(g.Place), k, g.Message, in)

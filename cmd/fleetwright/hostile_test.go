@@ -173,6 +173,9 @@ func (h hostileTest) run(t *testing.T, c hostileCase, repo string, arguments []s
 	if strings.HasSuffix(what, "--format github") {
 		printed = ourCommands.ReplaceAllString(printed, "")
 	}
+	if state.ExitCode() == statusFine && stdout.Len()+stderr.Len() == 0 && !slices.Contains(quiet, what) {
+		t.Errorf("%s printed nothing", what)
+	}
 	checkEnd(t, c, state, printed, stderr.String())
 	h.checkOpened(t, c, repo, files)
 	return cost{wall, cpu, memory, endedBy(stdout.String() + stderr.String())}
@@ -191,8 +194,24 @@ func (h hostileTest) end(cmd *exec.Cmd) (files []opened, memory int64, err error
 	if h.confine {
 		return runConfined(cmd)
 	}
-	return nil, 0, cmd.Run()
+	err = cmd.Run()
+	return nil, mostResident(cmd.ProcessState), err
 }
+
+// mostResident is the most memory that an ended process had, in bytes; 0 if it did not start.
+func mostResident(state *os.ProcessState) int64 {
+	if state == nil {
+		return 0
+	}
+	usage, _ := state.SysUsage().(*syscall.Rusage)
+	if runtime.GOOS == "darwin" {
+		return int64(usage.Maxrss)
+	}
+	return int64(usage.Maxrss) << 10
+}
+
+// quiet are the commands that print nothing where there is nothing to do.
+var quiet = []string{}
 
 // checkOpened fails the test when the command opened a file outside of the repository, or
 // tried to, or wrote one.

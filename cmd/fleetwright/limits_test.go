@@ -2,10 +2,14 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/internal/testuser"
 )
 
 // limitCase is the smallest repository that goes beyond a counter.
@@ -48,9 +52,27 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// TestUnreadableBuild: a build that lacks a file for its permissions is an error that says what to do about them.
+func TestUnreadableBuild(t *testing.T) {
+	if testuser.Again(t) {
+		return
+	}
+	dir := t.TempDir()
+	putFile(t, filepath.Join(dir, "clusters/one/ks.yaml"), []byte(fluxKs("app", "")))
+	putFile(t, filepath.Join(dir, "app/a.yaml"), nil)
+	if err := os.Chmod(filepath.Join(dir, "app/a.yaml"), 0); err != nil {
+		t.Fatal(err)
+	}
+	out, _ := exec.CommandContext(t.Context(), "fleetwright", "build", dir).CombinedOutput() // the output is looked at
+	want := "app/a.yaml: error: the build of Kustomization flux-system/app was not checked: cannot be read: permission denied\n  hint: " + repository.AccessHint + "\n"
+	if text := string(out); !strings.HasSuffix(text, want) || strings.Contains(text, "unresolved") {
+		t.Errorf("got %s", text)
+	}
+}
+
 func limitCases() map[string]limitCase {
 	all := map[string]limitCase{}
-	for _, some := range []map[string]limitCase{fileLimits(), schemaLimits(), secretLimits(), chartLimits(), bootstrapLimits()} {
+	for _, some := range []map[string]limitCase{fileLimits(), schemaLimits(), secretLimits(), clusterLimits(), chartLimits(), bootstrapLimits()} {
 		for name, c := range some {
 			all[name] = c
 		}
@@ -72,6 +94,8 @@ func fileLimits() map[string]limitCase {
 		"nesting":             inApp(thing("l: "+strings.Repeat("[", 300)+strings.Repeat("]", 300)), "error: app/a.yaml was not checked: "),
 		"a pattern to ignore": {want: "error: .sourceignore was not checked: it has a pattern of more than 1000 characters",
 			files: map[string]string{"clusters/one/ks.yaml": fluxKs("app", ""), ".sourceignore": "/app/*\n!/app/" + strings.Repeat("?", 1000) + "\n", "app/a.yaml": configMap("a", "  b: c\n")}},
+		"bytes to ignore": {want: "error: .sourceignore was not checked: it is larger than 1.0 MB",
+			files: map[string]string{"clusters/one/ks.yaml": fluxKs("app", ""), ".sourceignore": strings.Repeat("#\n", 1<<19+1), "app/a.yaml": configMap("a", "  b: c\n")}},
 		"patterns to ignore": {want: "error: .sourceignore was not checked: it has more than 500 patterns",
 			files: map[string]string{"clusters/one/ks.yaml": fluxKs("app", ""), ".sourceignore": strings.Repeat("x\n", 501), "app/a.yaml": configMap("a", "  b: c\n")}},
 		"folders": {want: "was not checked: it is not read: folders nest deeper than 200",
@@ -123,6 +147,23 @@ func secretLimits() map[string]limitCase {
 	return map[string]limitCase{"texts within texts": within, "a path_regex": config, "an encrypted_regex": rules, "texts that speak of keys": keys}
 }
 
+func clusterLimits() map[string]limitCase {
+	reads := inApp(configMap("a", "  b: c\n"), "error: Kustomization flux-system/app was not checked: the build reads files more than 20000 times")
+	reads.files["app/kustomization.yaml"], reads.files["app/f.txt"] = "configMapGenerator:\n  - name: f\n    files:\n"+strings.Repeat("      - f.txt\n", 20_001), "x"
+	selected := inApp("apiVersion: monitoring.coreos.com/v1\nkind: ServiceMonitor\nmetadata: {name: a, namespace: b}\nspec:\n  endpoints: [{port: a}]\n  selector: {matchLabels: {a: long}}\n"+
+		"  namespaceSelector: {matchNames: ["+strings.Repeat("b, ", 10_000)+"]}\n", "cluster one: what its selectors match was not checked: they are compared more than 1000000 times with labels")
+	order := inApp(definition("{type: object}"), "cluster one: the order of its CRDs was not checked: its Kustomizations depend on each other in more than 1000000 ways")
+	order.files["thing/a.yaml"] = thing("")
+	for i := range 101 {
+		selected.files["app/a.yaml"] += fmt.Sprintf("---\napiVersion: v1\nkind: Service\nmetadata: {name: s%d, namespace: b, labels: {a: other}}\nspec: {type: ExternalName, externalName: a.example.com}\n", i)
+	}
+	for i := range 50 {
+		k := fluxKs(fmt.Sprintf("k%d", i), fmt.Sprintf("  dependsOn: [%s]\n", strings.Repeat(fmt.Sprintf("{name: k%d}, ", i-1), 900)))
+		order.files["clusters/one/ks.yaml"] += strings.Replace(k, fmt.Sprintf("./k%d", i), "./thing", 1)
+	}
+	return map[string]limitCase{"files that a build reads": reads, "labels and selectors": selected, "Kustomizations that depend on each other": order}
+}
+
 func chartLimits() map[string]limitCase {
 	chart := func(schema, spec, want string) limitCase {
 		return limitCase{want: want, files: map[string]string{
@@ -165,7 +206,15 @@ func bootstrapLimits() map[string]limitCase {
 	inputs := helmfile("", "error: the document of ResourceSet flux-system/a was not checked: it has more than 1000 inputs")
 	inputs.files["clusters/one/set.yaml"] = "apiVersion: fluxcd.controlplane.io/v1\nkind: ResourceSet\nmetadata: {name: a, namespace: flux-system}\nspec:\n  inputs: [" +
 		strings.Repeat("{a: b}, ", 1001) + "]\n  resources:\n    - {apiVersion: v1, kind: ConfigMap, metadata: {name: << inputs.a >>, namespace: flux-system}}\n"
+	const orphan = "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: a, namespace: flux-system}\nspec: {interval: 1h, chartRef: {kind: OCIRepository, name: a}}\n"
+	around := helmfile("", "error: the comparison of apps/a.yaml was not checked: more than 50 kustomizations around it list each other")
+	around.files["apps/a.yaml"], around.files["apps/kustomization.yaml"], around.files["bases/kustomization.yaml"] = orphan, "resources: [a.yaml, ../bases]\n", "resources: [../apps]\n"
+	unapplied := helmfile("", "error: the build of folders that no cluster applies was not checked: there are more than 50 with HelmReleases of the bootstrap, ")
+	for i := range 51 {
+		unapplied.files[fmt.Sprintf("apps/%d/a.yaml", i)], unapplied.files[fmt.Sprintf("apps/%d/kustomization.yaml", i)] = orphan, "resources: [a.yaml]\n"
+	}
 	return map[string]limitCase{
+		"kustomizations around a file": around, "folders that no cluster applies": unapplied,
 		"indexes of set": set, "indexes of set in verify": verify,
 		"actions of a template": long, "repetitions of a template": repeated, "helmfiles that are called": called, "inputs of a ResourceSet": inputs,
 	}

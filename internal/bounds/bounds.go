@@ -40,6 +40,8 @@ type Error struct {
 	What string // what was exceeded: "takes more than 30s"
 	// Counted is set if a counter exceeded its fixed limit.
 	Counted bool
+	// Hint says what to do, if What is not about a limit.
+	Hint string
 	// Slow is set if the unit took longer than any unit may.
 	Slow bool
 }
@@ -76,8 +78,14 @@ func Whole[T any](u Unit, work func() (T, error)) (T, error) { return run(u, fal
 func Refuse(u Unit, why string) { _ = Refused(u, why) }
 
 // Refused is Refuse, and returns the error that Exceeded returns.
-func Refused(u Unit, why string) *Error {
-	e := &Error{Unit: u, What: why, Counted: true}
+func Refused(u Unit, why string) *Error { return refuse(&Error{Unit: u, What: why, Counted: true}) }
+
+// Withhold is Refuse for a unit that cannot be read. hint says what to do.
+func Withhold(u Unit, why, hint string) {
+	_ = refuse(&Error{Unit: u, What: why, Counted: true, Hint: hint})
+}
+
+func refuse(e *Error) *Error {
 	if g := current.Load(); g != nil {
 		g.mu.Lock()
 		defer g.mu.Unlock()

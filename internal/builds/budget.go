@@ -9,8 +9,6 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-const mostSteps = 5_000 // kustomizations that one lister reads
-
 // Budget limits what all builds of a run together may use.
 type Budget struct {
 	own                                       atomic.Int64 // objects in the repositories

@@ -33,6 +33,9 @@ type lister struct {
 	changing bool
 }
 
+// mostSteps is how many kustomizations a lister reads: kustomize, which counts more of them, does a larger build.
+const mostSteps = 5_000
+
 // member is an object in the result of a lister.
 type member struct {
 	// Result is set from the start, except for an object with a resource.

@@ -59,7 +59,7 @@ func Open(dirs ...string) (*Library, error) {
 			return nil, fmt.Errorf("%q is not a folder", dir)
 		}
 		found := false
-		err = walkFolder(dir, func([]byte, *book) error {
+		err = walkFolder(dir, limits.LibraryFiles, func([]byte, *book) error {
 			found = true
 			return fs.SkipAll
 		})
@@ -192,7 +192,7 @@ const (
 func (l *Library) index() {
 	l.books = map[string][]*book{}
 	for _, dir := range l.dirs {
-		if err := walkFolder(dir, l.add); err != nil {
+		if err := walkFolder(dir, limits.LibraryFiles, l.add); err != nil {
 			l.err = fmt.Errorf("%s: %w", dir, err)
 			return
 		}
@@ -209,9 +209,9 @@ func (l *Library) index() {
 	}
 }
 
-// walkFolder visits the charts in a folder, each with its Chart.yaml. An error of visit ends it;
-// fs.SkipAll ends it without one.
-func walkFolder(dir string, visit func(metadata []byte, b *book) error) error {
+// walkFolder visits the charts in a folder of up to most files and folders, each with its Chart.yaml. An error of visit
+// ends it; fs.SkipAll ends it without one.
+func walkFolder(dir string, most int, visit func(metadata []byte, b *book) error) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err
@@ -219,8 +219,8 @@ func walkFolder(dir string, visit func(metadata []byte, b *book) error) error {
 	defer func() { _ = root.Close() }()
 	seen := 0
 	return fs.WalkDir(root.FS(), ".", func(p string, d fs.DirEntry, err error) error {
-		if seen++; seen > limits.LibraryFiles {
-			return limitf("the folder of charts %s contains more than %d files and folders", dir, limits.LibraryFiles)
+		if seen++; seen > most {
+			return limitf("the folder of charts %s contains more than %d files and folders", dir, most)
 		}
 		switch {
 		case err != nil && p == ".":
@@ -270,7 +270,7 @@ func chartYAML(packed []byte) []byte {
 		return nil
 	}
 	entries := tar.NewReader(io.LimitReader(unzipped, limits.ChartBytes))
-	for range limits.ChartFiles {
+	for {
 		header, err := entries.Next()
 		if err != nil {
 			return nil
@@ -283,7 +283,6 @@ func chartYAML(packed []byte) []byte {
 			return data
 		}
 	}
-	return nil
 }
 
 // readFile reads a regular file below a folder, not following what leads out of it.
@@ -342,8 +341,13 @@ func (b *book) folder(root *os.Root) (Files, error) {
 	if err != nil {
 		return nil, err
 	}
-	files, left := Files{}, int64(limits.ChartBytes)
-	err = fs.WalkDir(below.FS(), ".", func(p string, d fs.DirEntry, err error) error {
+	return gather(below.FS(), rules, func(name string) ([]byte, error) { return readFile(below, name, limits.ChartFileBytes) })
+}
+
+// gather returns the files of an unpacked chart that its .helmignore leaves.
+func gather(of fs.FS, rules *ignore.Rules, read func(name string) ([]byte, error)) (Files, error) {
+	files, left := Files{}, newRoom()
+	err := fs.WalkDir(of, ".", func(p string, d fs.DirEntry, err error) error {
 		if err != nil || p == "." {
 			return err
 		}
@@ -356,12 +360,12 @@ func (b *book) folder(root *os.Root) (Files, error) {
 		if !d.Type().IsRegular() {
 			return nil
 		}
-		data, err := readFile(below, p, limits.ChartFileBytes)
+		data, err := read(p)
 		if err != nil {
 			return err
 		}
-		if left -= int64(len(data)); left < 0 || len(files) > limits.ChartFiles {
-			return limitf("the chart is larger than %d MB, or has more than %d files", limits.ChartBytes>>20, limits.ChartFiles)
+		if err := left.take(int64(len(data))); err != nil {
+			return err
 		}
 		files[p] = bytes.TrimPrefix(data, byteOrderMark)
 		return nil

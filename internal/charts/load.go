@@ -82,23 +82,39 @@ func Load(files Files) (*Chart, error) {
 
 // loadPacked makes a chart of an archive.
 func loadPacked(data []byte) (*Chart, error) {
-	left := int64(limits.ChartBytes)
-	files, err := unpack(data, &left)
+	files, err := unpack(data, newRoom())
 	if err != nil {
 		return nil, err
 	}
 	return loadFiles(files, 1)
 }
 
+// room is what a chart may still contain.
+type room struct {
+	files int // and folders of archives
+	bytes int64
+}
+
+func newRoom() *room { return &room{limits.ChartFiles, limits.ChartBytes} }
+
+// take counts a file of some bytes. It returns an error if the chart becomes too large.
+func (r *room) take(bytes int64) error {
+	r.files--
+	r.bytes -= bytes
+	switch {
+	case r.files < 0:
+		return limitf("the chart has more than %d files", limits.ChartFiles)
+	case r.bytes < 0:
+		return limitf("the chart is larger than %d MB", limits.ChartBytes>>20)
+	}
+	return nil
+}
+
 // loadFiles makes a chart of files that are packed into each other depth times.
 func loadFiles(files Files, depth int) (*Chart, error) {
-	left := int64(limits.ChartBytes)
-	all, err := unpackAll(files, &left, depth)
+	all, err := unpackAll(files, newRoom(), depth)
 	if err != nil {
 		return nil, err
-	}
-	if len(all) > limits.ChartFiles {
-		return nil, limitf("the chart has more than %d files", limits.ChartFiles)
 	}
 	if err := checkValues(all); err != nil {
 		return nil, err
@@ -161,15 +177,15 @@ func nodesOf(data []byte) int {
 }
 
 // unpackAll puts the files of archives in charts folders in place of the archives.
-func unpackAll(files Files, left *int64, depth int) (Files, error) {
+func unpackAll(files Files, left *room, depth int) (Files, error) {
 	if depth > limits.Subcharts {
 		return nil, limitf("charts are nested in each other more than %d levels deep", limits.Subcharts)
 	}
 	all := Files{}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		data := files[name]
-		if *left -= int64(len(data)); *left < 0 {
-			return nil, limitf("the chart is larger than %d MB", limits.ChartBytes>>20)
+		if err := left.take(int64(len(data))); err != nil {
+			return nil, err
 		}
 		dir, base := path.Split(name)
 		if path.Ext(base) != ".tgz" || path.Base(path.Clean(dir)) != "charts" || strings.ContainsAny(base[:1], "_.") {
@@ -194,9 +210,9 @@ func unpackAll(files Files, left *int64, depth int) (Files, error) {
 var drive = regexp.MustCompile(`^[a-zA-Z]:/`)
 
 // unpack reads an archive as Helm does: the first element of each path is left out, and what
-// leads out of the archive is refused. Left is the bytes that it may have unpacked.
+// leads out of the archive is refused.
 // Source: helm.sh/helm/v4 pkg/chart/loader/archive, LoadArchiveFiles.
-func unpack(data []byte, left *int64) (Files, error) {
+func unpack(data []byte, left *room) (Files, error) {
 	unzipped, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {
 		return nil, fmt.Errorf("it is not a chart archive: %w", err)
@@ -204,7 +220,7 @@ func unpack(data []byte, left *int64) (Files, error) {
 	// The archive's own overhead is bounded, too.
 	packed := tar.NewReader(io.LimitReader(unzipped, limits.ChartBytes+(16<<20)))
 	files := Files{}
-	for entries := 0; ; entries++ {
+	for {
 		header, err := packed.Next()
 		if errors.Is(err, io.EOF) {
 			break
@@ -212,10 +228,10 @@ func unpack(data []byte, left *int64) (Files, error) {
 		if err != nil {
 			return nil, fmt.Errorf("it is not a chart archive: %w", err)
 		}
-		if entries > 2*limits.ChartFiles {
-			return nil, limitf("the archive has more than %d files and folders", 2*limits.ChartFiles)
-		}
 		if header.FileInfo().IsDir() || header.Typeflag == tar.TypeXGlobalHeader || header.Typeflag == tar.TypeXHeader {
+			if err := left.take(0); err != nil {
+				return nil, err
+			}
 			continue
 		}
 		name, err := innerName(header.Name)
@@ -225,8 +241,8 @@ func unpack(data []byte, left *int64) (Files, error) {
 		if header.Size > limits.ChartFileBytes {
 			return nil, limitf("%s is larger than %d MB", name, limits.ChartFileBytes>>20)
 		}
-		if *left -= header.Size; *left < 0 {
-			return nil, limitf("the chart is larger than %d MB", limits.ChartBytes>>20)
+		if err := left.take(header.Size); err != nil {
+			return nil, err
 		}
 		content, err := io.ReadAll(io.LimitReader(packed, limits.ChartFileBytes))
 		if err != nil {
@@ -234,7 +250,7 @@ func unpack(data []byte, left *int64) (Files, error) {
 		}
 		files[name] = bytes.TrimPrefix(content, byteOrderMark)
 	}
-	*left += size(files) // counted again by who takes them
+	left.files, left.bytes = left.files+len(files), left.bytes+size(files) // counted again by who takes them
 	if len(files) == 0 {
 		return nil, errors.New("the archive is empty")
 	}

@@ -91,7 +91,7 @@ func (f Folder) unpacked(at string) (*Chart, error) {
 	if err != nil {
 		return nil, err
 	}
-	files, left := Files{}, int64(limits.ChartBytes)
+	files, left := Files{}, newRoom()
 	var walk func(dir string) error
 	walk = func(dir string) error {
 		names, _ := f.Repo.ReadDir(path.Join(root, dir))
@@ -112,8 +112,8 @@ func (f Folder) unpacked(at string) (*Chart, error) {
 			if err != nil {
 				return err
 			}
-			if left -= int64(len(data)); left < 0 || len(files) > limits.ChartFiles {
-				return limitf("the chart is larger than %d MB, or has more than %d files", limits.ChartBytes>>20, limits.ChartFiles)
+			if err := left.take(int64(len(data))); err != nil {
+				return err
 			}
 			files[rel] = bytes.TrimPrefix(data, byteOrderMark)
 		}

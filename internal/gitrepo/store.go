@@ -141,9 +141,6 @@ func (s objects) blob(hash plumbing.Hash) ([]byte, error) {
 	if err != nil {
 		return nil, s.explain("blob", hash, err)
 	}
-	if b.Size > limits.Committed {
-		return nil, fmt.Errorf("blob %s has %d bytes, at most %d are read", hash, b.Size, limits.Committed)
-	}
 	r, err := b.Reader()
 	if err != nil {
 		return nil, s.explain("blob", hash, err)

@@ -21,6 +21,7 @@ const (
 	AliasValues = 1_000_000
 	AliasBytes  = 32 << 20
 
+	IgnoreBytes    = 1 << 20
 	IgnorePatterns = 500
 	IgnoreSteps    = 100_000_000 // characters of patterns, compared with each part of each path
 	IgnoreLength   = 1_000

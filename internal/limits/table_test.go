@@ -98,7 +98,7 @@ func ofRepositories() []row {
 		{"sum of the levels of the values of deep documents", number(Levels), "the file"},
 		{"pairs of keys in large maps", number(KeyPairs), "the file"},
 		{"values, or bytes, that aliases add", number(AliasValues) + ", or " + bytes(AliasBytes), "the file; the Kustomization for a patch"},
-		{"patterns of all `.sourceignore` files; characters of one; characters compared with parts of paths", number(IgnorePatterns) + "; " + number(IgnoreLength) + "; " + number(IgnoreSteps), "the `.sourceignore`: only Flux's own patterns count"},
+		{"bytes of a `.sourceignore`; patterns of all; characters of one; characters compared with parts of paths", bytes(IgnoreBytes) + "; " + number(IgnorePatterns) + "; " + number(IgnoreLength) + "; " + number(IgnoreSteps), "the `.sourceignore`: only Flux's own patterns count"},
 		{"branches and tags of the repository that sources name", number(Branches), "the source"},
 		{"decisions to ignore a rule, in one annotation or file", number(Ignores), "the first one that has no effect ([ignore-invalid](rules/ignore-invalid.md))"},
 		{"deltas that an object of Git is made of; their bytes; bytes of what they make one after the other", number(Deltas) + "; " + bytes(DeltaBytes) + "; " + bytes(ChainBytes), "the revision"},

@@ -16,9 +16,6 @@ import (
 	"github.com/fleetwright/fleetwright/internal/roots"
 )
 
-// mostRemote bounds the clusters that others start.
-const mostRemote = 100
-
 // walkAll walks from roots, and from those of the clusters which they start through spec.kubeConfig.
 func walkAll(ctx context.Context, starts []roots.Root, follow bool, begin func() *walker) []*walker {
 	var all []*walker
@@ -39,7 +36,7 @@ func walkAll(ctx context.Context, starts []roots.Root, follow bool, begin func()
 		all, starts = append(all, round...), nil
 		for _, w := range round {
 			for _, r := range w.startedElsewhere() {
-				if follow && !known[r.Path] && len(all)+len(starts) < mostRemote {
+				if follow && !known[r.Path] {
 					known[r.Path] = true
 					starts = append(starts, r)
 				}

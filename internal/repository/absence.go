@@ -9,9 +9,6 @@ import (
 	"github.com/fleetwright/fleetwright/internal/limits"
 )
 
-// mostIgnoreBytes is the maximum size, in bytes, of each .sourceignore, and of all .gitignore files together.
-const mostIgnoreBytes = 1 << 20
-
 // Lacks reports whether there is certainly neither a file nor a folder at a path, whether Flux sees it or not:
 // no symlink leads there, no .gitignore excludes it, no submodule contains it, and the repository is complete.
 func (r *Repository) Lacks(at string) bool {
@@ -85,7 +82,7 @@ func (r *Repository) findUntracked() *untracked {
 			size += bytes
 		}
 	}
-	if u.unsure = size > mostIgnoreBytes; u.unsure {
+	if u.unsure = size > limits.IgnoreBytes; u.unsure {
 		return u
 	}
 	slices.Sort(ignores)

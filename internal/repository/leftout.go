@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/limits"
 )
 
 // LeftOut returns the files of a source that source-controller excludes from the artifact, because of the .sourceignore files
@@ -25,8 +27,8 @@ func LeftOut(files []string, read func(path string) ([]byte, error), spec string
 		if err != nil {
 			return nil, err
 		}
-		if len(data) > mostIgnoreBytes {
-			i.exceed(dir, "is larger than "+megabytes(mostIgnoreBytes))
+		if len(data) > limits.IgnoreBytes {
+			i.exceed(dir, "is larger than "+megabytes(limits.IgnoreBytes))
 			break
 		}
 		i.add(dir, data)

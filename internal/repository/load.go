@@ -188,10 +188,10 @@ func load(found []entry, keep, src source, most Limits, artifact bool) *Reposito
 		r.paths[e.path] = e.size
 		switch path.Base(e.path) {
 		case sourceignore.IgnoreFile:
-			data, err := src.read(e.path, mostIgnoreBytes)
+			data, err := src.read(e.path, limits.IgnoreBytes)
 			if err == nil {
 				ignores[path.Dir(e.path)] = data
-			} else if e.size > mostIgnoreBytes {
+			} else if e.size > limits.IgnoreBytes {
 				large = append(large, path.Dir(e.path))
 			}
 		case "Chart.yaml":
@@ -200,7 +200,7 @@ func load(found []entry, keep, src source, most Limits, artifact bool) *Reposito
 	}
 	ignore := newIgnore()
 	for _, dir := range large {
-		ignore.exceed(dir, "is larger than "+megabytes(mostIgnoreBytes))
+		ignore.exceed(dir, "is larger than "+megabytes(limits.IgnoreBytes))
 	}
 	for _, dir := range slices.Sorted(maps.Keys(ignores)) {
 		ignore.add(dir, ignores[dir])

@@ -100,18 +100,18 @@ func (w *world) isAfter(k *reconcile.Kustomization) bool {
 }
 
 // appliedBefore returns the Kustomizations that Flux applies before k, and k itself: the dependencies and the parent
-// of k, and those of each of them. Each Kustomization costs one of the steps.
+// of k, and those of each of them. Each dependency costs one of the steps.
 func (w *world) appliedBefore(k *reconcile.Kustomization, steps *int) map[reconcile.Identity]bool {
 	seen := map[reconcile.Identity]bool{}
 	open := []*reconcile.Kustomization{k}
 	for len(open) > 0 {
 		at := open[len(open)-1]
 		open = open[:len(open)-1]
-		if at == nil || seen[idOf(at)] {
-			continue
-		}
 		if *steps--; *steps < 0 {
 			break
+		}
+		if at == nil || seen[idOf(at)] {
+			continue
 		}
 		seen[idOf(at)] = true
 		open = append(open, at.Parent)

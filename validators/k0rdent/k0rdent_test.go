@@ -318,6 +318,17 @@ func TestTooMuchToFollow(t *testing.T) {
 	}
 }
 
+// What chains distribute is not followed without end, either.
+func TestTooManyTemplates(t *testing.T) {
+	t.Parallel()
+	chain := "-- clusters/prod/chain.yaml --\napiVersion: k0rdent.mirantis.com/v1beta1\nkind: ClusterTemplateChain\nmetadata:\n  name: many\n  namespace: kcm-system\nspec:\n  supportedTemplates:\n" +
+		strings.Repeat("  - name: aws-standalone-cp-1-0-43\n", 2000)
+	rules := access("list: [team]", "clusterTemplateChains: ["+strings.Repeat("many, ", 501)+"]\n    credentials: [aws]")
+	if got := said(t, TemplateMissing, base+templates+chain+rules+inTeam); !strings.HasPrefix(got, "what AccessManagement kcm hands to namespaces was not checked: its cluster has more than") {
+		t.Errorf("got %s", got)
+	}
+}
+
 // Where the templates of clusters need more than is followed, that is said once of each rule, and what
 // came before is told.
 func TestTooManyNeeds(t *testing.T) {
@@ -390,5 +401,21 @@ func TestVersionsOfATemplate(t *testing.T) {
 	}
 	if got := w.versions(platform.Reference{Group: group, Kind: credential, Namespace: system, Name: "aws-standalone-cp-1-0-44"}); got != "" {
 		t.Errorf("of a credential: %q", got)
+	}
+}
+
+// The providers that removed clusters need are not followed without end.
+func TestTooManyRemoved(t *testing.T) {
+	t.Parallel()
+	const last = "name: aws-standalone-cp-1-0-43\n  namespace: kcm-system\nspec:\n"
+	with := base + strings.Replace(templates, last, last+"  providers: [infrastructure-aws"+strings.Repeat(", bootstrap-own", 4000)+"]\n", 1) + enabled("cluster-api-provider-aws")
+	var clusters strings.Builder
+	clusters.WriteString("-- clusters/prod/clusters.yaml --\n")
+	for i := range 300 {
+		clusters.WriteString("apiVersion: k0rdent.mirantis.com/v1beta1\nkind: ClusterDeployment\nmetadata:\n  name: c" + strconv.Itoa(i) + "\n  namespace: kcm-system\nspec:\n  template: aws-standalone-cp-1-0-43\n  credential: aws\n---\n")
+	}
+	found := ruletest.Since(t, RemovalOrder, with+clusterStep("", strings.Replace(clusters.String(), "clusters.yaml", "all.yaml", 1)), with+clusterStep("", ""))
+	if len(found) != 1 || found[0].Rule != rule.LimitExceeded || !strings.Contains(found[0].Message, "its deletion needs, and what comes after it, was not checked: its cluster has more than") {
+		t.Errorf("got %v", found)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/validators/platform"
 	"github.com/fleetwright/fleetwright/validators/rule"
@@ -56,7 +57,12 @@ func (r removal) judge(p *rule.Pass) {
 		}
 		question := fmt.Sprintf("whether %s is removed together with objects that its deletion needs", o)
 		providers := r.givenUp(o)
-		if needs := append(r.needs(o), providers.taken...); len(needs) > 0 {
+		needs := append(r.needs(o), providers.taken...)
+		if max(r.was.steps, r.is.steps) > limits.Comparisons {
+			r.Report(p, o, rule.Exceeded(finding.Finding{}, question+", and what comes after it,", tooMuchOf), question)
+			return
+		}
+		if len(needs) > 0 {
 			r.Report(p, o, finding.Finding{
 				Message: fmt.Sprintf("%s is removed together with %s, without which k0rdent cannot delete the cluster", o, platform.List(needs)),
 				Hint:    "remove the ClusterDeployment first, and the rest after the cluster is deleted",

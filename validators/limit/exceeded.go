@@ -94,8 +94,12 @@ func Note(repo *repository.Repository, fleet *reconcile.Fleet) {
 	for _, c := range fleet.Clusters {
 		for _, k := range c.Kustomizations {
 			for _, g := range k.Gaps {
-				if file, ok := repo.File(g.File); g.Kind == builds.Unreadable || g.Kind == builds.Limit && (!ok || file.Err == nil) {
-					refuse("build", g.File, g.Line, fmt.Sprintf("Kustomization %s", k), g.Message)
+				name := fmt.Sprintf("Kustomization %s", k)
+				if file, ok := repo.File(g.File); g.Kind == builds.Limit && (!ok || file.Err == nil) {
+					refuse("build", g.File, g.Line, name, g.Message)
+				}
+				if g.Kind == builds.Unreadable {
+					bounds.Withhold(bounds.Unit{Kind: "build", File: g.File, Line: g.Line, Name: name}, g.Message, repository.AccessHint)
 				}
 			}
 		}

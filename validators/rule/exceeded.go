@@ -1,6 +1,7 @@
 package rule
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/fleetwright/fleetwright/internal/bounds"
@@ -34,7 +35,7 @@ func OfUnit(e *bounds.Error) finding.Finding {
 		Message: "not checked: " + e.Error(), Hint: LimitHint}
 	switch {
 	case e.Counted:
-		f.Message, f.Hint = e.Error(), FixedHint
+		f.Message, f.Hint = e.Error(), cmp.Or(e.Hint, FixedHint)
 	case e.Slow:
 		f.Hint = unitHint
 	}
