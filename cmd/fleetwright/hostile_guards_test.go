@@ -21,7 +21,7 @@ func TestGuardsOfARun(t *testing.T) {
 	all[at].make(t, dir, "")
 	putFile(t, filepath.Join(dir, "deep.yaml"), []byte("a: "+strings.Repeat("[", 300)+strings.Repeat("]", 300)))
 	for limit, why := range map[string]string{
-		"--timeout=5s":   "the run takes more than 5s, which --timeout allows",
+		"--timeout=5s":    "the run takes more than 5s, which --timeout allows",
 		"--memory=192MiB": "the run takes more than 192 MiB of memory, which --memory allows",
 	} {
 		for _, format := range []string{"text", "json"} {
