@@ -75,7 +75,7 @@ func readList(in io.Reader) (*resourceList, error) {
 		return nil, fmt.Errorf("reading stdin: %w", err)
 	}
 	if err := repository.CheckStream(data); err != nil {
-		return nil, bounds.Refused(listUnit, err.Message)
+		return nil, bounds.Refused(listUnit, err.Message, "")
 	}
 	return bounds.Do(listUnit, func() (*resourceList, error) { return parseList(data) })
 }
@@ -95,7 +95,7 @@ func parseList(data []byte) (*resourceList, error) {
 		if !e.Reason.IsLimit() {
 			return nil, fmt.Errorf("%s: %s", subject, e.Message)
 		}
-		return nil, bounds.Refused(listUnit, subject+": "+e.Message)
+		return nil, bounds.Refused(listUnit, subject+": "+e.Message, "")
 	}
 	if stream.WrappingKind != kio.ResourceListKind {
 		return nil, errors.New("stdin is not a ResourceList: want apiVersion: config.kubernetes.io/v1, kind: ResourceList with items and functionConfig")

@@ -38,12 +38,9 @@ func (u Unit) String() string {
 type Error struct {
 	Unit Unit
 	What string // what was exceeded: "takes more than 30s"
-	// Counted is set if a counter exceeded its fixed limit.
-	Counted bool
-	// Hint says what to do, if What is not about a limit.
-	Hint string
-	// Slow is set if the unit took longer than any unit may.
-	Slow bool
+	Hint string // what to do, if What is not about a limit
+	// Counted is set if a counter exceeded its fixed limit, Slow if the unit took longer than any unit may.
+	Counted, Slow bool
 }
 
 func (e *Error) Error() string {
@@ -75,17 +72,11 @@ func Check(u Unit, work func() error) error {
 func Whole[T any](u Unit, work func() (T, error)) (T, error) { return run(u, false, work) }
 
 // Refuse records that a unit was not checked because a counter exceeds its fixed limit. Exceeded then returns the unit.
-func Refuse(u Unit, why string) { _ = Refused(u, why) }
+func Refuse(u Unit, why string) { _ = Refused(u, why, "") }
 
-// Refused is Refuse, and returns the error that Exceeded returns.
-func Refused(u Unit, why string) *Error { return refuse(&Error{Unit: u, What: why, Counted: true}) }
-
-// Withhold is Refuse for a unit that cannot be read. hint says what to do.
-func Withhold(u Unit, why, hint string) {
-	_ = refuse(&Error{Unit: u, What: why, Counted: true, Hint: hint})
-}
-
-func refuse(e *Error) *Error {
+// Refused is Refuse, and returns the error that Exceeded returns. hint says what to do if why is not about a limit; "" if it is.
+func Refused(u Unit, why, hint string) *Error {
+	e := &Error{Unit: u, What: why, Counted: true, Hint: hint}
 	if g := current.Load(); g != nil {
 		g.mu.Lock()
 		defer g.mu.Unlock()

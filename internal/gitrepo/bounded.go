@@ -159,7 +159,7 @@ func (s objects) reading(revision string, work func() error) error {
 		if err == nil || s.bound.met == "" {
 			return err
 		}
-		return bounds.Refused(unit, s.bound.met)
+		return bounds.Refused(unit, s.bound.met, "")
 	})
 }
 
@@ -190,7 +190,7 @@ func (b *blobs) read(name string, hash plumbing.Hash, size int64) ([]byte, error
 			return nil, fmt.Errorf("%s is %w", name, ErrLarge)
 		}
 		if data, err = b.store.blob(hash); err != nil && b.store.bound.met != "" {
-			err, b.store.bound.met = bounds.Refused(unit, b.store.bound.met), ""
+			err, b.store.bound.met = bounds.Refused(unit, b.store.bound.met, ""), ""
 		}
 		if err != nil {
 			return nil, err

@@ -99,7 +99,7 @@ func Note(repo *repository.Repository, fleet *reconcile.Fleet) {
 					refuse("build", g.File, g.Line, name, g.Message)
 				}
 				if g.Kind == builds.Unreadable {
-					bounds.Withhold(bounds.Unit{Kind: "build", File: g.File, Line: g.Line, Name: name}, g.Message, repository.AccessHint)
+					_ = bounds.Refused(bounds.Unit{Kind: "build", File: g.File, Line: g.Line, Name: name}, g.Message, repository.AccessHint)
 				}
 			}
 		}
