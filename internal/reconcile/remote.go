@@ -16,6 +16,10 @@ import (
 	"github.com/fleetwright/fleetwright/internal/roots"
 )
 
+// mostRemote is the number of clusters from which on none is followed that another one starts: the coverage lists their
+// Kustomizations.
+const mostRemote = 100
+
 // walkAll walks from roots, and from those of the clusters which they start through spec.kubeConfig.
 func walkAll(ctx context.Context, starts []roots.Root, follow bool, begin func() *walker) []*walker {
 	var all []*walker
@@ -36,7 +40,7 @@ func walkAll(ctx context.Context, starts []roots.Root, follow bool, begin func()
 		all, starts = append(all, round...), nil
 		for _, w := range round {
 			for _, r := range w.startedElsewhere() {
-				if follow && !known[r.Path] {
+				if follow && !known[r.Path] && len(all)+len(starts) < mostRemote {
 					known[r.Path] = true
 					starts = append(starts, r)
 				}
