@@ -14,7 +14,8 @@ import (
 )
 
 // expressionProblems returns a problem for each expression in spec.healthCheckExprs and spec.dependsOn of a Kustomization
-// or HelmRelease that Flux does not compile: it stalls before it builds anything. A text that is substituted may be one.
+// or HelmRelease that Flux cannot compile or evaluate. A text that is substituted may be one. Where Flux cannot compile an
+// expression, it stalls before it builds anything.
 // Source: github.com/fluxcd/kustomize-controller v1.9, internal/controller/kustomization_controller.go
 // (Reconcile, evalReadyExpr), and helm-controller v1.6, helmrelease_controller.go.
 func expressionProblems(object map[string]any) []schemas.Problem {
@@ -23,14 +24,15 @@ func expressionProblems(object map[string]any) []schemas.Problem {
 		return nil
 	}
 	var problems []schemas.Problem
-	check := func(wrong func(string) string, hint string, path ...any) {
+	stalls := "is not a valid CEL expression, and stalls the " + o.Text("kind") + ": "
+	check := func(wrong func(text, stalls string) string, hint string, path ...any) {
 		text := o.Text(path...)
 		if text == "" || strings.Contains(text, "${") {
 			return
 		}
-		if why := wrong(text); why != "" {
+		if why := wrong(text, stalls); why != "" {
 			problems = append(problems, schemas.Problem{Kind: schemas.Invalid, Path: path, Hint: hint,
-				Message: fmt.Sprintf("%s is not a valid CEL expression, and stalls the %s: %s", schemas.Field(path), o.Text("kind"), why)})
+				Message: schemas.Field(path) + " " + why})
 		}
 	}
 	for i := range o.List("spec", "healthCheckExprs") {
@@ -44,21 +46,26 @@ func expressionProblems(object map[string]any) []schemas.Problem {
 	return problems
 }
 
-// unparsable returns why the expression of a health check cannot be parsed or evaluated, "" if it can.
-func unparsable(text string) string {
+// unparsable returns what is wrong with the expression of a health check, "" if nothing is. It begins with stalls if Flux cannot
+// parse the expression.
+func unparsable(text, stalls string) string {
 	env, err := schemas.HealthEnv()
 	if err != nil {
 		return ""
 	}
 	parsed, issues := env.Parse(text)
 	if why := firstIssue(issues); why != "" {
-		return why
+		return stalls + why
 	}
-	return unknownFunction(env, parsed)
+	if name := unknownFunction(env, parsed); name != "" {
+		return "calls the function " + name + ", which Flux's CEL does not have: the health check fails"
+	}
+	return ""
 }
 
-// unknownFunction returns a message about a function that an expression calls and that does not exist; "" if there is none.
-// Flux only fails when it evaluates the call: then the object never becomes ready.
+// unknownFunction returns the name of a function that an expression calls and that does not exist; "" if there is none. Flux only
+// parses the expression, and fails when it evaluates the call.
+// Source: github.com/fluxcd/pkg/runtime, cel/status_evaluator.go (NewStatusEvaluator, Evaluate).
 func unknownFunction(env *cel.Env, parsed *cel.Ast) string {
 	unknown := ""
 	ast.PreOrderVisit(parsed.NativeRep().Expr(), ast.NewExprVisitor(func(e ast.Expr) {
@@ -72,24 +79,24 @@ func unknownFunction(env *cel.Env, parsed *cel.Ast) string {
 			known = known || env.HasFunction(call.Target().AsIdent()+"."+name) // such as base64.encode
 		}
 		if !known && unknown == "" {
-			unknown = fmt.Sprintf("there is no function %s with these arguments", name)
+			unknown = name
 		}
 	}))
 	return unknown
 }
 
-// uncompilable returns why an expression is not one of a dependency that is ready, "" if it is.
-func uncompilable(text string) string {
+// uncompilable returns what is wrong with an expression of a dependency that is ready, "" if nothing is. It begins with stalls.
+func uncompilable(text, stalls string) string {
 	env, err := schemas.ReadyEnv()
 	if err != nil {
 		return ""
 	}
 	compiled, issues := env.Compile(text)
 	if why := firstIssue(issues); why != "" {
-		return why
+		return stalls + why
 	}
 	if is := compiled.OutputType(); is != types.BoolType {
-		return fmt.Sprintf("its type is %s, and must be bool", is)
+		return fmt.Sprintf("%sits type is %s, and must be bool", stalls, is)
 	}
 	return ""
 }

@@ -73,7 +73,7 @@ func TestWhatNoSchemaSays(t *testing.T) {
 		health + "current: status.ready == true, failed: \"status.phase in ['a', \\\"b\\\"]\"}]}": "",
 		health + "current: size(status.x) > 0 && has(status.y}]}":                                 `4:143 spec.healthCheckExprs[0].current is not a valid CEL expression, and stalls the Kustomization: character 35: Syntax error: missing ')' at '<EOF>'`,
 		health + "current: status.x = 1}]}":                                                       `4:143 spec.healthCheckExprs[0].current is not a valid CEL expression, and stalls the Kustomization: character 10: Syntax error: token recognition error at: '= '`,
-		health + "current: \"status.conditions.exist(e, e.type == 'Ready')\"}]}":                  `4:143 spec.healthCheckExprs[0].current is not a valid CEL expression, and stalls the Kustomization: there is no function exist with these arguments`,
+		health + "current: \"status.conditions.exist(e, e.type == 'Ready')\"}]}":                  `4:143 spec.healthCheckExprs[0].current calls the function exist, which Flux's CEL does not have: the health check fails`,
 		health + "current: \"status.conditions.filter(e, e.type == 'Ready').all(e, e.status == 'True') && sets.contains([1], [1]) && base64.encode(b'a') != status.?a.orValue('') && 'a' in status && status.a[0] > 1 ? true : !has(status.b)\"}]}": "",
 		health + "current: '${EXPRESSION'}]}": "",
 	} {
