@@ -1,14 +1,25 @@
 package builds
 
-import "bytes"
+import (
+	"bytes"
+	"errors"
+	"io"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/fleetwright/fleetwright/internal/limits"
+)
 
 // inserted counts what the vars of a build's kustomizations insert. kustomize inserts them after it has read all files, and a
 // long value that a text names often makes it very large.
 type inserted struct {
-	vars    map[string]bool
-	named   map[string]int // how often the files name a var, or what looks like one
-	uses    int            // of vars
-	longest int            // bytes of the largest file: no value is longer
+	vars  map[string]bool
+	named map[string]int // how often the files name a var, or what looks like one
+	uses  int            // of vars
+	// longest is the number of bytes of the largest file, and value that of the longest text in a file: 0 until the
+	// files are read for it, which few builds need.
+	longest, value int
+	files          [][]byte
 }
 
 // add counts a file, and the vars that it declares. It returns the most bytes that the vars insert into all files so far.
@@ -22,20 +33,53 @@ func (n *inserted) add(vars []string, data []byte) int {
 			n.uses += n.named[name]
 		}
 	}
+	n.count(data)
 	n.longest = max(n.longest, len(data))
-	if !bytes.Contains(data, []byte("$(")) {
+	n.files = append(n.files, data)
+	if n.uses*n.longest <= limits.Inserted {
 		return n.uses * n.longest
 	}
+	for _, file := range n.files {
+		n.value = max(n.value, longestText(file))
+	}
+	n.files = nil
+	return n.uses * n.value
+}
+
+// count counts how often a file names vars.
+func (n *inserted) count(data []byte) {
+	if !bytes.Contains(data, []byte("$(")) {
+		return
+	}
 	for text, rest, found := bytes.Cut(data, []byte(")")); found; text, rest, found = bytes.Cut(rest, []byte(")")) {
-		at := bytes.LastIndex(text, []byte("$("))
-		if at < 0 {
-			continue
-		}
-		name := string(text[at+2:])
-		n.named[name]++
-		if n.vars[name] {
-			n.uses++
+		if at := bytes.LastIndex(text, []byte("$(")); at >= 0 {
+			name := string(text[at+2:])
+			n.named[name]++
+			if n.vars[name] {
+				n.uses++
+			}
 		}
 	}
-	return n.uses * n.longest
+}
+
+// longestText returns the number of bytes of the longest scalar in the documents of a file; of the whole file if it is not
+// YAML: it may be the value of a generated ConfigMap.
+func longestText(data []byte) int {
+	longest := 0
+	var walk func(n *yaml.Node)
+	walk = func(n *yaml.Node) {
+		longest = max(longest, len(n.Value))
+		for _, child := range n.Content {
+			walk(child)
+		}
+	}
+	for decoder := yaml.NewDecoder(bytes.NewReader(data)); ; {
+		var n yaml.Node
+		if err := decoder.Decode(&n); errors.Is(err, io.EOF) {
+			return longest
+		} else if err != nil {
+			return len(data)
+		}
+		walk(&n)
+	}
 }
