@@ -2,58 +2,30 @@ package examples
 
 import (
 	"bytes"
-	"encoding/json"
+	"cmp"
 	"errors"
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/fleetwright/fleetwright/internal/testrenovate"
 )
 
-// renovated returns what the preset for Renovate finds in a file: "datasource registry name version". Its
-// expressions are of RE2, as Renovate's and Go's are.
+// renovated returns what the preset for Renovate finds in a file: "registry name version".
 func renovated(t *testing.T, path, text string) []string {
 	t.Helper()
-	preset, err := os.ReadFile("../default.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var config struct {
-		CustomManagers []struct{ ManagerFilePatterns, MatchStrings []string }
-	}
-	if err := json.Unmarshal(preset, &config); err != nil {
-		t.Fatal(err)
-	}
 	var found []string
-	for _, m := range config.CustomManagers {
-		if !slices.ContainsFunc(m.ManagerFilePatterns, func(p string) bool { return regexp.MustCompile(strings.Trim(p, "/")).MatchString(path) }) {
+	for _, m := range testrenovate.Matches(t, "../default.json", path, text) {
+		if name := m["depName"]; name != "" {
+			found = append(found, "oci://"+name+" "+m["currentValue"])
 			continue
 		}
-		for _, pattern := range m.MatchStrings {
-			re := regexp.MustCompile(pattern)
-			for _, match := range re.FindAllStringSubmatch(text, -1) {
-				group := func(name string) string {
-					if i := re.SubexpIndex(name); i >= 0 {
-						return match[i]
-					}
-					return ""
-				}
-				if name := group("depName"); name != "" {
-					found = append(found, "oci://"+name+" "+group("currentValue"))
-					continue
-				}
-				name := group("chart")
-				if name == "" {
-					name = group("addon")
-				}
-				found = append(found, group("registryUrl")+" "+name+" "+group("currentValue"))
-			}
-		}
+		found = append(found, m["registryUrl"]+" "+cmp.Or(m["chart"], m["addon"])+" "+m["currentValue"])
 	}
 	slices.Sort(found)
 	return found

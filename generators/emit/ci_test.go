@@ -4,13 +4,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/fleetwright/fleetwright/internal/version"
 	"sigs.k8s.io/yaml"
+
+	"github.com/fleetwright/fleetwright/internal/testrenovate"
+	"github.com/fleetwright/fleetwright/internal/version"
 )
 
 // A release is pinned; any other build is compiled from its commit, or from the newest one.
@@ -37,16 +38,6 @@ func TestCI(t *testing.T) {
 
 // The preset for Renovate finds the release in each file that Renovate cannot read by itself, and in one place.
 func TestRenovatePreset(t *testing.T) {
-	preset, err := os.ReadFile("../../default.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var config struct {
-		CustomManagers []struct{ ManagerFilePatterns, MatchStrings []string }
-	}
-	if err := yaml.Unmarshal(preset, &config); err != nil {
-		t.Fatal(err)
-	}
 	release, steps := version.Build{Version: "v1.2.3"}, []string{"render --check", "validate"}
 	for path, text := range map[string]string{
 		".gitlab-ci.yml":                   string(gitlab(release, steps)),
@@ -55,16 +46,8 @@ func TestRenovatePreset(t *testing.T) {
 		"azure-pipelines.yml":              commands(release, "- script: ", steps),
 	} {
 		var found []string
-		for _, m := range config.CustomManagers {
-			if !slices.ContainsFunc(m.ManagerFilePatterns, func(p string) bool { return regexp.MustCompile(strings.Trim(p, "/")).MatchString(path) }) {
-				continue
-			}
-			for _, pattern := range m.MatchStrings {
-				re := regexp.MustCompile(pattern)
-				for _, match := range re.FindAllStringSubmatch(text, -1) {
-					found = append(found, match[re.SubexpIndex("depName")]+" "+match[re.SubexpIndex("currentValue")])
-				}
-			}
+		for _, m := range testrenovate.Matches(t, "../../default.json", path, text) {
+			found = append(found, m["depName"]+" "+m["currentValue"])
 		}
 		if !slices.Equal(found, []string{"fleetwright/fleetwright v1.2.3"}) || strings.Count(text, "1.2.3") != 1 {
 			t.Errorf("%s: Renovate finds %q in\n%s", path, found, text)

@@ -1,0 +1,44 @@
+// Package testrenovate finds what the preset for Renovate finds. Only tests use it.
+package testrenovate
+
+import (
+	"encoding/json"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Matches returns the named groups of each match of a preset in a file with a path and a text. The preset's expressions are
+// those of RE2, as Renovate's and Go's are.
+func Matches(t *testing.T, preset, path, text string) []map[string]string {
+	t.Helper()
+	data, err := os.ReadFile(preset)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var config struct {
+		CustomManagers []struct{ ManagerFilePatterns, MatchStrings []string }
+	}
+	if err := json.Unmarshal(data, &config); err != nil {
+		t.Fatal(err)
+	}
+	var all []map[string]string
+	for _, m := range config.CustomManagers {
+		if !slices.ContainsFunc(m.ManagerFilePatterns, func(p string) bool { return regexp.MustCompile(strings.Trim(p, "/")).MatchString(path) }) {
+			continue
+		}
+		for _, pattern := range m.MatchStrings {
+			re := regexp.MustCompile(pattern)
+			for _, match := range re.FindAllStringSubmatch(text, -1) {
+				groups := map[string]string{}
+				for i, name := range re.SubexpNames() {
+					groups[name] = match[i]
+				}
+				all = append(all, groups)
+			}
+		}
+	}
+	return all
+}
