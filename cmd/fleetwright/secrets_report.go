@@ -133,7 +133,7 @@ func writeSealed(ctx context.Context, results []sealed.Result) error {
 // tellOverruled notes each .sops.yaml that the user wrote, and that the specification decided against.
 func tellOverruled(s streams, rules *sealed.Rules) {
 	for _, file := range rules.Overruled() {
-		_ = output.Printf(s.err, "note: the specification decides who can decrypt, not %s, which Fleetwright did not generate\n  hint: delete it, and run \"fleetwright render\"\n", file)
+		_ = output.Printf(s.err, "note: the specification decides who can decrypt, not %s, which Fleetwright did not generate\n  hint: change the recipients in the specification; rules of %s count only for files that it has no rule for\n", file, secrets.ConfigName)
 	}
 }
 
