@@ -28,7 +28,19 @@ var bombs = map[string]struct{ template, want string }{
 	"doubling include":      {`{{ define "a" }}{{ . }}{{ . }}{{ end }}{{ $x := "xxxxxxxx" }}{{ range until 60 }}{{ $x = include "a" $x }}{{ end }}{{ len $x }}`, "a template creates a value larger than 16 MB"},
 	"doubling tpl":          {`{{ $x := "xxxxxxxx" }}{{ range until 60 }}{{ $x = tpl "{{ . }}{{ . }}" $x }}{{ end }}{{ len $x }}`, "a template creates a value larger than 16 MB"},
 	"doubling in tpl":       {`{{ define "a" }}{{ . }}{{ . }}{{ end }}{{ tpl "{{ $x := . }}{{ range until 60 }}{{ $x = include \"a\" $x }}{{ end }}{{ len $x }}" "xxxxxxxx" }}`, "a template creates a value larger than 16 MB"},
-	"includes in sum":       {`{{ define "a" }}{{ . }}{{ end }}{{ $x := repeat 15000000 "x" }}{{ $l := list }}{{ range until 1000 }}{{ $l = append $l (include "a" $x) }}{{ end }}{{ len $l }}`, "the templates include texts of more than 256 MB"},
+	"includes in sum":       {`{{ define "a" }}{{ . }}{{ end }}{{ $x := repeat 15000000 "x" }}{{ $l := list }}{{ range until 1000 }}{{ $l = append $l (include "a" $x) }}{{ end }}{{ len $l }}`, "the templates repeat, create and print texts of more than 256 MB"},
+	"loops":                 {`{{ range 100000000000 }}{{ end }}`, "the templates repeat, create and print texts of more than 256 MB"},
+	"loops of text":         {`{{ range 900000 }}` + strings.Repeat("x", 1000) + `{{ end }}`, "the templates repeat, create and print texts of more than 256 MB"},
+	"doubling template":     {doubling() + `{{ template "z40" }}`, "the templates repeat, create and print texts of more than 256 MB"},
+	"printed in a loop":     {`{{ $x := repeat 1000000 "x\n" }}{{ range 1000 }}{{ $x }}{{ end }}`, "the templates repeat, create and print texts of more than 256 MB"},
+	"tpl in a loop":         {`{{ range 100000 }}{{ tpl "x" $ }}{{ end }}`, "the templates repeat, create and print texts of more than 256 MB"},
+	"doubling list":         {`{{ $x := list 1 2 3 4 }}{{ range until 60 }}{{ $x = concat $x $x }}{{ end }}{{ len $x }}`, "a template creates a value larger than 16 MB"},
+	"growing list":          {`{{ $x := list }}{{ range 1000000 }}{{ $x = append $x . }}{{ end }}{{ len $x }}`, "the templates repeat, create and print texts of more than 256 MB"},
+	"a copy of itself":      {`{{ $d := dict }}{{ $_ := set $d "d" $d }}{{ deepCopy $d | len }}`, "a template creates a value larger than 16 MB"},
+	"merged into itself":    {`{{ $d := dict "a" (dict) }}{{ $_ := set $d.a "d" $d }}{{ mergeOverwrite (dict) $d | len }}`, "a template creates a value larger than 16 MB"},
+	"doubling copy":         {`{{ $d := dict "a" 1 }}{{ range until 60 }}{{ $d = dict "a" $d "b" $d }}{{ end }}{{ deepCopy $d | len }}`, "a template creates a value larger than 16 MB"},
+	"widths":                {`{{ printf (repeat 2000 "%999999d")` + strings.Repeat(" 1", 2000) + ` | len }}`, "a template creates a value larger than 16 MB"},
+	"widths of arguments":   {`{{ printf (repeat 20 "%*d")` + strings.Repeat(" 999999 1", 20) + ` | len }}`, "a template creates a value larger than 16 MB"},
 	"deep in tpl":           {`{{ tpl (repeat 400000 "{{ if 1 }}") . }}`, "a template is nested too deeply"},
 	"deep parentheses":      {`{{ ` + strings.Repeat("(", 4_000_000) + `1`, "a template is nested too deeply"},
 	"hidden parentheses":    {`{{ ` + strings.Repeat(`(print ")" `, 300_000) + `1`, "a template is nested too deeply"},
@@ -41,6 +53,15 @@ var bombs = map[string]struct{ template, want string }{
 	"output of nodes":       {`a: [{{ repeat 7000000 "," }}]`, "the rendered templates are larger than those of any known chart"},
 	"output of depth":       {`a: {{ repeat 1000000 "[" }}`, "the rendered templates are larger than those of any known chart"},
 	"output of aliases":     {"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\na: &a [x,x,x,x,x,x,x,x,x]\n" + aliases(), "excessive aliasing"},
+}
+
+// doubling defines templates that each contain the one before twice, and print nothing.
+func doubling() string {
+	text := `{{ define "z0" }}{{ end }}`
+	for i := range 40 {
+		text += fmt.Sprintf(`{{ define "z%d" }}{{ template "z%d" }}{{ template "z%d" }}{{ end }}`, i+1, i, i)
+	}
+	return text
 }
 
 func aliases() string {

@@ -51,8 +51,8 @@ type execution struct {
 	rand    *rand.Rand
 	steady  bool
 	lookups int
-	// drawn is the length of all random texts, and included that of all results of include and tpl.
-	drawn, included int
+	// drawn is the length of all random texts, and spent that of all texts that were run repeatedly, created or printed.
+	drawn, spent int
 	// chosen is what the chart said with fail or required.
 	chosen *chosenError
 }

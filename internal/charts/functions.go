@@ -16,7 +16,7 @@ import (
 // around, or end the process; the engine itself leaves out env and expandenv.
 func (x *execution) functions() template.FuncMap {
 	all := x.madeUp()
-	maps.Copy(all, allocating())
+	maps.Copy(all, x.allocating())
 	maps.Copy(all, template.FuncMap{
 		"required": func(message string, value any) (any, error) {
 			if text, isText := value.(string); value == nil || isText && text == "" {
@@ -29,8 +29,10 @@ func (x *execution) functions() template.FuncMap {
 			x.lookups++
 			return map[string]any{}, nil
 		},
-		resultFunction: x.boundedResult,
-		textFunction:   boundedText,
+		resultFunction:  x.result,
+		textFunction:    x.text,
+		printedFunction: x.printed,
+		stepFunction:    x.step,
 	})
 	return all
 }
@@ -47,25 +49,25 @@ func (x *execution) choose(message string) error {
 }
 
 var (
-	errAtOnce   = limitf("a template creates a value larger than %d MB", limits.ChartOutput>>20)
-	errDrawn    = limitf("the templates create random texts of more than %d MB", limits.ChartOutput>>20)
-	errIncluded = limitf("the templates include texts of more than %d MB", limits.ChartIncluded>>20)
+	errAtOnce = limitf("a template creates a value larger than %d MB", limits.ChartOutput>>20)
+	errDrawn  = limitf("the templates create random texts of more than %d MB", limits.ChartOutput>>20)
+	errSpent  = limitf("the templates repeat, create and print texts of more than %d MB", limits.ChartTexts>>20)
 )
 
 // allocating are the functions that allocate at once what can be far larger than their arguments, and
 // those that double a text with each call.
-func allocating() template.FuncMap {
-	all := template.FuncMap{"printf": bounded("printf", fmt.Sprintf), "print": bounded("print", fmt.Sprint), "println": bounded("println", fmt.Sprintln)}
+func (x *execution) allocating() template.FuncMap {
+	all := template.FuncMap{"printf": x.bounded("printf", fmt.Sprintf), "print": x.bounded("print", fmt.Sprint), "println": x.bounded("println", fmt.Sprintln)}
 	for name, f := range sprig.TxtFuncMap() {
 		if name == "cat" || count.CountsFunction(name) {
-			all[name] = bounded(name, f)
+			all[name] = x.bounded(name, f)
 		}
 	}
 	return all
 }
 
 // bounded is a function that refuses to create more than limits.ChartOutput.
-func bounded(name string, f any) any {
+func (x *execution) bounded(name string, f any) any {
 	fn := reflect.ValueOf(f)
 	t := fn.Type()
 	in := make([]reflect.Type, t.NumIn())
@@ -73,19 +75,28 @@ func bounded(name string, f any) any {
 		in[i] = t.In(i)
 	}
 	none := reflect.Zero(reflect.TypeFor[error]())
-	refused := []reflect.Value{reflect.Zero(t.Out(0)), reflect.New(none.Type()).Elem()}
-	refused[1].Set(reflect.ValueOf(errAtOnce))
+	refused := func(err error) []reflect.Value {
+		value := reflect.New(none.Type()).Elem()
+		value.Set(reflect.ValueOf(err))
+		return []reflect.Value{reflect.Zero(t.Out(0)), value}
+	}
 	return reflect.MakeFunc(reflect.FuncOf(in, []reflect.Type{t.Out(0), none.Type()}, t.IsVariadic()), func(args []reflect.Value) []reflect.Value {
-		if count.Created(name, args) > limits.ChartOutput {
-			return refused
+		created := count.Created(name, args)
+		if created > limits.ChartOutput {
+			return refused(errAtOnce)
 		}
 		call := fn.Call
 		if t.IsVariadic() {
 			call = fn.CallSlice
 		}
 		out := call(args)
-		if out[0].Kind() == reflect.String && out[0].Len() > limits.ChartOutput {
-			return refused
+		if out[0].Kind() == reflect.String {
+			if created = out[0].Len(); created > limits.ChartOutput {
+				return refused(errAtOnce)
+			}
+		}
+		if err := x.spend(created); err != nil {
+			return refused(err)
 		}
 		return append(out, none)[:2]
 	}).Interface()

@@ -4,7 +4,9 @@ import (
 	"encoding/base64"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"text/template"
 	"time"
@@ -33,6 +35,8 @@ func (x *execution) madeUp() template.FuncMap {
 		"htmlDateInZone": func(date any, _ string) string { return utc(date).Format(time.DateOnly) },
 		"toDate":         func(format, text string) time.Time { t, _ := time.ParseInLocation(format, text, time.UTC); return t },
 		"mustToDate":     func(format, text string) (time.Time, error) { return time.ParseInLocation(format, text, time.UTC) },
+		"keys":           keys,
+		"values":         sortedValues,
 		"getHostByName":  func(string) string { return "" },
 
 		"randAlphaNum": func(n int) (string, error) { return x.random(n, letters+digits) },
@@ -56,6 +60,24 @@ func (x *execution) madeUp() template.FuncMap {
 		"htpasswd":                 func(user, _ string) string { return user + ":" + hashed },
 		"encryptAES":               func(_, _ string) string { return base64.StdEncoding.EncodeToString([]byte("encrypted by the chart")) },
 	}
+}
+
+// keys returns the keys of maps, sorted map by map. Those of sprig have another order in each run.
+func keys(dicts ...map[string]any) []string {
+	all := []string{}
+	for _, m := range dicts {
+		all = append(all, slices.Sorted(maps.Keys(m))...)
+	}
+	return all
+}
+
+// sortedValues returns the values of a map in the order of its keys.
+func sortedValues(m map[string]any) []any {
+	all := []any{}
+	for _, key := range keys(m) {
+		all = append(all, m[key])
+	}
+	return all
 }
 
 const (

@@ -1,6 +1,9 @@
 package charts
 
 import (
+	"fmt"
+	"reflect"
+	"regexp"
 	"strings"
 	"unicode"
 
@@ -11,38 +14,71 @@ import (
 	"github.com/fleetwright/fleetwright/internal/sorting"
 )
 
-// Helm's include and tpl create texts inside of its engine, where a function of ours cannot count. So each
-// template is run with {{ include "a" . | fleetwright_result }} for {{ include "a" . }}, and with
-// {{ tpl (fleetwright_text .Values.x) . | fleetwright_result }} for {{ tpl .Values.x . }}.
+// Helm's engine runs the templates, and no function of ours can count what it repeats and writes. So each template is
+// run with the functions below in its text:
+//
+//	{{ include "a" . }}         {{ include "a" . | fleetwright_result | fleetwright_printed }}
+//	{{ $t := tpl .Values.x . }} {{ $t := tpl (fleetwright_text .Values.x) . | fleetwright_result }}
+//	{{ range .Values.x }}a      {{ range .Values.x }}{{ fleetwright_step 1 }}a
+//	{{ define "a" }}a           {{ define "a" }}{{ fleetwright_step 1 }}a
 const (
-	resultFunction = "fleetwright_result"
-	textFunction   = "fleetwright_text"
+	resultFunction  = "fleetwright_result"
+	textFunction    = "fleetwright_text"
+	printedFunction = "fleetwright_printed"
+	stepFunction    = "fleetwright_step"
 )
 
-// boundedResult returns what include or tpl gives, or an error if that or all of it together is too large.
-func (x *execution) boundedResult(text string) (string, error) {
+// What a repetition and a tpl, which copies all templates, count as besides their bytes. An action takes some 100 ns, and
+// a tpl some 50 µs.
+const (
+	bytesOfStep = 256
+	bytesOfText = 10_000
+)
+
+// spend counts the bytes of texts that the templates run repeatedly, create or print.
+func (x *execution) spend(n int) error {
+	if x.spent += n; x.spent > limits.ChartTexts {
+		return errSpent
+	}
+	return nil
+}
+
+// step counts a repetition of a part of a template that has n bytes.
+func (x *execution) step(n int) (string, error) { return "", x.spend(bytesOfStep + n) }
+
+// result returns what include or tpl gives, or an error if that or all of it together is too large.
+func (x *execution) result(text string) (string, error) {
 	if len(text) > limits.ChartOutput {
 		return "", errAtOnce
 	}
-	if x.included += len(text); x.included > limits.ChartIncluded {
-		return "", errIncluded
-	}
-	return text, nil
+	return text, x.spend(len(text))
 }
 
-// boundedText returns the text that tpl runs, with bounds of its own.
-func boundedText(text any) (any, error) {
-	if s, ok := text.(string); ok {
-		return bound(s)
+// printed returns a value that a template prints. It is a reflect.Value, since text/template prints some values differently
+// once they are copied.
+func (x *execution) printed(v reflect.Value) (reflect.Value, error) {
+	if v.Kind() == reflect.String {
+		return v, x.spend(v.Len())
 	}
-	return text, nil
+	return v, nil
 }
+
+// text returns the text that tpl runs, with bounds of its own.
+func (x *execution) text(text any) (any, error) {
+	s, ok := text.(string)
+	if !ok {
+		return text, nil
+	}
+	if err := x.spend(bytesOfText + len(s)); err != nil {
+		return nil, err
+	}
+	return bound(s)
+}
+
+var inserted = regexp.MustCompile(` \| (` + resultFunction + `|` + printedFunction + `)|` + textFunction + ` |\{\{ ` + stepFunction + ` \d+ -?\}\}`)
 
 // unbounded returns the text that bound was given.
-func unbounded(text string) string {
-	text = strings.ReplaceAll(text, " | "+resultFunction, "")
-	return strings.ReplaceAll(text, textFunction+" ", "")
-}
+func unbounded(text string) string { return inserted.ReplaceAllString(text, "") }
 
 // boundTemplates bounds all templates of a chart and its dependencies.
 func boundTemplates(c *chart.Chart) error {
@@ -66,36 +102,92 @@ func boundTemplates(c *chart.Chart) error {
 	return nil
 }
 
-// bound returns the text of a template with a check of each include and tpl, on the same lines. It refuses a text
-// that would overflow the stack of Go's template parser, which goes one level down for each control structure
-// and each parenthesis.
+// bound returns the text of a template with the functions above, on the same lines. It refuses a text that would
+// overflow the stack of Go's template parser, which goes one level down for each control structure and each parenthesis.
 func bound(text string) (string, error) {
-	var out strings.Builder
-	nested, actions := 0, 0
-	for {
-		before, rest, found := strings.Cut(text, "{{")
-		out.WriteString(before)
+	var b boundText
+	for rest := text; ; {
+		before, inner, found := strings.Cut(rest, "{{")
+		b.text(before)
 		if !found {
-			return out.String(), nil
+			return strings.Join(b.out, ""), nil
 		}
-		if actions++; actions > limits.Actions {
+		if b.actions++; b.actions > limits.Actions {
 			return "", limitf("a template has more than %d actions", limits.Actions)
 		}
-		a := readAction(rest)
-		switch a.word {
-		case "if", "range", "with", "define", "block", "else":
-			nested++
-		case "end":
-			// An else is one level deeper, and has no end of its own.
-			nested = max(0, nested-1)
-		}
-		if nested > limits.OpenBlocks || a.depth > limits.Nesting {
+		a := readAction(inner)
+		rest = inner[a.end:]
+		b.action(a, inner, len(text)-len(rest))
+		if b.nested > limits.OpenBlocks || a.depth > limits.Nesting {
 			return "", limitf("a template is nested too deeply")
 		}
-		out.WriteString("{{")
-		a.write(&out, rest)
-		text = rest[a.end:]
 	}
+}
+
+// boundText is a template up to an action.
+type boundText struct {
+	out             []string
+	actions, nested int
+	open            []part
+}
+
+// part is a part of a template up to its {{ end }}.
+type part struct {
+	word string
+	// start is where it begins, and step the element of out for the function that counts it.
+	start, step int
+	// trimmed says that the space before it is cut off, and filled that it is more than spaces and comments. Go does not
+	// replace a template by an empty one.
+	trimmed, filled bool
+}
+
+func (b *boundText) text(s string) {
+	b.out = append(b.out, s)
+	if strings.TrimSpace(s) != "" {
+		b.fill()
+	}
+}
+
+func (b *boundText) fill() {
+	if len(b.open) > 0 {
+		b.open[len(b.open)-1].filled = true
+	}
+}
+
+// action adds an action that ends before a byte of the text.
+func (b *boundText) action(a action, s string, end int) {
+	if a.word != "end" && !a.comment {
+		b.fill()
+	}
+	b.out = append(b.out, "{{", a.bounded(s))
+	switch a.word {
+	case "if", "range", "with", "define", "block":
+		b.nested++
+		b.out = append(b.out, "")
+		b.open = append(b.open, part{word: a.word, start: end, step: len(b.out) - 1, trimmed: a.trimmed})
+	case "else":
+		b.nested++ // one level deeper, without an end of its own
+	case "end":
+		b.nested = max(0, b.nested-1)
+		b.close(end - len("{{") - a.end)
+	}
+}
+
+// close counts the innermost part, which ends before a byte of the text, if it may run repeatedly.
+func (b *boundText) close(end int) {
+	if len(b.open) == 0 {
+		return // it doesn't parse
+	}
+	p := b.open[len(b.open)-1]
+	b.open = b.open[:len(b.open)-1]
+	if p.word != "range" && (p.word != "define" && p.word != "block" || !p.filled) {
+		return
+	}
+	trim := ""
+	if p.trimmed {
+		trim = "-"
+	}
+	b.out[p.step] = fmt.Sprintf("{{ %s %d %s}}", stepFunction, end-p.start, trim)
 }
 
 // action is what a template has between {{ and }}.
@@ -106,6 +198,8 @@ type action struct {
 	// commands are those in open parentheses, the last one the innermost.
 	commands []command
 	inserts  []insert
+	// trimmed says that it cuts off the space behind it.
+	comment, trimmed bool
 }
 
 // command is a part of an action that ends with |, ) or }}.
@@ -131,15 +225,19 @@ func readAction(s string) action {
 	}
 	i += len(s[i:]) - len(strings.TrimLeft(s[i:], spaces))
 	if strings.HasPrefix(s[i:], "/*") {
-		if stop := strings.Index(s[i+2:], "*/"); stop >= 0 {
-			return action{end: i + 2 + stop}
-		}
-		return action{end: len(s)}
+		_, after, _ := strings.Cut(s[i+2:], "*/")
+		_, after, _ = strings.Cut(after, "}}")
+		return action{end: len(s) - len(after), comment: true}
 	}
+	start := i
 	a := action{word: s[i : i+wordLength(s[i:])], commands: make([]command, 1)}
 	for i < len(s) {
 		if strings.HasPrefix(s[i:], "}}") {
 			a.endCommand(s, i)
+			var last int
+			if last, a.trimmed = endsAt(s, i); last > start && a.prints(s[start:]) {
+				a.inserts = append(a.inserts, insert{last, " | " + printedFunction})
+			}
 			a.end = i + 2
 			return a
 		}
@@ -196,10 +294,7 @@ func (a *action) endArgument(c *command, i int) {
 // endCommand adds the check of its result to a command that ends before i.
 func (a *action) endCommand(s string, i int) {
 	current := &a.commands[len(a.commands)-1]
-	end := len(strings.TrimRight(s[:i], spaces))
-	if before := strings.TrimRight(strings.TrimSuffix(s[:i], "-"), spaces); strings.HasPrefix(s[i:], "}}") && len(before) < i-1 {
-		end = len(before) // " -}}" ends it
-	}
+	end, _ := endsAt(s, i)
 	a.endArgument(current, end)
 	if current.function != "" {
 		a.inserts = append(a.inserts, insert{end, " | " + resultFunction})
@@ -207,9 +302,34 @@ func (a *action) endCommand(s string, i int) {
 	*current = command{}
 }
 
-// write writes the action with its inserts.
-func (a *action) write(out *strings.Builder, s string) {
+// endsAt returns where a command ends before the |, ) or }} at i, and whether that is a -}}.
+func endsAt(s string, i int) (end int, trimmed bool) {
+	if strings.HasPrefix(s[i:], "}}") {
+		before := strings.TrimSuffix(s[:i], "-")
+		if end = len(strings.TrimRight(before, spaces)); end < len(before) && len(before) < i {
+			return end, true
+		}
+	}
+	return len(strings.TrimRight(s[:i], spaces)), false
+}
+
+// prints reports whether the action that s begins with prints a value.
+func (a action) prints(s string) bool {
+	switch a.word {
+	case "if", "range", "with", "define", "block", "else", "end", "template", "break", "continue":
+		return false
+	}
+	if variable, found := strings.CutPrefix(s, "$"); found {
+		next := strings.TrimLeft(variable[wordLength(variable):], spaces)
+		return !strings.HasPrefix(next, ":=") && !strings.HasPrefix(next, "=")
+	}
+	return true
+}
+
+// bounded returns the action with its inserts.
+func (a action) bounded(s string) string {
 	sorting.StableFunc(a.inserts, func(x, y insert) int { return x.at - y.at })
+	var out strings.Builder
 	last := 0
 	for _, in := range a.inserts {
 		out.WriteString(s[last:in.at])
@@ -217,6 +337,7 @@ func (a *action) write(out *strings.Builder, s string) {
 		last = in.at
 	}
 	out.WriteString(s[last:a.end])
+	return out.String()
 }
 
 // wordLength is the length of the letters, digits and underscores that a text begins with.

@@ -1,6 +1,9 @@
 package charts
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // TestBound: the result of each include and tpl is checked, and each text that tpl runs, where the call ends.
 func TestBound(t *testing.T) {
@@ -33,8 +36,37 @@ func TestBound(t *testing.T) {
 		`{{ include "a`:                              `{{ include "a`,
 	} {
 		got, err := bound(text)
+		if got = strings.ReplaceAll(got, " | "+printedFunction, ""); err != nil || got != want {
+			t.Errorf("%s gives\n%s, %v, not\n%s", text, got, err, want)
+		}
+	}
+}
+
+// TestBoundParts: what a template prints is counted, and each part of it that may run repeatedly.
+func TestBoundParts(t *testing.T) {
+	for text, want := range map[string]string{
+		`{{ .Values.a }}`:                    `{{ .Values.a | fleetwright_printed }}`,
+		`{{- "a" -}}`:                        `{{- "a" | fleetwright_printed -}}`,
+		`{{$x}}{{ $x.y = 1 }}`:               `{{$x | fleetwright_printed}}{{ $x.y = 1 | fleetwright_printed }}`, // the latter doesn't parse
+		`{{ $x := 1 }}{{$x:=2}}{{ $x = 3 }}`: `{{ $x := 1 }}{{$x:=2}}{{ $x = 3 }}`,
+		`{{ }}{{- -}}`:                       `{{ }}{{- -}}`,
+		`{{ if .a }}b{{ else if .c }}{{ end }}{{ with .a }}b{{ end }}`: `{{ if .a }}b{{ else if .c }}{{ end }}{{ with .a }}b{{ end }}`,
+		`{{ range .a }}{{ break }}{{ end }}`:                           `{{ range .a }}{{ fleetwright_step 11 }}{{ break }}{{ end }}`,
+		"{{ range $k, $v := .a -}}\n b{{- else }}c{{ end -}} d":        "{{ range $k, $v := .a -}}{{ fleetwright_step 15 -}}\n b{{- else }}c{{ end -}} d",
+		`{{ range .a }}{{ range . }}b{{ end }}{{ end }}`:               `{{ range .a }}{{ fleetwright_step 23 }}{{ range . }}{{ fleetwright_step 1 }}b{{ end }}{{ end }}`,
+		`{{ range .a }}{{ if . }}b{{ end }}{{- end }}`:                 `{{ range .a }}{{ fleetwright_step 20 }}{{ if . }}b{{ end }}{{- end }}`,
+		`{{ define "a" }}b{{ end }}{{ template "a" . }}`:               `{{ define "a" }}{{ fleetwright_step 1 }}b{{ end }}{{ template "a" . }}`,
+		`{{ block "a" . }}{{ if . }}{{ end }}{{ end }}`:                `{{ block "a" . }}{{ fleetwright_step 19 }}{{ if . }}{{ end }}{{ end }}`,
+		"{{ define \"a\" }}\n{{- /* b */ -}} \n{{ end }}":              "{{ define \"a\" }}\n{{- /* b */ -}} \n{{ end }}",
+		`{{ define "a" }}`: `{{ define "a" }}`,
+		`{{ end }}`:        `{{ end }}`,
+	} {
+		got, err := bound(text)
 		if err != nil || got != want {
 			t.Errorf("%s gives\n%s, %v, not\n%s", text, got, err, want)
+		}
+		if got := unbounded(got); got != text {
+			t.Errorf("without what was inserted, it is\n%s, not\n%s", got, text)
 		}
 	}
 }

@@ -3,7 +3,11 @@ package count
 import (
 	"math"
 	"reflect"
+	"regexp"
+	"strconv"
 	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/limits"
 )
 
 // sizes return the sizes in bytes of what functions of sprig and text/template create at once, which may be far more than
@@ -15,12 +19,17 @@ var sizes = map[string]func(args []reflect.Value) int{
 	"untilStep": stepped, "seq": sequence, "replace": replaced, "join": joined, "wrapWith": wrapped,
 	"regexReplaceAll": matched, "regexReplaceAllLiteral": matched, "mustRegexReplaceAll": matched, "mustRegexReplaceAllLiteral": matched,
 	"split": splitted, "splitList": splitted,
+	"regexFindAll": found, "mustRegexFindAll": found,
+	"concat": concatenated, "printf": formatted,
+	"deepCopy": copied, "mustDeepCopy": copied,
+	"merge": merged, "mergeOverwrite": merged, "mustMerge": merged, "mustMergeOverwrite": merged,
+	"append": extended, "push": extended, "prepend": extended, "mustAppend": extended, "mustPush": extended, "mustPrepend": extended,
 	"splitn": func(args []reflect.Value) int {
 		return times(bytesOfText, min(max(number(args[1]), 0), args[2].Len()+1))
 	},
 }
 
-// Bytes of a number, and of a string without its text.
+// Bytes of a number, and of an element of a list of texts or other values without what it contains.
 const bytesOfNumber, bytesOfText = 8, 16
 
 // Created returns how many bytes a function of templates creates at once, 0 for functions whose results are limited by their
@@ -89,6 +98,112 @@ func matched(args []reflect.Value) int { return times(args[1].Len()+1, args[2].L
 // wrapped is for wrapWith: the number of lines is at most twice the text's length divided by the width.
 func wrapped(args []reflect.Value) int {
 	return times(2*args[2].Len()/max(number(args[0]), 1)+1, args[1].Len())
+}
+
+// found is for expressions that may match before every byte.
+func found(args []reflect.Value) int {
+	most, n := args[1].Len()+1, number(args[2])
+	if n < 0 {
+		n = most
+	}
+	return times(bytesOfText, min(n, most))
+}
+
+func extended(args []reflect.Value) int { return times(bytesOfText, lengthOf(args[0])+1) }
+
+func concatenated(args []reflect.Value) int {
+	n := 0
+	for i := range args[0].Len() {
+		n += lengthOf(args[0].Index(i))
+	}
+	return times(bytesOfText, n)
+}
+
+func copied(args []reflect.Value) int {
+	n, deep := Elements(args[0], limits.ChartOutput/bytesOfText)
+	if deep {
+		return times(bytesOfText, 1<<40)
+	}
+	return times(bytesOfText, n)
+}
+
+func merged(args []reflect.Value) int {
+	n := copied(args[:1])
+	for i := range args[1].Len() {
+		n += copied([]reflect.Value{args[1].Index(i)})
+	}
+	return n
+}
+
+// formatted returns the bytes that the widths and precisions of a format ask for, each up to fmt's 1,000,000.
+func formatted(args []reflect.Value) int {
+	const most = 1_000_000
+	format, n := args[0].String(), 0
+	for _, width := range digits.FindAllString(format, -1) {
+		w, err := strconv.Atoi(width)
+		if err != nil {
+			w = most
+		}
+		n += min(w, most)
+	}
+	if stars := strings.Count(format, "*"); stars > 0 {
+		widest := 0
+		for i := range args[1].Len() {
+			if arg := args[1].Index(i).Elem(); arg.CanInt() {
+				widest = max(widest, min(number(arg), most), min(-number(arg), most))
+			}
+		}
+		n += times(stars, widest)
+	}
+	return n
+}
+
+var digits = regexp.MustCompile(`\d+`)
+
+// Elements returns how many values there are in a value of a template, a list that others contain twice counted twice, up
+// to a number. It reports whether they are nested more than limits.Nesting deep, as in a map that contains itself.
+func Elements(v reflect.Value, most int) (n int, deep bool) {
+	e := elements{most: most}
+	e.add(v, 0)
+	return e.n, e.deep
+}
+
+type elements struct {
+	n, most int
+	deep    bool
+}
+
+func (e *elements) add(v reflect.Value, depth int) {
+	if e.deep = e.deep || depth > limits.Nesting; e.deep || e.n > e.most {
+		return
+	}
+	e.n++
+	switch v.Kind() {
+	case reflect.Interface, reflect.Pointer:
+		e.n--
+		if !v.IsNil() {
+			e.add(v.Elem(), depth)
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			e.add(v.Index(i), depth+1)
+		}
+	case reflect.Map:
+		for it := v.MapRange(); it.Next(); {
+			e.add(it.Value(), depth+1)
+		}
+	}
+}
+
+// lengthOf returns the number of a list's elements, and 0 for another value.
+func lengthOf(list reflect.Value) int {
+	for list.Kind() == reflect.Interface {
+		list = list.Elem()
+	}
+	if list.Kind() != reflect.Slice && list.Kind() != reflect.Array {
+		return 0
+	}
+	return list.Len()
 }
 
 func splitted(args []reflect.Value) int {

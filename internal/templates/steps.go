@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/fleetwright/fleetwright/internal/count"
 	"github.com/fleetwright/fleetwright/internal/limits"
 )
 
@@ -25,43 +26,15 @@ var pairwise = []string{"uniq", "mustUniq", "without", "mustWithout"}
 // elements.
 func (r *rendering) take(name string, args []reflect.Value) error {
 	for _, arg := range args {
-		before := r.elements
-		if err := r.takeAll(arg, 0); err != nil {
-			return err
+		own, deep := count.Elements(arg, limits.Elements-r.elements)
+		if deep {
+			return errTooDeep
 		}
-		if own := r.elements - before; slices.Contains(pairwise, name) {
-			r.elements += own * own
+		if slices.Contains(pairwise, name) {
+			own += own * own
 		}
-	}
-	if r.elements > limits.Elements {
-		return errElements
-	}
-	return nil
-}
-
-func (r *rendering) takeAll(v reflect.Value, depth int) error {
-	if depth > limits.Nesting {
-		return errTooDeep
-	}
-	if r.elements++; r.elements > limits.Elements {
-		return errElements
-	}
-	switch v.Kind() {
-	case reflect.Interface, reflect.Pointer:
-		if !v.IsNil() {
-			return r.takeAll(v.Elem(), depth)
-		}
-	case reflect.Slice:
-		for i := range v.Len() {
-			if err := r.takeAll(v.Index(i), depth+1); err != nil {
-				return err
-			}
-		}
-	case reflect.Map:
-		for it := v.MapRange(); it.Next(); {
-			if err := r.takeAll(it.Value(), depth+1); err != nil {
-				return err
-			}
+		if r.elements += own; r.elements > limits.Elements {
+			return errElements
 		}
 	}
 	return nil
