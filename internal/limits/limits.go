@@ -94,7 +94,7 @@ const (
 	OpenBlocks     = 20_000
 	TemplateBytes  = 1 << 20
 	ChartOutput    = 16 << 20
-	ChartTexts     = 256 << 20
+	ChartTexts     = 128 << 20
 	TemplateOutput = 8 << 20 // of a bootstrap or ResourceSet
 	Includes       = 50
 	Repetitions    = 1_000_000
