@@ -27,3 +27,45 @@ spec: {interval: 1h, prune: true, path: ./clusters/a, sourceRef: {kind: GitRepos
 		t.Errorf("found %+v", found)
 	}
 }
+
+// TestGuessedRootOfANamespacedSource: the Kustomizations of a cluster and of its applications are from one source, whether
+// their kustomization sets its namespace or their files do.
+func TestGuessedRootOfANamespacedSource(t *testing.T) {
+	found := roots.Find(ruletest.Load(t, `-- sites/a/start/kustomization.yaml --
+namespace: flux-system
+resources: [sync.yaml]
+-- sites/a/start/sync.yaml --
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: {name: fleet}
+spec: {interval: 1m, url: https://example.com/fleet}
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: apps}
+spec: {interval: 1h, prune: true, path: ./sites/a/apps, sourceRef: {kind: GitRepository, name: fleet}}
+-- sites/a/apps/kustomization.yaml --
+resources: [one.yaml, two.yaml]
+-- sites/a/apps/one.yaml --
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: one, namespace: flux-system}
+spec: {interval: 1h, prune: true, path: ./common/one, sourceRef: {kind: GitRepository, name: fleet}}
+-- sites/a/apps/two.yaml --
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: two, namespace: flux-system}
+spec: {interval: 1h, prune: true, path: ./common/two, sourceRef: {kind: GitRepository, name: fleet}}
+-- common/one/a.yaml --
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: one, namespace: default}
+-- common/two/a.yaml --
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: two, namespace: default}
+`), nil)
+	if len(found) != 1 || found[0].Path != "sites/a/start" || found[0].Source.Namespace != "flux-system" {
+		t.Errorf("found %+v", found)
+	}
+}

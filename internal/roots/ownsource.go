@@ -23,16 +23,16 @@ type claim struct {
 // that no object in the repository defines. A GitRepository that an object defines must have the URL of a
 // remote, if remotes are known, and existing paths otherwise. ownSource returns the zero value if there is
 // none.
-func ownSource(repo *repository.Repository, dir string, remotes []string) Source {
+func ownSource(namespaces namespaces, dir string, remotes []string) Source {
 	var unknown, defined []*claim
-	for _, c := range claims(repo, dir) {
-		objects := repo.Find(fluxapi.SourceGroup, c.key.Kind, c.key.Namespace, c.key.Name)
+	for _, c := range namespaces.claims(dir) {
+		objects := namespaces.sources(c.key)
 		switch {
 		case len(objects) == 0:
 			unknown = append(unknown, c)
 		case c.key.Kind != "GitRepository":
 		case len(remotes) > 0 && !slices.ContainsFunc(objects, func(o *repository.Object) bool { return isOneOf(o, remotes) }):
-		case len(remotes) == 0 && c.found == 0 && !repo.Partial():
+		case len(remotes) == 0 && c.found == 0 && !namespaces.repo.Partial():
 		default:
 			defined = append(defined, c)
 		}
@@ -75,10 +75,11 @@ func tallyOf(repo *repository.Repository, all []Root) tally {
 }
 
 // claims returns the claims of the sources to which Kustomizations and ArtifactGenerators below a folder refer.
-func claims(repo *repository.Repository, dir string) tally {
-	all := tallyOf(repo, slices.DeleteFunc(rootsOf(Candidates(repo)), func(r Root) bool {
+func (n namespaces) claims(dir string) tally {
+	repo := n.repo
+	all := tallyOf(repo, n.name(slices.DeleteFunc(rootsOf(Candidates(repo)), func(r Root) bool {
 		return !repository.Within(dir, r.File) || r.Source.Kind == "ExternalArtifact"
-	}))
+	})))
 	has := func(at string) bool { return Has(repo, at) }
 	for _, o := range repo.ByKind(fluxapi.ArtifactGroup, "ArtifactGenerator") {
 		sources := o.Lookup("spec", "sources")

@@ -84,7 +84,7 @@ func Find(repo *repository.Repository, remotes []string) []Root {
 	}
 	roots = append(roots, boundaryRoots(repo)...)
 	if len(roots) == 0 {
-		roots = folderRoots(repo, remotes)
+		roots = folderRoots(namespaces, remotes)
 	}
 	for i := range roots {
 		roots[i] = roots[i].within(repo).named(namespaces)
@@ -172,6 +172,21 @@ func (n namespaces) of(file string) string {
 		}
 	}
 	return ""
+}
+
+// name sets the namespaces of Kustomizations and of their sources.
+func (n namespaces) name(all []Root) []Root {
+	for i := range all {
+		all[i] = all[i].named(n)
+	}
+	return all
+}
+
+// sources returns the objects that define a source.
+func (n namespaces) sources(key Source) []*repository.Object {
+	return slices.DeleteFunc(slices.Clone(n.repo.ByKind(fluxapi.SourceGroup, key.Kind)), func(o *repository.Object) bool {
+		return o.Name != key.Name || o.Namespace != key.Namespace && (o.Namespace != "" || n.of(o.File()) != key.Namespace)
+	})
 }
 
 // addSync adds the root that a FluxInstance syncs. Its spec is at a path of a document.
@@ -378,12 +393,13 @@ func rootsOf(among []*repository.Object) []Root {
 
 // folderRoots returns the roots for the outermost folders with Kustomizations that no other Kustomization
 // applies.
-func folderRoots(repo *repository.Repository, remotes []string) []Root {
-	all := rootsOf(Candidates(repo))
+func folderRoots(namespaces namespaces, remotes []string) []Root {
+	repo := namespaces.repo
+	all := namespaces.name(rootsOf(Candidates(repo)))
 	// The source of the repository itself is rarely defined in it; defined sources are a tenant's, or a
 	// controller's.
 	defined := func(key Source) bool {
-		return key.Kind != "ExternalArtifact" && len(repo.Find(fluxapi.SourceGroup, key.Kind, key.Namespace, key.Name)) > 0
+		return key.Kind != "ExternalArtifact" && len(namespaces.sources(key)) > 0
 	}
 	found := map[bool]int{false: -1}
 	for key, c := range tallyOf(repo, all) {
@@ -400,7 +416,7 @@ func folderRoots(repo *repository.Repository, remotes []string) []Root {
 	for _, dir := range outermost(repo, all, func(r Root) string { return path.Dir(r.File) }) {
 		base := baseOf(repo, dir, all)
 		for _, top := range overlays(by, dir, &left) {
-			r := Folder(repo, dir, remotes)
+			r := folder(namespaces, dir, remotes)
 			if top != dir {
 				r.Path, r.File, r.Spec.Path = top, top, top
 			}
@@ -461,7 +477,11 @@ func above(at string) []string {
 
 // Folder returns a root for a folder that no object in the repository syncs.
 func Folder(repo *repository.Repository, dir string, remotes []string) Root {
-	source := ownSource(repo, dir, remotes)
+	return folder(namespacesOf(repo), dir, remotes)
+}
+
+func folder(namespaces namespaces, dir string, remotes []string) Root {
+	source := ownSource(namespaces, dir, remotes)
 	r := Root{Path: dir, Base: ".", Place: finding.Place{File: dir}, Namespace: "flux-system", Name: "flux-system", Source: source}
 	r.Spec.Path = dir
 	r.Spec.SourceRef = kustomizev1.CrossNamespaceSourceReference{Kind: source.Kind, Name: source.Name, Namespace: source.Namespace}
