@@ -36,7 +36,7 @@ func IsPutAway(file string) bool {
 }
 
 // archives are further common names of folders with files that no cluster applies any more.
-var archives = []string{"attic", "backup", "backups", "deprecated", "disabled", "graveyard", "old", "retired", "unused"}
+var archives = []string{"attic", "backup", "backups", "deferred", "deprecated", "disabled", "graveyard", "old", "retired", "unused"}
 
 // IsArchived reports whether a file is in a folder with one of the names in archives.
 func IsArchived(file string) bool {

@@ -38,7 +38,7 @@ var (
 	braceReferences  = lazily(`\{\{.*\}\}`)
 	angleReferences  = lazily(`<[A-Za-z][A-Za-z _.:/-]*>|^<[A-Z]+[0-9]{0,2}(?:_[A-Z0-9]{1,12})*>$`)
 	calls            = lazily(`\b[a-z][A-Za-z_.]*\(["']?[A-Z][A-Z0-9_]*["']?\)`)
-	firstReferences  = lazily(`^(op|vault|ref\+[a-z]+|arn|secret|akv|gcp|awssm|env|file)://?|^vault:|^secretref:|^os\.environ/|^env[.:]`)
+	firstReferences  = lazily(`^(op|vault|ref\+[a-z]+|arn|secret|akv|gcp|awssm|env|file)://?|^vault:|^secretref:|^urn:[a-z0-9-]+:|^os\.environ/|^env[.:]`)
 	wholeReferences  = lazily(`^%[^%]+%$|^\{(env|file):[^{}]+\}$|^ENC\[(AES256_GCM,data:[A-Za-z0-9+/]+={0,2},iv:[A-Za-z0-9+/]+={0,2},tag:[A-Za-z0-9+/]+={0,2},type:[a-z]+|PKCS7,[A-Za-z0-9+/\s]{40,}={0,2}|GPG,[A-Za-z0-9+/\s]{40,}={0,2})\]$|^age1[0-9a-z]{50,}$|^Ag[A-D][A-Za-z0-9+/]{600,}={0,2}$`) // the last of a SealedSecret: the length of a key for a session, 512, and the key
 )
 
@@ -292,7 +292,7 @@ func LooksSecret(field, value string) bool {
 	if at := strings.Index(value, "://"); at >= 0 && !HasPassword(value) {
 		return webhooks().MatchString(field) && randomPart(value[at+len("://"):])
 	}
-	if strings.ContainsAny(value, " \t\n") || strings.HasPrefix(value, "/") || namesField(field, value) {
+	if strings.ContainsAny(value, " \t\n") || strings.HasPrefix(value, "/") || strings.Contains(value, "@sha256:") || namesField(field, value) {
 		return false
 	}
 	isName := constants().MatchString(value) || typeNames().MatchString(value)

@@ -43,6 +43,9 @@ func TestLooksSecret(t *testing.T) {
 		{"appSecretKey", "SommernachtsTraum", true},
 		{"password", "CORRECT_HORSE", true},
 
+		{"ClientSecret", "urn:k8s:secret:oidc-secret:providerClientSecret", false},
+		{"github-app-installation-token", "2026.07.21@sha256:472c05105b8c463d8bf149f8e5ad909664cc7a97945cb52e01a2c6438297cd7e", false},
+
 		{"compass", "hunter2", false},
 		{"BYPASS", "hunter2", false},
 		{"generatePassword", "always", false},
@@ -188,6 +191,7 @@ func TestJudge(t *testing.T) {
 		{"replication", "kX9vbQ2mZ7pL", Likely},
 		{"AWS_ACCESS_KEY_ID", "AKIA" + "IOSFODNN7QXAMPLE", Likely},
 		{"auth", "admin:$2y$05$ZBjrXg0tLvqVTn9B.9vEjuFwQ1cYUkZuxDFbYlXNvZRgKqW5o2lWe", Likely},
+		{".dockerconfigjson", `{"auths": {}}`, Public},
 		{".dockerconfigjson", `{"auths":{"ghcr.io":{"auth":"Ym90OmtYOXZiUTJtWjdwTA=="}}}`, Likely},
 		{"config.yaml", lines("password: ${DB_PASSWORD}", "adminPassword: hunter22"), Likely},
 		{"config.yaml", lines("host: ${HOST}", `smtp_password: "hunter22" # the mail server's`), Likely},

@@ -26,7 +26,7 @@ func Judge(key, value string) Grade {
 	switch {
 	case known(text) || lines && SettingIn(text) != "":
 		return Likely
-	case IsPlaceholder(text) || IsPublic(key, text):
+	case IsPlaceholder(text) || IsPublic(key, text) || emptyObject().MatchString(text):
 		return Public
 	case len(text) > mostJudged || !utf8.ValidString(text):
 		return binary(key, text)
@@ -80,6 +80,9 @@ func binary(key, text string) Grade {
 	}
 	return Plain
 }
+
+// emptyObject matches JSON without a value, such as the {"auths": {}} of a registry that needs no password.
+var emptyObject = lazily(`^\{\s*(?:"[^"]*"\s*:\s*(?:\{\s*\}|\[\s*\]|""|null)\s*,?\s*)*\}$`)
 
 // keyFiles matches the ends of the names of files that contain keys.
 var keyFiles = lazily(`(?i)\.(key|jks|p12|pfx|keytab|keystore|kdbx|ppk|pgp|gpg)$`)
