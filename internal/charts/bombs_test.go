@@ -36,8 +36,11 @@ var bombs = map[string]struct{ template, want string }{
 	"tpl in a loop":         {`{{ range 100000 }}{{ tpl "x" $ }}{{ end }}`, "the templates repeat, create and print texts of more than 128 MB"},
 	"doubling list":         {`{{ $x := list 1 2 3 4 }}{{ range until 60 }}{{ $x = concat $x $x }}{{ end }}{{ len $x }}`, "a template creates a value larger than 16 MB"},
 	"growing list":          {`{{ $x := list }}{{ range 1000000 }}{{ $x = append $x . }}{{ end }}{{ len $x }}`, "the templates repeat, create and print texts of more than 128 MB"},
+	"a counter set back":    {`{{ fleetwright_step -1000000000 }}{{ range 100000000000 }}{{ end }}`, "the templates repeat, create and print texts of more than 128 MB"},
+	"a counter that ends":   {`{{ range 10 }}{{ fleetwright_step 9223372036854775807 }}{{ end }}`, "the templates repeat, create and print texts of more than 128 MB"},
 	"a copy of itself":      {`{{ $d := dict }}{{ $_ := set $d "d" $d }}{{ deepCopy $d | len }}`, "a template creates a value larger than 16 MB"},
-	"merged into itself":    {`{{ $d := dict "a" (dict) }}{{ $_ := set $d.a "d" $d }}{{ mergeOverwrite (dict) $d | len }}`, "a template creates a value larger than 16 MB"},
+	"merged into itself":    {`{{ $d := dict "a" (dict) }}{{ $_ := set $d.a "d" $d }}{{ mergeOverwrite $d $d | len }}`, "a template creates a value larger than 16 MB"},
+	"merges of nothing":     {`{{ $d := dict }}{{ merge $d` + strings.Repeat(" $d", 300_000) + ` | len }}`, "a template creates a value larger than 16 MB"},
 	"doubling copy":         {`{{ $d := dict "a" 1 }}{{ range until 60 }}{{ $d = dict "a" $d "b" $d }}{{ end }}{{ deepCopy $d | len }}`, "a template creates a value larger than 16 MB"},
 	"widths":                {`{{ printf (repeat 2000 "%999999d")` + strings.Repeat(" 1", 2000) + ` | len }}`, "a template creates a value larger than 16 MB"},
 	"widths of arguments":   {`{{ printf (repeat 20 "%*d")` + strings.Repeat(" 999999 1", 20) + ` | len }}`, "a template creates a value larger than 16 MB"},
@@ -92,6 +95,21 @@ func explode(t *testing.T, template string) error {
 	}
 	_, err = Render(t.Context(), request(c, nil))
 	return err
+}
+
+// TestNoBombs: what a counter might take for large is not.
+func TestNoBombs(t *testing.T) {
+	for _, template := range []string{
+		`{{ range 100 }}{{ $_ := merge (dict "item" .) $ }}{{ end }}`,
+		`{{ range 100 }}{{ $_ := mergeOverwrite (dict "item" . "Values" (dict)) $ (dict "a" nil) nil }}{{ end }}`,
+		`{{ $_ := deepCopy $ }}`,
+		`{{ $_ := printf "` + strings.Repeat("1700000000000 ** ", 30) + `%d" 1700000000000 }}`,
+		`{{ $x := "a" | }}`,
+	} {
+		if err := explode(t, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"+template); err != nil {
+			t.Errorf("%s gives %v", template, err)
+		}
+	}
 }
 
 // TestEndedContext: nothing is rendered once the context has ended.

@@ -120,7 +120,7 @@ func (x *execution) failed(err error, sources map[string]string) error {
 	case parts[1] == "":
 		e.Message = reformatted(e.Message)
 	case strings.HasPrefix(parts[1], "parse"):
-		e.Message = unparsed(e.Template, sources[e.Template], e.Message)
+		e.Line, e.Message = unparsed(e.Template, sources[e.Template], e.Line, e.Message)
 	}
 	return e
 }
@@ -167,16 +167,21 @@ func reformatted(text string) string {
 	return inner
 }
 
-// unparsed is why a text doesn't parse, of which Helm keeps only what follows the last colon.
-func unparsed(name, text, end string) string {
+// unparsed returns where and why a text doesn't parse as its author wrote it. The line and message are those of the text
+// with bounds, of which Helm keeps only what follows the last colon.
+func unparsed(name, text string, line int, message string) (int, string) {
+	if strings.HasSuffix(message, " not defined") { // a function, which is not looked for here
+		return line, message
+	}
 	tree := parse.New(name)
 	tree.Mode = parse.SkipFuncCheck
 	if _, err := tree.Parse(text, "", "", map[string]*parse.Tree{}); err != nil {
-		if parts := placed.FindStringSubmatch(err.Error()); parts != nil && strings.HasSuffix(parts[4], end) {
-			return parts[4]
+		if parts := placed.FindStringSubmatch(err.Error()); parts != nil {
+			line, _ = strconv.Atoi(parts[3]) // digits
+			message = parts[4]
 		}
 	}
-	return end
+	return line, message
 }
 
 // shortenTpl cuts a text that tpl runs and that doesn't parse: Helm quotes all of it.
@@ -186,8 +191,14 @@ func shortenTpl(message string) string {
 	if !found || err != nil {
 		return message
 	}
-	text, _ := strconv.Unquote(quoted) // it is quoted
-	return fmt.Sprintf("%scannot parse the text %q as a template%s", before, shortened(unbounded(text)), after[len(quoted):])
+	bounded, _ := strconv.Unquote(quoted) // it is quoted
+	text, why := unbounded(bounded), after[len(quoted):]
+	if parts := placed.FindStringSubmatch(strings.TrimPrefix(why, ": ")); parts != nil {
+		line, _ := strconv.Atoi(parts[3]) // digits
+		line, reason := unparsed(parts[2], text, line, parts[4])
+		why = fmt.Sprintf(": template: %s:%d: %s", parts[2], line, reason)
+	}
+	return fmt.Sprintf("%scannot parse the text %q as a template%s", before, shortened(text), why)
 }
 
 // shortened is the first line of a text, cut where it is long.

@@ -43,8 +43,10 @@ func (x *execution) spend(n int) error {
 	return nil
 }
 
-// step counts a repetition of a part of a template that has n bytes.
-func (x *execution) step(n int) (string, error) { return "", x.spend(bytesOfStep + n) }
+// step counts a repetition of a part of a template that has n bytes. A hostile template may call it with any number.
+func (x *execution) step(n int) (string, error) {
+	return "", x.spend(bytesOfStep + min(max(n, 0), limits.ChartTexts))
+}
 
 // result returns what include or tpl gives, or an error if that or all of it together is too large.
 func (x *execution) result(text string) (string, error) {
@@ -235,7 +237,9 @@ func readAction(s string) action {
 		if strings.HasPrefix(s[i:], "}}") {
 			a.endCommand(s, i)
 			var last int
-			if last, a.trimmed = endsAt(s, i); last > start && a.prints(s[start:]) {
+			last, a.trimmed = endsAt(s, i)
+			last = len(strings.TrimRight(strings.TrimSuffix(s[:last], "|"), spaces)) // Go allows {{ .a | }}
+			if last > start && a.prints(s[start:]) {
 				a.inserts = append(a.inserts, insert{last, " | " + printedFunction})
 			}
 			a.end = i + 2

@@ -49,6 +49,7 @@ func TestBoundParts(t *testing.T) {
 		`{{- "a" -}}`:                        `{{- "a" | fleetwright_printed -}}`,
 		`{{$x}}{{ $x.y = 1 }}`:               `{{$x | fleetwright_printed}}{{ $x.y = 1 | fleetwright_printed }}`, // the latter doesn't parse
 		`{{ $x := 1 }}{{$x:=2}}{{ $x = 3 }}`: `{{ $x := 1 }}{{$x:=2}}{{ $x = 3 }}`,
+		`{{ .a | }}{{ .a | -}}`:              `{{ .a | fleetwright_printed | }}{{ .a | fleetwright_printed | -}}`,
 		`{{ }}{{- -}}`:                       `{{ }}{{- -}}`,
 		`{{ if .a }}b{{ else if .c }}{{ end }}{{ with .a }}b{{ end }}`: `{{ if .a }}b{{ else if .c }}{{ end }}{{ with .a }}b{{ end }}`,
 		`{{ range .a }}{{ break }}{{ end }}`:                           `{{ range .a }}{{ fleetwright_step 11 }}{{ break }}{{ end }}`,

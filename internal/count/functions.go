@@ -127,26 +127,38 @@ func copied(args []reflect.Value) int {
 	return times(bytesOfText, n)
 }
 
+// merged counts what maps have of each other, which is what a merge goes through: it takes over the rest as it is.
 func merged(args []reflect.Value) int {
-	n := copied(args[:1])
+	maps := args[:1:1]
+	e := elements{most: limits.ChartOutput / bytesOfText}
 	for i := range args[1].Len() {
-		n += copied([]reflect.Value{args[1].Index(i)})
+		from := args[1].Index(i)
+		for _, into := range maps {
+			e.overlap(into, from, 0)
+		}
+		if e.n > e.most {
+			break
+		}
+		maps = append(maps, from)
 	}
-	return n
+	if e.deep {
+		return times(bytesOfText, 1<<40)
+	}
+	return times(bytesOfText, e.n)
 }
 
 // formatted returns the bytes that the widths and precisions of a format ask for, each up to fmt's 1,000,000.
 func formatted(args []reflect.Value) int {
 	const most = 1_000_000
-	format, n := args[0].String(), 0
-	for _, width := range digits.FindAllString(format, -1) {
+	directives, n := strings.Join(directive.FindAllString(args[0].String(), -1), " "), 0
+	for _, width := range digits.FindAllString(directives, -1) {
 		w, err := strconv.Atoi(width)
 		if err != nil {
 			w = most
 		}
 		n += min(w, most)
 	}
-	if stars := strings.Count(format, "*"); stars > 0 {
+	if stars := strings.Count(directives, "*"); stars > 0 {
 		widest := 0
 		for i := range args[1].Len() {
 			if arg := args[1].Index(i).Elem(); arg.CanInt() {
@@ -158,7 +170,8 @@ func formatted(args []reflect.Value) int {
 	return n
 }
 
-var digits = regexp.MustCompile(`\d+`)
+// directive is what a directive of a format has before its letter.
+var directive, digits = regexp.MustCompile(`%[-+# 0-9.*\[\]]+`), regexp.MustCompile(`\d+`)
 
 // Elements returns how many values there are in a value of a template, a list that others contain twice counted twice, up
 // to a number. It reports whether they are nested more than limits.Nesting deep, as in a map that contains itself.
@@ -185,6 +198,10 @@ func (e *elements) add(v reflect.Value, depth int) {
 			e.add(v.Elem(), depth)
 		}
 	case reflect.Slice:
+		if v.Type().Elem().Kind() == reflect.Uint8 { // a file of the chart: deepCopy takes a microsecond for a byte
+			e.n += v.Len() / 4
+			return
+		}
 		for i := range v.Len() {
 			e.add(v.Index(i), depth+1)
 		}
@@ -195,11 +212,32 @@ func (e *elements) add(v reflect.Value, depth int) {
 	}
 }
 
+// overlap adds the values of a map, and of those in it that are maps in another one too.
+func (e *elements) overlap(into, from reflect.Value, depth int) {
+	e.n++
+	into, from = inside(into), inside(from)
+	if into.Kind() != reflect.Map || from.Kind() != reflect.Map || into.Type().Key() != from.Type().Key() {
+		return
+	}
+	if e.deep = e.deep || depth > limits.Nesting; e.deep || e.n > e.most {
+		return
+	}
+	e.n += from.Len()
+	for it := from.MapRange(); it.Next(); {
+		e.overlap(into.MapIndex(it.Key()), it.Value(), depth+1)
+	}
+}
+
+func inside(v reflect.Value) reflect.Value {
+	for v.Kind() == reflect.Interface {
+		v = v.Elem()
+	}
+	return v
+}
+
 // lengthOf returns the number of a list's elements, and 0 for another value.
 func lengthOf(list reflect.Value) int {
-	for list.Kind() == reflect.Interface {
-		list = list.Elem()
-	}
+	list = inside(list)
 	if list.Kind() != reflect.Slice && list.Kind() != reflect.Array {
 		return 0
 	}
@@ -213,9 +251,7 @@ func splitted(args []reflect.Value) int {
 // joined returns the bytes of the strings of a list, with what is put between them.
 func joined(args []reflect.Value) int {
 	list := args[1]
-	for list.Kind() == reflect.Interface {
-		list = list.Elem()
-	}
+	list = inside(list)
 	if list.Kind() != reflect.Slice {
 		return 0
 	}
