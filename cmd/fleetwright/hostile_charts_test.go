@@ -167,7 +167,7 @@ func budgetBombs() []hostileCase {
 		{name: "a release for many Kustomizations", want: []string{"[limit-exceeded]"}, make: with(map[string]string{
 			"clusters/one/ks.yaml": several, "app/a.yaml": repeat(300, func(i int) string { return hostileRelease(fmt.Sprint("r", i), "charts/c", "") }),
 		})},
-		{name: "a release of a long name", want: []string{"HelmRelease flux-system/aaaa", "… (1400", "[limit-exceeded]"}, make: with(map[string]string{
+		{name: "a release of a long name", want: []string{"HelmRelease flux-system/aaaa", "… (140", "[limit-exceeded]"}, make: with(map[string]string{
 			"clusters/one/ks.yaml": fluxKs("app", "") + hostileRelease(long, "charts/c", ""), "app/a.yaml": configMap("a", "  b: c\n"),
 		})},
 		{name: "a release of a forged name", want: []string{"[limit-exceeded]"}, make: with(map[string]string{

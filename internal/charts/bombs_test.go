@@ -28,16 +28,23 @@ var bombs = map[string]struct{ template, want string }{
 	"doubling include":      {`{{ define "a" }}{{ . }}{{ . }}{{ end }}{{ $x := "xxxxxxxx" }}{{ range until 60 }}{{ $x = include "a" $x }}{{ end }}{{ len $x }}`, "a template creates a value larger than 16 MB"},
 	"doubling tpl":          {`{{ $x := "xxxxxxxx" }}{{ range until 60 }}{{ $x = tpl "{{ . }}{{ . }}" $x }}{{ end }}{{ len $x }}`, "a template creates a value larger than 16 MB"},
 	"doubling in tpl":       {`{{ define "a" }}{{ . }}{{ . }}{{ end }}{{ tpl "{{ $x := . }}{{ range until 60 }}{{ $x = include \"a\" $x }}{{ end }}{{ len $x }}" "xxxxxxxx" }}`, "a template creates a value larger than 16 MB"},
-	"includes in sum":       {`{{ define "a" }}{{ . }}{{ end }}{{ $x := repeat 15000000 "x" }}{{ $l := list }}{{ range until 1000 }}{{ $l = append $l (include "a" $x) }}{{ end }}{{ len $l }}`, "the templates repeat, create and print texts of more than 128 MB"},
-	"loops":                 {`{{ range 100000000000 }}{{ end }}`, "the templates repeat, create and print texts of more than 128 MB"},
-	"loops of text":         {`{{ range 900000 }}` + strings.Repeat("x", 1000) + `{{ end }}`, "the templates repeat, create and print texts of more than 128 MB"},
-	"doubling template":     {doubling() + `{{ template "z40" }}`, "the templates repeat, create and print texts of more than 128 MB"},
-	"printed in a loop":     {`{{ $x := repeat 1000000 "x\n" }}{{ range 1000 }}{{ $x }}{{ end }}`, "the templates repeat, create and print texts of more than 128 MB"},
-	"tpl in a loop":         {`{{ range 100000 }}{{ tpl "x" $ }}{{ end }}`, "the templates repeat, create and print texts of more than 128 MB"},
+	"includes in sum":       {`{{ define "a" }}{{ . }}{{ end }}{{ $x := repeat 15000000 "x" }}{{ $l := list }}{{ range until 1000 }}{{ $l = append $l (include "a" $x) }}{{ end }}{{ len $l }}`, spentAll},
+	"loops":                 {`{{ range 100000000000 }}{{ end }}`, spentAll},
+	"loops of text":         {`{{ range 900000 }}` + strings.Repeat("x", 1000) + `{{ end }}`, spentAll},
+	"doubling template":     {doubling() + `{{ template "z40" }}`, spentAll},
+	"printed in a loop":     {`{{ $x := repeat 1000000 "x\n" }}{{ range 1000 }}{{ $x }}{{ end }}`, spentAll},
+	"tpl in a loop":         {`{{ range 100000 }}{{ tpl "x" $ }}{{ end }}`, spentAll},
 	"doubling list":         {`{{ $x := list 1 2 3 4 }}{{ range until 60 }}{{ $x = concat $x $x }}{{ end }}{{ len $x }}`, "a template creates a value larger than 16 MB"},
-	"growing list":          {`{{ $x := list }}{{ range 1000000 }}{{ $x = append $x . }}{{ end }}{{ len $x }}`, "the templates repeat, create and print texts of more than 128 MB"},
-	"a counter set back":    {`{{ fleetwright_step -1000000000 }}{{ range 100000000000 }}{{ end }}`, "the templates repeat, create and print texts of more than 128 MB"},
-	"a counter that ends":   {`{{ range 10 }}{{ fleetwright_step 9223372036854775807 }}{{ end }}`, "the templates repeat, create and print texts of more than 128 MB"},
+	"growing list":          {`{{ $x := list }}{{ range 1000000 }}{{ $x = append $x . }}{{ end }}{{ len $x }}`, spentAll},
+	"a counter set back":    {`{{ fleetwright_step -1000000000 }}{{ range 100000000000 }}{{ end }}`, spentAll},
+	"a counter that ends":   {`{{ range 10 }}{{ fleetwright_step 9223372036854775807 }}{{ end }}`, spentAll},
+	"printed itself":        {`{{ $d := dict }}{{ $_ := set $d "d" $d }}{{ $d }}`, "a template creates a value larger than 16 MB"},
+	"quoted itself":         {`{{ $d := dict }}{{ $_ := set $d "d" $d }}{{ quote $d }}`, "a template creates a value larger than 16 MB"},
+	"printed list":          {`{{ $x := until 100000 }}{{ range 1000 }}{{ $x }}{{ end }}`, spentAll},
+	"doubling printed":      {`{{ $x := list 1 }}{{ range until 60 }}{{ $x = list $x $x }}{{ end }}{{ $x }}`, "a template creates a value larger than 16 MB"},
+	"tpl of itself":         {`{{ tpl "{{ if lt (int .) 40 }}{{ template \"gotpl\" (add1 .) }}{{ template \"gotpl\" (add1 .) }}{{ end }}" 0 }}`, spentAll},
+	"file that doubles":     {`{{ if lt (int .n) 40 }}{{ $d := dict "n" (add1 .n) }}{{ template "bomb/templates/x.yaml" $d }}{{ template "bomb/templates/x.yaml" $d }}{{ end }}`, spentAll},
+	"blanks in a loop":      {`{{ define "a" }}` + strings.Repeat(" ", 900_000) + `{{ end }}{{ range 400000 }}{{ template "a" }}{{ end }}`, spentAll},
 	"a copy of itself":      {`{{ $d := dict }}{{ $_ := set $d "d" $d }}{{ deepCopy $d | len }}`, "a template creates a value larger than 16 MB"},
 	"merged into itself":    {`{{ $d := dict "a" (dict) }}{{ $_ := set $d.a "d" $d }}{{ mergeOverwrite $d $d | len }}`, "a template creates a value larger than 16 MB"},
 	"merges of nothing":     {`{{ $d := dict }}{{ merge $d` + strings.Repeat(" $d", 300_000) + ` | len }}`, "a template creates a value larger than 16 MB"},
@@ -57,6 +64,9 @@ var bombs = map[string]struct{ template, want string }{
 	"output of depth":       {`a: {{ repeat 1000000 "[" }}`, "the rendered templates are larger than those of any known chart"},
 	"output of aliases":     {"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\na: &a [x,x,x,x,x,x,x,x,x]\n" + aliases(), "excessive aliasing"},
 }
+
+// spentAll is in the error of templates that do too much.
+const spentAll = "what they create and what they print add up to more than 128 MB"
 
 // doubling defines templates that each contain the one before twice, and print nothing.
 func doubling() string {

@@ -53,6 +53,8 @@ type execution struct {
 	lookups int
 	// drawn is the length of all random texts, and spent that of all texts that were run repeatedly, created or printed.
 	drawn, spent int
+	// defined is how many templates the texts define.
+	defined int
 	// chosen is what the chart said with fail or required.
 	chosen *chosenError
 }
@@ -65,7 +67,7 @@ func execute(c *chart.Chart, top common.Values, seed string, steady bool) (map[s
 	x := &execution{rand: newRandom(seed), steady: steady}
 	sources := map[string]string{}
 	collect(c, sources)
-	if err := boundTemplates(c); err != nil {
+	if err := x.boundTemplates(c); err != nil {
 		return nil, x, err
 	}
 	texts, err := engine.Engine{CustomTemplateFuncs: x.functions()}.Render(c, top)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"slices"
 	"text/template"
 
 	"github.com/Masterminds/sprig/v3"
@@ -51,7 +52,7 @@ func (x *execution) choose(message string) error {
 var (
 	errAtOnce = limitf("a template creates a value larger than %d MB", limits.ChartOutput>>20)
 	errDrawn  = limitf("the templates create random texts of more than %d MB", limits.ChartOutput>>20)
-	errSpent  = limitf("the templates repeat, create and print texts of more than %d MB", limits.ChartTexts>>20)
+	errSpent  = limitf("the templates do more than those of any known chart: what their loops repeat, what they create and what they print add up to more than %d MB", limits.ChartTexts>>20)
 )
 
 // allocating are the functions that allocate at once what can be far larger than their arguments, and
@@ -59,12 +60,15 @@ var (
 func (x *execution) allocating() template.FuncMap {
 	all := template.FuncMap{"printf": x.bounded("printf", fmt.Sprintf), "print": x.bounded("print", fmt.Sprint), "println": x.bounded("println", fmt.Sprintln)}
 	for name, f := range sprig.TxtFuncMap() {
-		if name == "cat" || count.CountsFunction(name) {
+		if slices.Contains(writing, name) || count.CountsFunction(name) {
 			all[name] = x.bounded(name, f)
 		}
 	}
 	return all
 }
+
+// writing are the functions that write all values in their arguments, or a text again.
+var writing = []string{"print", "println", "printf", "cat", "quote", "squote", "toString", "toStrings", "b64enc", "b32enc"}
 
 // bounded is a function that refuses to create more than limits.ChartOutput.
 func (x *execution) bounded(name string, f any) any {
@@ -84,6 +88,13 @@ func (x *execution) bounded(name string, f any) any {
 		created := count.Created(name, args)
 		if created > limits.ChartOutput {
 			return refused(errAtOnce)
+		}
+		if slices.Contains(writing, name) {
+			for _, arg := range args {
+				if err := x.spendOn(arg); err != nil {
+					return refused(err)
+				}
+			}
 		}
 		call := fn.Call
 		if t.IsVariadic() {

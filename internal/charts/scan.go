@@ -10,17 +10,20 @@ import (
 	"helm.sh/helm/v4/pkg/chart/common"
 	chart "helm.sh/helm/v4/pkg/chart/v2"
 
+	"github.com/fleetwright/fleetwright/internal/count"
 	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/sorting"
 )
 
-// Helm's engine runs the templates, and no function of ours can count what it repeats and writes. So each template is
-// run with the functions below in its text:
+// Helm's engine runs the templates, and nothing but a function that they call can count what it repeats and writes. So
+// each template is run with calls of the functions below in its text:
 //
 //	{{ include "a" . }}         {{ include "a" . | fleetwright_result | fleetwright_printed }}
 //	{{ $t := tpl .Values.x . }} {{ $t := tpl (fleetwright_text .Values.x) . | fleetwright_result }}
 //	{{ range .Values.x }}a      {{ range .Values.x }}{{ fleetwright_step 1 }}a
 //	{{ define "a" }}a           {{ define "a" }}{{ fleetwright_step 1 }}a
+//
+// A whole text begins with a step, too: other templates can run it by its name.
 const (
 	resultFunction  = "fleetwright_result"
 	textFunction    = "fleetwright_text"
@@ -28,14 +31,15 @@ const (
 	stepFunction    = "fleetwright_step"
 )
 
-// What a repetition and a tpl, which copies all templates, count as besides their bytes. An action takes some 100 ns, and
-// a tpl some 50 µs.
+// What a repetition, a tpl and each definition that a tpl copies count as besides their bytes. An action takes some 100 ns;
+// a tpl some 50 µs, and some 4 µs for each definition.
 const (
-	bytesOfStep = 256
-	bytesOfText = 10_000
+	bytesOfStep       = 256
+	bytesOfTpl        = 5_000
+	bytesOfDefinition = 100
 )
 
-// spend counts the bytes of texts that the templates run repeatedly, create or print.
+// spend counts bytes of what the templates run repeatedly, create or print.
 func (x *execution) spend(n int) error {
 	if x.spent += n; x.spent > limits.ChartTexts {
 		return errSpent
@@ -58,12 +62,25 @@ func (x *execution) result(text string) (string, error) {
 
 // printed returns a value that a template prints. It is a reflect.Value, since text/template prints some values differently
 // once they are copied.
-func (x *execution) printed(v reflect.Value) (reflect.Value, error) {
-	if v.Kind() == reflect.String {
-		return v, x.spend(v.Len())
+func (x *execution) printed(v reflect.Value) (reflect.Value, error) { return v, x.spendOn(v) }
+
+// spendOn counts a value that is written as a text.
+func (x *execution) spendOn(v reflect.Value) error {
+	for v.Kind() == reflect.Interface {
+		v = v.Elem()
 	}
-	return v, nil
+	if v.Kind() == reflect.String {
+		return x.spend(v.Len())
+	}
+	n, deep := count.Elements(v, limits.ChartOutput/bytesOfElement)
+	if n *= bytesOfElement; deep || n > limits.ChartOutput {
+		return errAtOnce
+	}
+	return x.spend(n)
 }
+
+// bytesOfElement is about how long an element of a list is when it is written.
+const bytesOfElement = 8
 
 // text returns the text that tpl runs, with bounds of its own.
 func (x *execution) text(text any) (any, error) {
@@ -71,10 +88,10 @@ func (x *execution) text(text any) (any, error) {
 	if !ok {
 		return text, nil
 	}
-	if err := x.spend(bytesOfText + len(s)); err != nil {
+	if err := x.spend(bytesOfTpl + bytesOfDefinition*x.defined + len(s)); err != nil {
 		return nil, err
 	}
-	return bound(s)
+	return x.bound(s)
 }
 
 var inserted = regexp.MustCompile(` \| (` + resultFunction + `|` + printedFunction + `)|` + textFunction + ` |\{\{ ` + stepFunction + ` \d+ -?\}\}`)
@@ -83,13 +100,13 @@ var inserted = regexp.MustCompile(` \| (` + resultFunction + `|` + printedFuncti
 func unbounded(text string) string { return inserted.ReplaceAllString(text, "") }
 
 // boundTemplates bounds all templates of a chart and its dependencies.
-func boundTemplates(c *chart.Chart) error {
+func (x *execution) boundTemplates(c *chart.Chart) error {
 	var all []*common.File
 	for _, t := range c.Templates {
 		if t == nil {
 			continue
 		}
-		text, err := bound(string(t.Data))
+		text, err := x.bound(string(t.Data))
 		if err != nil {
 			return err
 		}
@@ -97,7 +114,7 @@ func boundTemplates(c *chart.Chart) error {
 	}
 	c.Templates = all
 	for _, child := range c.Dependencies() {
-		if err := boundTemplates(child); err != nil {
+		if err := x.boundTemplates(child); err != nil {
 			return err
 		}
 	}
@@ -106,12 +123,14 @@ func boundTemplates(c *chart.Chart) error {
 
 // bound returns the text of a template with the functions above, on the same lines. It refuses a text that would
 // overflow the stack of Go's template parser, which goes one level down for each control structure and each parenthesis.
-func bound(text string) (string, error) {
-	var b boundText
+func (x *execution) bound(text string) (string, error) {
+	b := boundText{out: []string{""}, open: []part{{word: "define"}}}
+	defer func() { x.defined += b.defined }()
 	for rest := text; ; {
 		before, inner, found := strings.Cut(rest, "{{")
 		b.text(before)
 		if !found {
+			b.count(b.open[0], len(text))
 			return strings.Join(b.out, ""), nil
 		}
 		if b.actions++; b.actions > limits.Actions {
@@ -128,9 +147,10 @@ func bound(text string) (string, error) {
 
 // boundText is a template up to an action.
 type boundText struct {
-	out             []string
-	actions, nested int
-	open            []part
+	out                      []string
+	actions, nested, defined int
+	// open are the parts that it is in. The first one is the whole text.
+	open []part
 }
 
 // part is a part of a template up to its {{ end }}.
@@ -145,26 +165,28 @@ type part struct {
 
 func (b *boundText) text(s string) {
 	b.out = append(b.out, s)
-	if strings.TrimSpace(s) != "" {
+	if strings.TrimSpace(s) != "" || len(s) > mostBlank {
 		b.fill()
 	}
 }
 
-func (b *boundText) fill() {
-	if len(b.open) > 0 {
-		b.open[len(b.open)-1].filled = true
-	}
-}
+// mostBlank is the length of a space, in bytes, from which on it is counted.
+const mostBlank = 1 << 10
+
+func (b *boundText) fill() { b.open[len(b.open)-1].filled = true }
 
 // action adds an action that ends before a byte of the text.
 func (b *boundText) action(a action, s string, end int) {
-	if a.word != "end" && !a.comment {
+	if a.word != "end" && a.word != "define" && !a.comment {
 		b.fill()
 	}
 	b.out = append(b.out, "{{", a.bounded(s))
 	switch a.word {
 	case "if", "range", "with", "define", "block":
 		b.nested++
+		if a.word == "define" || a.word == "block" {
+			b.defined++
+		}
 		b.out = append(b.out, "")
 		b.open = append(b.open, part{word: a.word, start: end, step: len(b.out) - 1, trimmed: a.trimmed})
 	case "else":
@@ -175,13 +197,16 @@ func (b *boundText) action(a action, s string, end int) {
 	}
 }
 
-// close counts the innermost part, which ends before a byte of the text, if it may run repeatedly.
+// close ends the innermost part before a byte of the text.
 func (b *boundText) close(end int) {
-	if len(b.open) == 0 {
-		return // it doesn't parse
+	if last := len(b.open) - 1; last > 0 { // else it doesn't parse
+		b.count(b.open[last], end)
+		b.open = b.open[:last]
 	}
-	p := b.open[len(b.open)-1]
-	b.open = b.open[:len(b.open)-1]
+}
+
+// count counts a part if it may run repeatedly.
+func (b *boundText) count(p part, end int) {
 	if p.word != "range" && (p.word != "define" && p.word != "block" || !p.filled) {
 		return
 	}

@@ -25,12 +25,12 @@ var sizes = map[string]func(args []reflect.Value) int{
 	"merge": merged, "mergeOverwrite": merged, "mustMerge": merged, "mustMergeOverwrite": merged,
 	"append": extended, "push": extended, "prepend": extended, "mustAppend": extended, "mustPush": extended, "mustPrepend": extended,
 	"splitn": func(args []reflect.Value) int {
-		return times(bytesOfText, min(max(number(args[1]), 0), args[2].Len()+1))
+		return times(bytesOfElement, min(max(number(args[1]), 0), args[2].Len()+1))
 	},
 }
 
 // Bytes of a number, and of an element of a list of texts or other values without what it contains.
-const bytesOfNumber, bytesOfText = 8, 16
+const bytesOfNumber, bytesOfElement = 8, 16
 
 // Created returns how many bytes a function of templates creates at once, 0 for functions whose results are limited by their
 // arguments.
@@ -106,31 +106,32 @@ func found(args []reflect.Value) int {
 	if n < 0 {
 		n = most
 	}
-	return times(bytesOfText, min(n, most))
+	return times(bytesOfElement, min(n, most))
 }
 
-func extended(args []reflect.Value) int { return times(bytesOfText, lengthOf(args[0])+1) }
+// extended counts a quarter of the bytes of the new list, since loops that build a list create it again and again.
+func extended(args []reflect.Value) int { return times(bytesOfElement/4, lengthOf(args[0])+1) }
 
 func concatenated(args []reflect.Value) int {
 	n := 0
 	for i := range args[0].Len() {
 		n += lengthOf(args[0].Index(i))
 	}
-	return times(bytesOfText, n)
+	return times(bytesOfElement, n)
 }
 
 func copied(args []reflect.Value) int {
-	n, deep := Elements(args[0], limits.ChartOutput/bytesOfText)
+	n, deep := Elements(args[0], limits.ChartOutput/bytesOfElement)
 	if deep {
-		return times(bytesOfText, 1<<40)
+		return times(bytesOfElement, 1<<40)
 	}
-	return times(bytesOfText, n)
+	return times(bytesOfElement, n)
 }
 
 // merged counts what maps have of each other, which is what a merge goes through: it takes over the rest as it is.
 func merged(args []reflect.Value) int {
 	maps := args[:1:1]
-	e := elements{most: limits.ChartOutput / bytesOfText}
+	e := elements{most: limits.ChartOutput / bytesOfElement}
 	for i := range args[1].Len() {
 		from := args[1].Index(i)
 		for _, into := range maps {
@@ -142,9 +143,9 @@ func merged(args []reflect.Value) int {
 		maps = append(maps, from)
 	}
 	if e.deep {
-		return times(bytesOfText, 1<<40)
+		return times(bytesOfElement, 1<<40)
 	}
-	return times(bytesOfText, e.n)
+	return times(bytesOfElement, e.n)
 }
 
 // formatted returns the bytes that the widths and precisions of a format ask for, each up to fmt's 1,000,000.
@@ -245,7 +246,7 @@ func lengthOf(list reflect.Value) int {
 }
 
 func splitted(args []reflect.Value) int {
-	return times(bytesOfText, strings.Count(args[1].String(), args[0].String())+1)
+	return times(bytesOfElement, strings.Count(args[1].String(), args[0].String())+1)
 }
 
 // joined returns the bytes of the strings of a list, with what is put between them.

@@ -146,7 +146,7 @@ func ofTemplates() []row {
 		{"values of a chart's values and definitions; of what it puts out, its schema or other values, estimated", number(ChartValues) + "; " + number(ChartText), "the HelmRelease"},
 		{"actions of a template; open control structures of a chart's template", number(Actions) + "; " + number(OpenBlocks), "the HelmRelease, the bootstrap file, the ResourceSet"},
 		{"bytes of a template of a bootstrap or ResourceSet", bytes(TemplateBytes), "the bootstrap file, the ResourceSet"},
-		{"bytes of what a chart puts out, or of what one of its functions makes at once; of all texts that its templates repeat, create and print, where each repetition counts as 256 more, and each `tpl` as 10,000", bytes(ChartOutput) + "; " + bytes(ChartTexts), "the HelmRelease"},
+		{"bytes of what a chart puts out, or of what one of its functions makes at once; of all that its templates repeat, create and print, where a repetition counts as 256 bytes more, and a `tpl` as 5,000 and 100 for each definition", bytes(ChartOutput) + "; " + bytes(ChartTexts), "the HelmRelease"},
 		{"bytes of what a template of a bootstrap or ResourceSet puts out, or of what a function makes at once", bytes(TemplateOutput), "the bootstrap file, the ResourceSet"},
 		{"includes in each other; repetitions of loops, where an include counts as 100; elements passed to functions: templates of a bootstrap or ResourceSet", number(Includes) + "; " + number(Repetitions) + "; " + number(Elements), "the bootstrap file, the ResourceSet"},
 		{"other helmfiles of a helmfile; templates that its releases inherit", number(Helmfiles) + "; " + number(Inherited), "the bootstrap file"},
