@@ -69,3 +69,32 @@ metadata: {name: two, namespace: default}
 		t.Errorf("found %+v", found)
 	}
 }
+
+// TestRenamedRepository: a source whose paths all exist is the repository itself, also if it was renamed.
+func TestRenamedRepository(t *testing.T) {
+	sync := func(name, at string) string {
+		return `---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: ` + name + `, namespace: flux-system}
+spec: {interval: 1h, prune: true, path: ` + at + `, sourceRef: {kind: GitRepository, name: fleet}}
+`
+	}
+	tree := func(third string) string {
+		return `-- clusters/a/kustomization.yaml --
+resources: [fleet.yaml, apps.yaml]
+-- clusters/a/fleet.yaml --
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: {name: fleet, namespace: flux-system}
+spec: {interval: 1m, url: https://example.com/acme/fleet}
+-- clusters/a/apps.yaml --
+` + sync("one", "./one") + sync("two", "./two") + sync("three", third) + "-- one/a.yaml --\n-- two/a.yaml --\n-- three/a.yaml --\n"
+	}
+	for third, want := range map[string]string{"./three": "fleet", "./elsewhere": ""} {
+		found := roots.Find(ruletest.Load(t, tree(third)), []string{"https://example.com/acme/fleet-archive"})
+		if len(found) != 1 || found[0].Source.Name != want {
+			t.Errorf("with %s, found %+v", third, found)
+		}
+	}
+}

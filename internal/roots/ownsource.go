@@ -18,11 +18,14 @@ type claim struct {
 	named, found int
 }
 
+// isEvident reports whether several objects use files of the source, and all of these exist in the repository.
+func (c *claim) isEvident() bool { return c.found == c.named && c.found >= 3 }
+
 // ownSource returns the source of the repository itself, for a folder that no object in it syncs. It is the source
 // to which most Kustomizations below the folder with existing paths refer; if several have the same number, one
-// that no object in the repository defines. A GitRepository that an object defines must have the URL of a
-// remote, if remotes are known, and existing paths otherwise. ownSource returns the zero value if there is
-// none.
+// that no object in the repository defines. A GitRepository that an object defines must have the URL of a remote, if
+// remotes are known, or evidence that the repository was renamed; otherwise, existing paths. ownSource returns the zero
+// value if there is none.
 func ownSource(namespaces namespaces, dir string, remotes []string) Source {
 	var unknown, defined []*claim
 	for _, c := range namespaces.claims(dir) {
@@ -31,7 +34,7 @@ func ownSource(namespaces namespaces, dir string, remotes []string) Source {
 		case len(objects) == 0:
 			unknown = append(unknown, c)
 		case c.key.Kind != "GitRepository":
-		case len(remotes) > 0 && !slices.ContainsFunc(objects, func(o *repository.Object) bool { return isOneOf(o, remotes) }):
+		case len(remotes) > 0 && !c.isEvident() && !slices.ContainsFunc(objects, func(o *repository.Object) bool { return isOneOf(o, remotes) }):
 		case len(remotes) == 0 && c.found == 0 && !namespaces.repo.Partial():
 		default:
 			defined = append(defined, c)

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/internal/roots"
 	"github.com/fleetwright/fleetwright/validators/platform"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
@@ -102,12 +104,12 @@ func isLow(c finding.Covered, deployed platform.Definitions, tenants map[account
 	return (c.Kustomizations.Found > 0 || c.HelmReleases.Found >= fewReleases) && c.Percent() < leastCoverage
 }
 
-// tenants returns the Kustomizations that apply with an account of their own.
+// tenants returns the Kustomizations that apply with an account of their own what is not a folder of this repository.
 func tenants(p *rule.Pass) map[account]bool {
 	own := map[account]bool{}
 	for _, c := range p.Clusters() {
 		for _, k := range c.Kustomizations {
-			if k.Spec.ServiceAccountName != "" {
+			if k.Spec.ServiceAccountName != "" && !roots.Has(p.Repo, repository.Clean(k.Spec.Path)) {
 				own[account{k.Namespace, k.Name}] = true
 			}
 		}
