@@ -75,6 +75,11 @@ func firstHour(spec *v1alpha1.Spec, target tree.Target, c *v1alpha1.Cluster, boo
 	if fleet.Flux.Install == v1alpha1.InstallBootstrap {
 		commands = append(commands, fluxBootstrap(fleet.Repository, c))
 	}
+	for _, product := range spec.ProductsOn(c) {
+		if what := product.ByHand(); what != "" {
+			commands = append(commands, "# "+what)
+		}
+	}
 	if boots {
 		commands = append(commands, "make -C "+bootstrap+" check")
 	} else {
