@@ -53,8 +53,6 @@ func TestFirstHour(t *testing.T) {
 		}
 		out := h.follow(t, step.text)
 		switch step.text {
-		case "fleetwright init":
-			h.switchOn(t)
 		case "fleetwright secrets sync":
 			h.addDeployKeys(t, out)
 		case "fleetwright commit":
@@ -156,21 +154,6 @@ func (h *hour) appendTo(t *testing.T, file, text string) {
 	_, err = f.WriteString(text)
 	must(t, err)
 	must(t, f.Close())
-}
-
-// switchOn does by hand what the page says of the specification that init writes.
-func (h *hour) switchOn(t *testing.T) {
-	t.Helper()
-	for file, secret := range map[string]string{"fleet/fleet.yaml": "flux-system", "fleet/tenants.yaml": "team-a-source"} {
-		file = filepath.Join(h.dir, file)
-		text, err := os.ReadFile(file)
-		must(t, err)
-		off, on := "    #secretRef:\n    #  name: "+secret+"\n", "    secretRef:\n      name: "+secret+"\n"
-		if strings.Count(string(text), off) != 1 {
-			t.Fatalf("%s has no\n%s", file, off)
-		}
-		must(t, os.WriteFile(file, []byte(strings.Replace(string(text), off, on, 1)), 0o600))
-	}
 }
 
 // addDeployKeys adds the public keys to the pages that secrets sync prints.

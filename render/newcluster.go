@@ -73,7 +73,12 @@ func firstHour(spec *v1alpha1.Spec, target tree.Target, c *v1alpha1.Cluster, boo
 		commands = append(commands, "fleetwright bootstrap verify", "make -C "+bootstrap+" boot")
 	}
 	if fleet.Flux.Install == v1alpha1.InstallBootstrap {
-		commands = append(commands, fmt.Sprintf("flux bootstrap git --url=%s --branch=%s --path=%s  # then revoke a token that was needed for this", fleet.Repository.URL, fleet.Repository.Branch, path.Clean(c.Spec.Path)))
+		commands = append(commands, fluxBootstrap(fleet.Repository, c))
+	}
+	for _, product := range spec.ProductsOn(c) {
+		if what := product.ByHand(); what != "" {
+			commands = append(commands, "# "+what)
+		}
 	}
 	if boots {
 		commands = append(commands, "make -C "+bootstrap+" check")
@@ -82,6 +87,20 @@ func firstHour(spec *v1alpha1.Spec, target tree.Target, c *v1alpha1.Cluster, boo
 	}
 	// The Kustomizations of tenants exist only after those of the platform are ready.
 	return append(commands, fmt.Sprintf(allReady, "--all-namespaces"))
+}
+
+// fluxBootstrap returns the command that installs Flux. Without --token-auth, flux turns an https:// URL into an ssh:// one with a
+// key of its own.
+func fluxBootstrap(r v1alpha1.Repository, c *v1alpha1.Cluster) string {
+	flags, note := "", "then revoke a token that was needed for this"
+	if !strings.HasPrefix(r.URL, "ssh://") {
+		flags = " --token-auth"
+		note = "asks for the token, or reads it from GIT_PASSWORD, and keeps it in the Secret: exchange it there for one that can only read"
+	}
+	if r.SecretRef != nil && r.SecretRef.Name != layout.FluxNamespace {
+		flags += " --secret-name=" + r.SecretRef.Name
+	}
+	return fmt.Sprintf("flux bootstrap git --url=%s --branch=%s --path=%s%s  # %s", r.URL, r.Branch, path.Clean(c.Spec.Path), flags, note)
 }
 
 // allReady is the command that waits for all Kustomizations of a scope.

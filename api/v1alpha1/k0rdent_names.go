@@ -25,6 +25,9 @@ func (k *K0rdent) FluxNamespaces() []string { return nil }
 // AddNamespace describes how to add a namespace to the object.
 func (k *K0rdent) AddNamespace() string { return "add it to spec.namespaces of the K0rdent" }
 
+// ByHand returns "": kcm needs nobody.
+func (k *K0rdent) ByHand() string { return "" }
+
 // Folders returns k0rdent's own folders in the platform repository.
 func (k *K0rdent) Folders() []string { return []string{"kubernetes/k0rdent", "k0rdent"} }
 

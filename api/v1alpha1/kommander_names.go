@@ -2,6 +2,7 @@ package v1alpha1
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"net/url"
 	"path"
@@ -37,6 +38,16 @@ func (k *Kommander) AddNamespace() string {
 // CopiesClusterKey reports whether a Secret is Kommander's copy of the cluster's own key.
 func (k *Kommander) CopiesClusterKey(namespace, name string) bool {
 	return namespace == KommanderNamespace && name == KommanderAgeSecret
+}
+
+// ByHand describes how the management repository gets into a Gitea of the cluster.
+func (k *Kommander) ByHand() string {
+	owner, name := k.Spec.GiteaRepository()
+	if name == "" {
+		return ""
+	}
+	return fmt.Sprintf("when Kustomization %s-%s is Ready, push to %s/%s in Gitea, or the next command waits in vain: read the CA, secrets sync with caFile, "+
+		"render, commit, port-forward and push, as docs/kommander.md#the-repository-in-gitea says", ProductKommander, KommanderStepGitRepository, owner, name)
 }
 
 // Namespaces of Kommander: one for Kommander itself and the management cluster's applications, and one

@@ -25,6 +25,8 @@ type Product interface {
 	NeededSecrets() []*DeclaredSecret
 	// CopiesClusterKey reports whether a Secret is a copy of the cluster's own key.
 	CopiesClusterKey(namespace, name string) bool
+	// ByHand describes what the user of a new cluster has to do before its Kustomizations become ready, "" if nothing.
+	ByHand() string
 }
 
 // Held is a part of a product whose removal deletes workloads on clusters, such as a project with its

@@ -88,6 +88,7 @@ var needs = map[readers.Action]string{
 	readers.Reload:     "its files change by themselves; restart it if it reads them only when it starts",
 	readers.Reconcile:  "Flux reads it at the next reconciliation",
 	readers.Next:       "reads it when it needs it next",
+	readers.Again:      "reads it when it is created again: delete it when Flux has applied the Secret, if it must run with the new value",
 	readers.Chart:      "restart the workloads of its chart when Flux has applied the Secret",
 	readers.Controller: "its controller reads it",
 }

@@ -204,17 +204,28 @@ func (o *ordering) hooks(releases []*helmfile.Release) {
 			continue
 		}
 		for _, h := range r.Hooks {
-			for _, t := range h.Applied {
+			whose := fmt.Sprintf("a hook of release %q", r.Name.Known())
+			if h.Shared {
+				whose = "a hook of the helmfile"
+			}
+			exists := func(does string, t located.Text) bool {
 				if told[t] || strings.HasPrefix(t.Value, "../") {
-					continue
+					return false
 				}
-				told[t] = true
-				if !o.Repo.Lacks(t.Value) {
-					o.unmanaged(r, t)
-					continue
+				if told[t] = true; !o.Repo.Lacks(t.Value) {
+					return true
 				}
-				o.add(r, t.Place, true, fmt.Sprintf("a hook of release %q applies %s, which does not exist", r.Name.Known(), t.Value),
+				o.add(r, t.Place, true, fmt.Sprintf("%s %s %s, which does not exist", whose, does, t.Value),
 					"correct the path: it is relative to the folder of the helmfile")
+				return false
+			}
+			for _, t := range h.Applied {
+				if exists("applies", t) {
+					o.unmanaged(r, t)
+				}
+			}
+			for _, t := range h.Scripts {
+				exists("runs", t)
 			}
 		}
 	}

@@ -167,6 +167,9 @@ func (s *orders) installed(r *helmfile.Release) *reconcile.Release {
 func (o *ordering) required(r *helmfile.Release) []requirement {
 	var all []requirement
 	for i, h := range r.Hooks {
+		if h.Shared {
+			continue // it runs before all releases or after them
+		}
 		for _, t := range h.Definitions {
 			_, group, _ := strings.Cut(t.Value, ".")
 			all = append(all, requirement{t.Place, group, t.Value + ", for which a hook waits", &r.Hooks[i]})

@@ -38,6 +38,7 @@ const (
 	certs    = "  - {name: cert-manager, namespace: cert-manager, chart: oci://quay.io/jetstack/charts/cert-manager, version: 1.19.1NEEDS}\n"
 	trust    = "  - {name: trust-manager, namespace: cert-manager, chart: oci://quay.io/jetstack/charts/trust-manager, version: 0.20.0NEEDS}\n"
 	secrets  = "  - {name: external-secrets, namespace: es, chart: oci://ghcr.io/external-secrets/charts/external-secrets, version: 2.9.0NEEDS}\n"
+	otel     = "  - {name: opentelemetry-operator, namespace: otel, chart: oci://ghcr.io/open-telemetry/opentelemetry-helm-charts/opentelemetry-operator, version: 0.90.0NEEDS}\n"
 	store    = "-- bootstrap/store.yaml --\napiVersion: external-secrets.io/v1\nkind: ClusterSecretStore\nmetadata: {name: vault}\n"
 )
 
@@ -80,6 +81,10 @@ func TestRequirements(t *testing.T) {
 		"certificates": {helmfiles(with(certs, "values: [{crds: {enabled: true}}]"), with(trust, "")),
 			`helmfile may install release "cert-manager/trust-manager" before "cert-manager/cert-manager", which brings the definition of Certificate, of which its chart contains an object`},
 		"no certificates": {helmfiles(with(certs, "values: [{crds: {enabled: true}}]"), with(trust, "values: [{app: {webhook: {tls: {helmCert: {enabled: true}}}}}]")), ""},
+		"a webhook's certificate": {helmfiles(with(certs, "values: [{crds: {enabled: true}}]"), with(otel, "")),
+			`helmfile may install release "otel/opentelemetry-operator" before "cert-manager/cert-manager", which brings the definition of Certificate, of which its chart contains an object`},
+		"no webhook":                  {helmfiles(with(certs, "values: [{crds: {enabled: true}}]"), with(otel, "values: [{admissionWebhooks: {create: false}}]")), ""},
+		"a webhook's own certificate": {helmfiles(with(certs, "values: [{crds: {enabled: true}}]"), with(otel, "values: [{admissionWebhooks: {certManager: {enabled: false}}}]")), ""},
 		"a hook's object": {helmfiles(with(secrets, ""), with(app, applies)) + store,
 			`helmfile may install release "app/app" before "es/external-secrets", which brings the definition of ClusterSecretStore, of which a hook applies an object`},
 		"needed through others":         {helmfiles(with(secrets, ""), with(coredns, "needs: [es/external-secrets]"), with(app, "needs: [kube-system/coredns], "+applies)) + store, ""},

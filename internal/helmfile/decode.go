@@ -44,6 +44,10 @@ func (h *helmfile) decode(n *yaml.Node) {
 	for _, c := range located.Items(n, "helmfiles") {
 		h.calls = append(h.calls, newCall(file, c))
 	}
+	for _, hook := range hooksOf(file, n) {
+		hook.Shared = true
+		h.hooks = append(h.hooks, hook)
+	}
 	for _, release := range located.Items(n, "releases") {
 		if release.Kind == yaml.MappingNode {
 			h.releases = append(h.releases, newRawRelease(file, release))

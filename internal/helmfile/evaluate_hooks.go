@@ -2,6 +2,7 @@ package helmfile
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/located"
@@ -10,14 +11,9 @@ import (
 // hooks are those of a release whose fields are known.
 func (e *evaluation) hooks(out *Release) []Hook {
 	var all []Hook
-	for _, raw := range e.raw.hooks {
-		h := Hook{Place: raw.Place, Before: raw.Before, Event: raw.Event}
-		for _, t := range raw.Applied {
-			if t, known := e.named(t, out); known {
-				t.Value = path.Join(e.h.dir, t.Value)
-				h.Applied = append(h.Applied, t)
-			}
-		}
+	for _, raw := range slices.Concat(e.raw.hooks, e.h.hooks) {
+		h := Hook{Place: raw.Place, Shared: raw.Shared, Before: raw.Before, Event: raw.Event}
+		h.Applied, h.Scripts = e.files(raw.Applied, out), e.files(raw.Scripts, out)
 		for _, t := range raw.Definitions {
 			if _, marked := e.Marked(t.Value); !marked {
 				h.Definitions = append(h.Definitions, t)
@@ -29,6 +25,18 @@ func (e *evaluation) hooks(out *Release) []Hook {
 			}
 		}
 		all = append(all, h)
+	}
+	return all
+}
+
+// files returns the files that a hook names, relative to the root of the repository, without those whose name is unknown.
+func (e *evaluation) files(named []located.Text, out *Release) []located.Text {
+	var all []located.Text
+	for _, t := range named {
+		if t, known := e.named(t, out); known {
+			t.Value = path.Join(e.h.dir, t.Value)
+			all = append(all, t)
+		}
 	}
 	return all
 }

@@ -17,6 +17,7 @@ type helmfile struct {
 	commonLabels   map[string]located.Text
 	helmDefaults   map[string][]string // args, templateArgs, postRendererArgs, devel, plainHttp
 	namespace      located.Text        // overrides that of all releases
+	hooks          []Hook              // of the whole helmfile
 	missingFiles   located.Text        // missingFileHandler
 	defaults       []entry             // values
 	environments   map[string]environmentSpec

@@ -16,11 +16,15 @@ import (
 // Hook is what a hook of a release does with kubectl.
 type Hook struct {
 	finding.Place
+	// Shared says that it is a hook of the whole helmfile.
+	Shared bool
 	// Before says that it runs before the release is installed, and Event names when.
 	Before bool
 	Event  string
 	// Applied are the files of the repository that it applies.
 	Applied []located.Text
+	// Scripts are the files of the repository that it runs.
+	Scripts []located.Text
 	// Definitions are the names of CustomResourceDefinitions, and Workloads the deployments, daemon sets and stateful sets
 	// as KIND/NAMESPACE/NAME, that it waits for.
 	Definitions, Workloads []located.Text
@@ -53,10 +57,12 @@ func hooksOf(file string, n *yaml.Node) []Hook {
 		all = append(all, h)
 	}
 	for i := range all {
-		all[i].Applied = slices.DeleteFunc(all[i].Applied, func(t located.Text) bool {
+		foreign := func(t located.Text) bool {
 			return t.Value == "" || t.Value == "-" || path.IsAbs(t.Value) || strings.Contains(t.Value, "://") || named[path.Base(t.Value)] ||
 				strings.ContainsAny(ownName.ReplaceAllString(t.Value, ""), "{}$*?[~\\")
-		})
+		}
+		all[i].Applied = slices.DeleteFunc(all[i].Applied, foreign)
+		all[i].Scripts = slices.DeleteFunc(all[i].Scripts, foreign)
 	}
 	return all
 }
@@ -64,7 +70,8 @@ func hooksOf(file string, n *yaml.Node) []Hook {
 // separates says whether a character ends the name of a file in a command of a shell.
 func separates(r rune) bool { return strings.ContainsRune("/ \t\n\"'`=:;,|&<>()", r) }
 
-// applies notes the files that a hook applies, and returns its other arguments.
+// applies notes the files that a hook applies or runs, and returns its other arguments. Of a shell it reads only a script that
+// is the plain command line of kubectl.
 func (h *Hook) applies(hook *yaml.Node) (others []string) {
 	if direct := repository.Lookup(hook, "kubectlApply"); direct != nil {
 		for _, field := range []string{"filename", "kustomize"} {
@@ -72,22 +79,66 @@ func (h *Hook) applies(hook *yaml.Node) (others []string) {
 		}
 		return nil
 	}
-	args := located.Items(hook, "args")
-	isKubectl := located.ScalarText(h.File, hook, "command").Value == "kubectl" &&
-		slices.ContainsFunc(args, func(arg *yaml.Node) bool { return slices.Contains([]string{"apply", "create", "replace"}, arg.Value) })
+	var args []located.Text
+	for _, arg := range located.Items(hook, "args") {
+		args = append(args, located.Text{Place: located.At(h.File, arg.Line), Value: arg.Value})
+	}
+	command := located.ScalarText(h.File, hook, "command")
+	isShell := slices.Contains([]string{"bash", "sh"}, path.Base(command.Value))
+	switch {
+	case strings.HasPrefix(command.Value, "./"):
+		h.Scripts = append(h.Scripts, command)
+	case isShell && len(args) > 0 && !strings.HasPrefix(args[0].Value, "-"):
+		h.Scripts = append(h.Scripts, args[0])
+		args = args[1:]
+	case isShell && len(args) == 2 && args[0].Value == "-c" && plainLine.MatchString(args[1].Value):
+		words := strings.Fields(args[1].Value)
+		command.Value = words[0]
+		line := args[1].Place
+		args = nil
+		for _, word := range words[1:] {
+			args = append(args, located.Text{Place: line, Value: word})
+		}
+	}
+	isKubectl := command.Value == "kubectl" &&
+		slices.ContainsFunc(args, func(arg located.Text) bool { return slices.Contains([]string{"apply", "create", "replace"}, arg.Value) })
 	for i := 0; i < len(args); i++ {
-		name, value, inline := strings.Cut(args[i].Value, "=")
+		name, value, inline := fileFlag(args[i].Value)
 		switch {
-		case !isKubectl || !slices.Contains([]string{"-f", "--filename", "-k", "--kustomize"}, name):
+		case !isKubectl || name == "":
 			others = append(others, args[i].Value)
-		case inline:
-			h.Applied = append(h.Applied, located.Text{Place: located.At(h.File, args[i].Line), Value: value})
-		case i+1 < len(args):
+			continue
+		case !inline && i+1 == len(args):
+			continue
+		case !inline:
 			i++
-			h.Applied = append(h.Applied, located.Text{Place: located.At(h.File, args[i].Line), Value: args[i].Value})
+			value = args[i].Value
+		}
+		files := []string{value}
+		if name == "-f" || name == "--filename" {
+			files = strings.Split(value, ",") // kubectl's flag is a list
+		}
+		for _, file := range files {
+			h.Applied = append(h.Applied, located.Text{Place: args[i].Place, Value: file})
 		}
 	}
 	return others
+}
+
+// plainLine is a command line of kubectl in which a shell replaces nothing.
+var plainLine = regexp.MustCompile(`^\s*kubectl( [-\w./:=@,+]+)+\s*$`)
+
+// fileFlag returns the flag of kubectl by which an argument names files, "" if it names none, and the value that follows it in
+// the same argument, as in -f=a.yaml and -fa.yaml.
+func fileFlag(arg string) (name, value string, inline bool) {
+	name, value, inline = strings.Cut(arg, "=")
+	switch {
+	case slices.Contains([]string{"-f", "--filename", "-k", "--kustomize"}, name):
+		return name, value, inline
+	case strings.HasPrefix(arg, "-f") || strings.HasPrefix(arg, "-k"):
+		return arg[:2], arg[2:], true
+	}
+	return "", "", false
 }
 
 // waits notes what a hook waits for: kubectl wait and kubectl rollout status, also in a shell, and a loop until kubectl
@@ -170,7 +221,7 @@ func common(a, b []Hook) []Hook {
 	}
 	return slices.DeleteFunc(slices.Clone(a), func(h Hook) bool {
 		return !slices.ContainsFunc(b, func(o Hook) bool {
-			return h.Before == o.Before && same(h.Applied, o.Applied) && same(h.Definitions, o.Definitions) && same(h.Workloads, o.Workloads)
+			return h.Before == o.Before && same(h.Applied, o.Applied) && same(h.Scripts, o.Scripts) && same(h.Definitions, o.Definitions) && same(h.Workloads, o.Workloads)
 		})
 	})
 }

@@ -103,6 +103,7 @@ func (h *helmfile) merge(from *helmfile, appending bool) {
 	h.defaultInherit = mergeList(h.defaultInherit, from.defaultInherit, appending)
 	h.defaults = mergeList(h.defaults, from.defaults, appending)
 	h.bases = mergeList(h.bases, from.bases, appending)
+	h.hooks = mergeList(h.hooks, from.hooks, appending)
 	h.calls = mergeList(h.calls, from.calls, appending)
 	maps.Copy(h.templates, from.templates)
 	maps.Copy(h.commonLabels, from.commonLabels)

@@ -25,6 +25,8 @@ const (
 	Reconcile Action = "reconcile"
 	// Next: it reads the Secret the next time that it needs it, such as in the next run of a job.
 	Next Action = "next use"
+	// Again: it reads the Secret only when it is created again, as a Job does.
+	Again Action = "create again"
 	// Chart: workloads of a chart that is not rendered use it; they may need a restart.
 	Chart Action = "restart the workloads of its chart"
 	// Controller: the controller of its kind reads it.
@@ -184,6 +186,9 @@ func (s secret) readByPods(o *reconcile.Object, path []any) Action {
 		}
 	}
 	if o.Group == "batch" {
+		if o.Kind == "Job" {
+			return Again
+		}
 		return Next
 	}
 	return action

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"embed"
 	"fmt"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -23,7 +24,8 @@ type StarterOptions struct {
 }
 
 // Starter returns the specification that `fleetwright init` writes, with a comment for every field.
-// It is valid without changes. The files' paths begin with fleet/.
+// It is valid without changes. The files' paths begin with fleet/. If the repository is read over SSH, which Flux does only
+// with a key, the Secrets of its readers are switched on.
 func Starter(o StarterOptions) ([]File, error) {
 	var files []File
 	for _, name := range []string{"fleet.yaml", "clusters.yaml", "addons.yaml", "tenants.yaml"} {
@@ -45,6 +47,13 @@ func Starter(o StarterOptions) ([]File, error) {
 			return nil, fmt.Errorf("starter specification: %w", err)
 		}
 		files[0].Content = content
+	}
+	if strings.HasPrefix(strict.CloneURL(o.RepositoryURL), "ssh://") {
+		for i, f := range files {
+			if f.Path == "fleet/fleet.yaml" || f.Path == "fleet/tenants.yaml" {
+				files[i].Content = bytes.Replace(f.Content, []byte("    #secretRef:\n    #  name:"), []byte("    secretRef:\n      name:"), 1)
+			}
+		}
 	}
 	return files, nil
 }

@@ -119,6 +119,11 @@ func TestStarterRepository(t *testing.T) {
 		if got := spec.Fleet.Spec.Repository; got.URL != test.want || got.Branch != "true" {
 			t.Errorf("remote %q: got %q branch %q, want %q", test.remote, got.URL, got.Branch, test.want)
 		}
+		// source-controller reads nothing over SSH without a key.
+		ssh := strings.HasPrefix(test.want, "ssh://")
+		if (spec.Fleet.Spec.Repository.SecretRef != nil) != ssh || (spec.Tenants[0].Spec.Source.SecretRef != nil) != ssh {
+			t.Errorf("remote %q: secretRef of the fleet %v, of the tenant %v", test.remote, spec.Fleet.Spec.Repository.SecretRef, spec.Tenants[0].Spec.Source.SecretRef)
+		}
 	}
 }
 

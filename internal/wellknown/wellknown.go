@@ -68,21 +68,26 @@ var requirements = map[string]Requirement{
 	"trust-manager":            {"cert-manager.io", "Certificate"},
 }
 
-// withoutCertificate are values of charts whose releases create no Certificate.
-var withoutCertificate = map[string]struct {
+// withoutCertificate are values of charts, each of which is enough for the release to create no Certificate.
+var withoutCertificate = map[string][]struct {
 	path  []string
 	value bool
 }{
-	"opentelemetry-operator": {[]string{"admissionWebhooks", "certManager", "enabled"}, false},
-	"trust-manager":          {[]string{"app", "webhook", "tls", "helmCert", "enabled"}, true},
+	"opentelemetry-operator": {
+		{[]string{"admissionWebhooks", "create"}, false},
+		{[]string{"admissionWebhooks", "certManager", "enabled"}, false},
+	},
+	"trust-manager": {{[]string{"app", "webhook", "tls", "helmCert", "enabled"}, true}},
 }
 
 // Requires returns an object that a chart's release creates, of a kind that another chart defines. value returns the value
 // at a path of the release's values, nil if there is none.
 func Requires(chart string, value func(path ...string) any) (Requirement, bool) {
 	required, ok := requirements[chart]
-	if without, is := withoutCertificate[chart]; is && value(without.path...) == without.value {
-		return Requirement{}, false
+	for _, without := range withoutCertificate[chart] {
+		if value(without.path...) == without.value {
+			return Requirement{}, false
+		}
 	}
 	return required, ok
 }

@@ -12,8 +12,9 @@ var Order = rule.Rule{
 	Title:    "bootstrap releases that cannot be installed in order, or in another order than in Git",
 	Severity: finding.Error,
 	Why: `helmfile installs releases in parallel unless one needs another. It fails if needs form a cycle, or name a
-release that the file does not define: then no new cluster can be built. It also stops at a hook whose kubectl applies a
-file that does not exist. A file that .gitignore leaves out, or that another hook of the release names, is not reported.
+release that the file does not define: then no new cluster can be built. It also stops at a hook that runs a script which does
+not exist, or whose kubectl applies such a file, also as the only command of a shell. A file that .gitignore leaves out, or that
+another hook of the release names, is not reported.
 
 Under Flux, a HelmRelease waits for the HelmReleases of its spec.dependsOn. If both releases are bootstrapped,
 but one does not need the other, helmfile may install them in the wrong order. If a release needs another one, but the

@@ -27,10 +27,13 @@ Secret that exists or that others name, or if Git creates all others that Flux r
 are three, or if no Kustomization applies the file that defines it. Others are unresolved, but for the Secret of the root's
 source and for keys of decryption, which never belong into Git.
 
+A GitRepository or FluxInstance with an ssh:// URL that names no Secret is an error: Flux reads nothing over SSH without a
+key, whatever the provider.
+
 Checked are secretRef, certSecretRef and proxySecretRef of sources, ImageRepositories, Providers and Receivers, the verify
 keys of sources, and the keys of decryption and of other clusters of Kustomizations and HelmReleases.`,
 	Fix: `Correct the name, or add the Secret (encrypted), or what creates it, to what the cluster applies. References
-cannot name another namespace.`,
+cannot name another namespace. For an ssh:// URL, name a Secret with identity (a deploy key) and known_hosts.`,
 	Run: func(p *rule.Pass) {
 		var open questions
 		names, files := map[string]bool{}, map[string]bool{}
@@ -49,6 +52,7 @@ cannot name another namespace.`,
 		spoken := beside.Speaking(p.Repo, names, true)
 		applied := appliedBeside(p.Repo, files)
 		habits := secretPractices(p)
+		reportUnnamed(p)
 		each(p, func(w *world) { w.secretsMissing(p, &open, beyond{spoken, applied}, habits[w.cluster]) })
 		open.report(p)
 	},

@@ -86,17 +86,17 @@ var forbidden = map[string]string{
 	"Secret with the token of an account": "apiVersion: v1\nkind: Secret\nmetadata: {name: extra, annotations: {kubernetes.io/service-account.name: shop-helm}}\ntype: kubernetes.io/service-account-token\n",
 	// What the platform's check reads from the tenant's repository.
 	"Secret in plaintext":             metaOf("v1", "Secret", "stringData: {password: Xk29vQ7mTz4pLw8e}\n"),
-	"GitRepository of another branch": metaOf("source.toolkit.fluxcd.io/v1", "GitRepository", "spec: {interval: 1h, url: 'ssh://git@git.classic.example/platform/fleet.git', ref: {branch: main}}\n"),
-	"GitRepository of a tag":          metaOf("source.toolkit.fluxcd.io/v1", "GitRepository", "spec: {interval: 1h, url: 'ssh://git@git.classic.example/platform/fleet.git', ref: {branch: tenant/shop, tag: v1}}\n"),
-	"GitRepository of every branch":   metaOf("source.toolkit.fluxcd.io/v1", "GitRepository", "spec: {interval: 1h, url: 'ssh://git@git.classic.example/platform/fleet.git'}\n"),
+	"GitRepository of another branch": metaOf("source.toolkit.fluxcd.io/v1", "GitRepository", "spec: {interval: 1h, url: 'ssh://git@git.classic.example/platform/fleet.git', secretRef: {name: shop-source}, ref: {branch: main}}\n"),
+	"GitRepository of a tag":          metaOf("source.toolkit.fluxcd.io/v1", "GitRepository", "spec: {interval: 1h, url: 'ssh://git@git.classic.example/platform/fleet.git', secretRef: {name: shop-source}, ref: {branch: tenant/shop, tag: v1}}\n"),
+	"GitRepository of every branch":   metaOf("source.toolkit.fluxcd.io/v1", "GitRepository", "spec: {interval: 1h, url: 'ssh://git@git.classic.example/platform/fleet.git', secretRef: {name: shop-source}}\n"),
 }
 
 // ownSource is a GitRepository with the tenant's own URL, after another manifest.
-const ownSource = "---\napiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: own}\nspec: {interval: 1h, url: 'ssh://git@git.classic.example/platform/fleet.git', ref: {branch: tenant/shop}}\n"
+const ownSource = "---\napiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: own}\nspec: {interval: 1h, url: 'ssh://git@git.classic.example/platform/fleet.git', secretRef: {name: shop-source}, ref: {branch: tenant/shop}}\n"
 
 // gitRepository has the tenant's own URL.
 func gitRepository(more string) string {
-	return metaOf("source.toolkit.fluxcd.io/v1", "GitRepository", "spec: {interval: 1h, url: 'ssh://git@git.classic.example/platform/fleet.git', ref: {branch: tenant/shop}, "+more+"}\n")
+	return metaOf("source.toolkit.fluxcd.io/v1", "GitRepository", "spec: {interval: 1h, url: 'ssh://git@git.classic.example/platform/fleet.git', secretRef: {name: shop-source}, ref: {branch: tenant/shop}, "+more+"}\n")
 }
 
 // workloadOf is a workload that the level restricted admits, except for fields of its pods and of their security.

@@ -2,6 +2,7 @@
 package k0rdent
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -286,7 +287,12 @@ func older(version, than string) bool {
 }
 
 func (c *checker) missingTemplate(p *strict.Path, what, name string, known map[string][]string) {
-	c.Named(p, check.Declared{What: what, List: templatesField(what), Names: slices.Collect(maps.Keys(known))}, name)
+	d := check.Declared{What: what, List: templatesField(what), Names: slices.Collect(maps.Keys(known))}
+	if c.created.Templates && c.created.Of == nil && what == "cluster template" {
+		d.Otherwise = fmt.Sprintf("add it to %s with its chart: the templates that kcm creates are known for its releases %s from %s", d.List,
+			strings.Join(kcm.Releases(), ", "), v1alpha1.K0rdentCharts)
+	}
+	c.Named(p, d, name)
 }
 
 // templatesField is the field that declares cluster templates or service templates.

@@ -1,0 +1,41 @@
+package bootstrap
+
+import "testing"
+
+// TestHooksApply finds the files that hooks apply or run and that do not exist, in every form of a command that is certain, and
+// says nothing of others.
+func TestHooksApply(t *testing.T) {
+	t.Parallel()
+	const a, b = "-- bootstrap/a.yaml --\napiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n", "-- bootstrap/b.yaml --\napiVersion: v1\nkind: Namespace\nmetadata: {name: b}\n"
+	gone := func(does, name string) string {
+		return `error: bootstrap-order: a hook of release "cilium" ` + does + " bootstrap/" + name + ", which does not exist"
+	}
+	for name, c := range map[string]struct{ hook, want string }{
+		"a list":                 {`command: kubectl, args: [apply, -f, "a.yaml,b.yaml"]`, ""},
+		"a list with one gone":   {`command: kubectl, args: [apply, -f, "a.yaml,gone.yaml"]`, gone("applies", "gone.yaml")},
+		"joined":                 {`command: kubectl, args: [apply, -fgone.yaml]`, gone("applies", "gone.yaml")},
+		"joined, and there":      {`command: kubectl, args: [apply, -fa.yaml]`, ""},
+		"bash":                   {`command: bash, args: [-c, "kubectl apply -f gone.yaml"]`, gone("applies", "gone.yaml")},
+		"sh":                     {`command: /bin/sh, args: [-c, "kubectl apply --server-side --filename=gone.yaml"]`, gone("applies", "gone.yaml")},
+		"bash, and there":        {`command: bash, args: [-c, "kubectl apply -f a.yaml"]`, ""},
+		"a variable":             {`command: bash, args: [-c, "kubectl apply -f $DIR/gone.yaml"]`, ""},
+		"a folder":               {`command: bash, args: [-c, "cd /srv && kubectl apply -f gone.yaml"]`, ""},
+		"a substitution":         {"command: bash, args: [-c, 'kubectl apply -f `cat name`']", ""},
+		"a script":               {`command: ./gone.sh`, gone("runs", "gone.sh")},
+		"a script of a shell":    {`command: bash, args: [scripts/gone.sh, a.yaml]`, gone("runs", "scripts/gone.sh")},
+		"a script of a template": {`command: bash, args: ["{{ requiredEnv \"DIR\" }}/gone.sh"]`, ""},
+		"a file that is there":   {`command: ./a.yaml`, ""},
+		"a command":              {`command: make, args: [gone]`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := problems(t, helmfiles(with(cilium, "hooks: [{events: [postsync], "+c.hook+"}]"))+a+b); got != c.want {
+				t.Errorf("got  %s\nwant %s", got, c.want)
+			}
+		})
+	}
+	const shared = "hooks: [{events: [prepare], command: kubectl, args: [apply, -f, gone.yaml]}]\n"
+	if got, want := problems(t, helmfiles(with(cilium, ""), with(coredns, "needs: [cilium]"))+shared+a), "error: bootstrap-order: a hook of the helmfile applies bootstrap/gone.yaml, which does not exist"; got != want {
+		t.Errorf("of the helmfile: got %s, want %s", got, want)
+	}
+}
