@@ -32,8 +32,8 @@ type Guard struct {
 	// Product is the name of a platform product of the cluster, and Part one of its parts as KIND/NAME, "" for
 	// the whole product.
 	Product, Part string
-	// Tenant is the name of a tenant on the cluster.
-	Tenant string
+	// Tenant is the name of a tenant on the cluster, and Namespace one of its workload namespaces, "" for the whole tenant.
+	Tenant, Namespace string
 	// Secret is a declared Secret as NAMESPACE/NAME, and Owner what it belongs to: OwnerPlatform,
 	// or OwnerCluster, OwnerProduct or OwnerTenant with a name after it.
 	Secret, Owner string
@@ -47,7 +47,7 @@ func (g Guard) String() string {
 	case GuardProduct:
 		return path.Join(g.Kind, g.Cluster, g.Product, g.Part)
 	case GuardTenant:
-		return path.Join(g.Kind, g.Cluster, g.Tenant)
+		return path.Join(g.Kind, g.Cluster, g.Tenant, g.Namespace)
 	case GuardSecret:
 		return path.Join(g.Kind, g.Owner, g.Secret, g.Path)
 	}
@@ -65,8 +65,8 @@ func ParseGuard(text string) (Guard, bool) {
 		return Guard{Kind: kind, Cluster: parts[0], Addon: parts[1], Release: path.Join(parts[2], parts[3]), Loses: parts[4]}, true
 	case kind == GuardProduct && (len(parts) == 2 || len(parts) == 4):
 		return Guard{Kind: kind, Cluster: parts[0], Product: parts[1], Part: path.Join(parts[2:]...)}, true
-	case kind == GuardTenant && len(parts) == 2:
-		return Guard{Kind: kind, Cluster: parts[0], Tenant: parts[1]}, true
+	case kind == GuardTenant && (len(parts) == 2 || len(parts) == 3):
+		return Guard{Kind: kind, Cluster: parts[0], Tenant: parts[1], Namespace: path.Join(parts[2:]...)}, true
 	case kind == GuardSecret && len(parts) > 3:
 		return Guard{Kind: kind, Owner: parts[0], Secret: path.Join(parts[1], parts[2]), Path: path.Join(parts[3:]...)}, true
 	}
@@ -114,7 +114,7 @@ func owner(f SecretFile) string {
 	return OwnerPlatform
 }
 
-// Guards returns the clusters of a specification with their tenants, its platform products with their parts, what
+// Guards returns the clusters of a specification with their tenants and the namespaces of these, its platform products with their parts, what
 // the removal of an add-on deletes for good, and the files of declared Secrets, as inventories record them, sorted.
 func Guards(spec *v1alpha1.Spec) []string {
 	var out []string
@@ -148,7 +148,9 @@ func Guards(spec *v1alpha1.Spec) []string {
 			continue
 		}
 		for _, on := range spec.TenantClusters(t) {
-			out = append(out, Guard{Kind: GuardTenant, Cluster: on.Cluster, Tenant: t.Metadata.Name}.String())
+			for _, namespace := range append([]string{""}, t.Spec.Namespaces...) {
+				out = append(out, Guard{Kind: GuardTenant, Cluster: on.Cluster, Tenant: t.Metadata.Name, Namespace: namespace}.String())
+			}
 		}
 	}
 	for _, f := range SecretFiles(spec) {

@@ -159,6 +159,25 @@ var removalCases = map[string]struct {
 		before: []string{"eu"}, after: []string{"eu"}, allow: []string{"tenant/shop"},
 		had: aTenant("shop", ""), has: aTenant("shop", "environments: {staging: ./}"),
 	},
+	"a namespace of a tenant by another name": {
+		before: []string{"eu"}, after: []string{"eu"},
+		had: aTenant("shop", "namespaces: [shop, web]"), has: aTenant("shop", "namespaces: [store, web]"),
+		want: [][]string{{`Tenant shop: tenant "shop" no longer has namespace "shop" on eu, staging`, "with its volumes, as far as its accounts still may", "keep it in spec.namespaces, beside a new one", "--allow-removal tenant/shop, and then"}},
+	},
+	"a namespace of a tenant by another name, allowed": {
+		had: aTenant("shop", ""), has: aTenant("shop", "namespaces: [store]"), allow: []string{"tenant/shop"},
+	},
+	"another namespace of a tenant": {
+		had: aTenant("shop", ""), has: aTenant("shop", "namespaces: [shop, store]"),
+	},
+	"a namespace of a tenant that drained": {
+		had: aTenant("shop", "state: Draining"), has: aTenant("shop", "namespaces: [store], state: Draining"),
+	},
+	"a namespace of a tenant off one cluster": {
+		before: []string{"eu"}, after: []string{"eu"},
+		had: aTenant("shop", ""), has: aTenant("shop", "environments: {staging: ./}, namespaces: [store]"),
+		want: [][]string{{`tenant "shop" was taken off eu`}, {`tenant "shop" no longer has namespace "shop" on staging`}},
+	},
 	"a tenant that starts to drain and leaves a cluster at once": {
 		before: []string{"eu"}, after: []string{"eu"},
 		had: aTenant("shop", ""), has: aTenant("shop", "environments: {staging: ./}, state: Draining"),

@@ -25,7 +25,7 @@ func (f *sourceFlags) register(c *cobra.Command) {
 	c.Flags().StringVar(&f.stream, "from-stream", "", "read the rendered files from the File objects in `FILE` (- for stdin) instead of rendering the specification")
 	c.Flags().StringVar(&f.fluxManifests, "flux-manifests", "", "generate gotk-components.yaml from the Flux manifests in `DIR` (the unpacked manifests.tar.gz of a Flux release), if the specification installs Flux by bootstrap")
 	c.Flags().StringArrayVar(&f.overwrite, "overwrite", nil, "overwrite `FILE` even if it was edited: a path in the platform target, or TARGET/path; repeatable")
-	c.Flags().StringArrayVar(&f.allowRemoval, "allow-removal", nil, "allow the removal of a cluster, of an add-on that stores data, of a platform product or a part of it, of a tenant from a cluster, or of a declared Secret: `cluster/NAME`, addon/NAME, product/NAME, product/NAME/KIND/NAME, tenant/NAME or secret/NAMESPACE/NAME; repeatable")
+	c.Flags().StringArrayVar(&f.allowRemoval, "allow-removal", nil, "allow the removal of a cluster, of an add-on that stores data, of a platform product or a part of it, of a tenant from a cluster or of a namespace of it, or of a declared Secret: `cluster/NAME`, addon/NAME, product/NAME, product/NAME/KIND/NAME, tenant/NAME or secret/NAMESPACE/NAME; repeatable")
 }
 
 // load reads the specification, or a stream. It reports on stderr how many objects of a stream it ignored.

@@ -29,8 +29,8 @@ is not changed, and its diff is printed; the other files are still written, and 
 status is 1.
 
 The removal of a cluster, a change of its path, and the removal of an add-on that stores
-data, of a platform product, of a workspace or project, of a tenant from a cluster, or of a
-declared Secret are refused with what is lost, unless --allow-removal names them.`,
+data, of a platform product, of a workspace or project, of a tenant from a cluster, of a
+tenant's namespace, or of a declared Secret are refused with what is lost, unless --allow-removal names them.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			o.Overwrite, o.AllowRemoval = from.overwrite, from.allowRemoval

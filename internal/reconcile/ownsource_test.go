@@ -62,3 +62,59 @@ func TestOwnSource(t *testing.T) {
 		}
 	}
 }
+
+// TestBoundarySource: a tenant's Kustomization is built whose source has the repository and branch that the boundary names.
+func TestBoundarySource(t *testing.T) {
+	files := txtar.Parse([]byte(`
+-- .fleetwright-tenant.yaml --
+apiVersion: fleetwright.dev/v1alpha1
+kind: TenantBoundary
+metadata: {name: shop}
+spec: {paths: [production], namespaces: [shop], targetNamespace: shop, syncNamespace: shop-flux, serviceAccountName: shop-helm, admission: {repository: "ssh://git@example.com/acme/fleet", branch: tenant/shop}}
+-- production/own.yaml --
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: {name: own}
+spec: {url: "https://example.com/acme/fleet.git", ref: {branch: tenant/shop}}
+---
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: {name: main}
+spec: {url: "https://example.com/acme/fleet.git", ref: {branch: main}}
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: more}
+spec: {path: ./more, prune: true, interval: 1h, sourceRef: {kind: GitRepository, name: own}}
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: other}
+spec: {path: ./more, prune: true, interval: 1h, sourceRef: {kind: GitRepository, name: main}}
+-- more/a.yaml --
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: a, namespace: shop}
+`))
+	repo, err := repository.FromFiles(func(yield func(string, []byte) bool) {
+		for _, f := range files.Files {
+			if !yield(f.Name, f.Data) {
+				return
+			}
+		}
+	}, repository.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fleet, err := Reconcile(t.Context(), repo, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	built := map[string]bool{}
+	for _, k := range fleet.Clusters[0].Kustomizations {
+		built[k.Name] = k.Repo != nil
+	}
+	if !built["shop"] || !built["more"] || built["other"] {
+		t.Errorf("with their files: %v", built)
+	}
+}

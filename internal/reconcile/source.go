@@ -51,6 +51,10 @@ func (w *walker) resolve(key roots.Source) (*builds.Files, *builds.Gap) {
 	if own != nil && sameSource(found, own) {
 		return w.ownAs(key), nil
 	}
+	if given := w.givenAs(found); given != nil {
+		w.want(key, true)
+		return given, nil
+	}
 	branch, gap := w.branchOf(key, found, own)
 	if branch != nil {
 		return branch, nil
@@ -60,6 +64,21 @@ func (w *walker) resolve(key roots.Source) (*builds.Files, *builds.Gap) {
 		return nil, gap
 	}
 	return files, other
+}
+
+// givenAs returns the files that --source names for another source of the same repository and branch; nil if there are none.
+func (w *walker) givenAs(found *Object) *builds.Files {
+	if found.Field("spec", "include") != nil {
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(w.mapped)) {
+		namespace, name, _ := strings.Cut(name, "/")
+		other := w.find(Identity{fluxapi.SourceGroup, kindGit, namespace, name})
+		if other != nil && sameSource(found, other) {
+			return w.mapped[namespace+"/"+name]
+		}
+	}
+	return nil
 }
 
 // ownAs returns the files of the repository as the artifact of a source of it has them: two sources of one repository may

@@ -30,6 +30,9 @@ func boundaryRoot(b *boundary.Boundary, i int, dir string) Root {
 		Path: dir, Base: ".", Place: finding.Place{File: b.Object.File()}, Namespace: b.Spec.SyncNamespace, Name: name,
 		Source: Source{Kind: "GitRepository", Namespace: b.Spec.SyncNamespace, Name: name}, Boundary: b,
 	}
+	if a := b.Spec.Admission; a != nil && a.Repository != "" && a.Branch != "" {
+		r.URL, r.Ref = a.Repository, "refs/heads/"+a.Branch
+	}
 	r.Line, r.Column = b.Object.Position("spec", "paths", i)
 	r.Spec = kustomizev1.KustomizationSpec{
 		Path: dir, Prune: true, Wait: true, TargetNamespace: b.Spec.TargetNamespace, ServiceAccountName: name,

@@ -36,7 +36,8 @@ type Root struct {
 	// Source is the source of the repository itself.
 	Source Source
 
-	// URL and Ref are the address and the Git reference that a FluxInstance syncs, "" for other roots.
+	// URL and Ref are the address and the Git reference that a FluxInstance syncs, or that a TenantBoundary names; "" for
+	// other roots.
 	URL, Ref string
 
 	// Fits is the path in a FluxInstance, with a variable, if Path is one of the folders that match it; else "".

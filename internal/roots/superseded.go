@@ -20,7 +20,7 @@ func withoutSuperseded(repo *repository.Repository, all []Root) []Root {
 			return false
 		}
 		return slices.ContainsFunc(all, func(now Root) bool {
-			return now.URL != "" && applied(now.File) && now.Path != old.Path && repository.Within(old.Path, now.Path) &&
+			return now.URL != "" && now.Boundary == nil && applied(now.File) && now.Path != old.Path && repository.Within(old.Path, now.Path) &&
 				RepositoryAddress(now.URL) == address
 		})
 	})

@@ -1,5 +1,5 @@
 // Package removal refuses a render that removes by accident what cannot be recovered: a cluster, a platform product or a
-// part of it, what an add-on stores, a tenant from a cluster, or a declared Secret.
+// part of it, what an add-on stores, a tenant from a cluster or a namespace of it, or a declared Secret.
 package removal
 
 import (
@@ -63,8 +63,9 @@ type removal struct {
 	created []string
 	// held lists, for each removed cluster, its platform products, and its add-ons by the data that they store.
 	held map[string]map[string][]string
-	// off are the clusters that tenants are no longer on, by tenant; states are those of tenants, now and before.
-	off            map[string][]string
+	// off are the clusters that tenants are no longer on, or have a namespace less on; states are those of tenants, now and
+	// before.
+	off            map[residence][]string
 	states, before map[string]string
 	// losses are the kinds of data that are lost with the releases of add-ons, by cluster.
 	losses map[release]map[string][]string
@@ -92,7 +93,7 @@ func Check(c Change) error {
 	r := &removal{
 		Change: c, now: map[string]bool{}, paths: map[string]string{}, clusters: map[string]string{}, moved: map[string]string{},
 		renamed: map[string]string{}, held: map[string]map[string][]string{}, losses: map[release]map[string][]string{},
-		off: map[string][]string{}, states: states(c.Tenants), before: states(c.Inventory.Tenants), had: map[string][]string{}, retired: map[string]generators.Guard{},
+		off: map[residence][]string{}, states: states(c.Tenants), before: states(c.Inventory.Tenants), had: map[string][]string{}, retired: map[string]generators.Guard{},
 	}
 	r.gather()
 	if errs := r.errors(); len(errs) > 0 {
@@ -122,8 +123,10 @@ func (r *removal) errors() []*strict.Error {
 	}) {
 		errs = append(errs, r.addon(rel)...)
 	}
-	for _, name := range slices.Sorted(maps.Keys(r.off)) {
-		errs = append(errs, r.tenant(name))
+	for _, from := range slices.SortedFunc(maps.Keys(r.off), func(a, b residence) int {
+		return cmp.Or(cmp.Compare(a.tenant, b.tenant), cmp.Compare(a.namespace, b.namespace))
+	}) {
+		errs = append(errs, r.tenant(from))
 	}
 	return append(errs, r.secrets()...)
 }
@@ -194,7 +197,7 @@ func (r *removal) compare(g generators.Guard) {
 
 // hold records what a removed cluster contains.
 func (r *removal) hold(g generators.Guard) {
-	if toggle, _ := g.CreatedOnce(); toggle != "" {
+	if toggle, _ := g.CreatedOnce(); toggle != "" || g.Namespace != "" {
 		return
 	}
 	what, name := g.Loses, g.Addon

@@ -2,6 +2,7 @@ package flux
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/validators/rule"
@@ -47,6 +48,12 @@ func (w *world) dependencyMissing(p *rule.Pass, open *questions, d dependency) {
 		why = "its name contains a variable with an unknown value"
 	}
 	hint, typo := w.resembles(d.on)
+	if b := w.cluster.Root.Boundary; why == "" && b != nil && d.on.Namespace != d.of.Namespace && !slices.Contains(b.Spec.Namespaces, d.on.Namespace) {
+		if b.Spec.Admission != nil && p.Runs("tenant-boundary") {
+			return // it reports that the tenant may not name it
+		}
+		why, typo = fmt.Sprintf("the platform may have it in namespace %s", d.on.Namespace), false
+	}
 	if why != "" && !typo {
 		open.add(at, fmt.Sprintf("whether %s, which %s depends on, exists", idText(d.on), d.of), why)
 		return

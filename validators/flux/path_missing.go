@@ -85,10 +85,10 @@ func (w *world) elsewhere(p *rule.Pass, k *reconcile.Kustomization) string {
 		idText(source), source.Namespace, source.Name)
 }
 
-// isForeign reports whether the root is a guess and none of the cluster's other Kustomizations has a path that
-// exists: their source probably is another repository.
+// isForeign reports whether the root is a guess, without a known address, and none of the cluster's other Kustomizations has
+// a path that exists: their source probably is another repository.
 func (w *world) isForeign() bool {
-	return w.guessed() && !slices.ContainsFunc(w.cluster.Kustomizations[1:], func(k *reconcile.Kustomization) bool {
+	return w.guessed() && w.cluster.Root.URL == "" && !slices.ContainsFunc(w.cluster.Kustomizations[1:], func(k *reconcile.Kustomization) bool {
 		return k.Repo != nil && (k.Failure == nil || k.Failure.Reason != builds.PathMissing)
 	})
 }

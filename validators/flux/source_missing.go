@@ -13,6 +13,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/roots"
 	"github.com/fleetwright/fleetwright/schemas"
 	"github.com/fleetwright/fleetwright/validators/rule"
+	"github.com/fleetwright/fleetwright/validators/tenant"
 )
 
 // SourceMissing is flux-source-missing.
@@ -105,7 +106,7 @@ func (w *world) checkSource(p *rule.Pass, open *questions, o *reconcile.Object, 
 	why := w.sourceDoubt(o, id)
 	f := finding.Finding{Message: fmt.Sprintf("%s, the source of %s, does not exist", idText(id), o)}
 	if hint, typo := w.resembles(id); why == "" {
-		f.Hint = w.sourceHint(id)
+		f.Hint = w.sourceHint(p, o, id)
 	} else if typo {
 		f.Severity, f.Hint = finding.Warning, hint
 	} else {
@@ -207,9 +208,12 @@ func (w *world) madeAt(namespace, name string) string {
 	return ""
 }
 
-func (w *world) sourceHint(id reconcile.Identity) string {
+func (w *world) sourceHint(p *rule.Pass, o *reconcile.Object, id reconcile.Identity) string {
 	if near, ok := w.nearestArtifact(id); ok {
 		return fmt.Sprintf("did you mean %q?%s", near, w.madeAt(id.Namespace, near))
+	}
+	if hint := w.forbiddenHint(p, o, id); hint != "" {
+		return hint
 	}
 	if hint := w.hint(id); hint != "" {
 		return hint
@@ -228,6 +232,18 @@ func (w *world) sourceHint(id reconcile.Identity) string {
 		return fmt.Sprintf("did you mean %q?", near)
 	}
 	return ""
+}
+
+// forbiddenHint is the hint for a source that exists only in namespaces to which the object may not refer; "" for others.
+func (w *world) forbiddenHint(p *rule.Pass, o *reconcile.Object, id reconcile.Identity) string {
+	found := w.inNamespaces(kind{id.Group, id.Kind}, id.Name)
+	if root := sourceOf(w.cluster.Kustomizations[0]); root.Kind == id.Kind && root.Name == id.Name && root.Namespace != "" {
+		found = append(found, root.Namespace) // often no object of the cluster
+	}
+	if len(found) == 0 || w.near(id) || slices.ContainsFunc(found, func(to string) bool { return !tenant.ForbidsReference(p, w.cluster, o.Namespace, to) }) {
+		return ""
+	}
+	return fmt.Sprintf("it exists in namespace %q, but a reference to another namespace is refused: declare a source in namespace %s", found[0], o.Namespace)
 }
 
 // steps converts field names to a path.

@@ -64,10 +64,14 @@ var forbidden = map[string]string{
 	"Bucket":                                    metaOf("source.toolkit.fluxcd.io/v1", "Bucket", "spec: {interval: 1h, endpoint: example.net, bucketName: other}\n"),
 	"HelmRelease without account":               metaOf("helm.toolkit.fluxcd.io/v2", "HelmRelease", "spec: {interval: 1h, chartRef: {kind: OCIRepository, name: podinfo}}\n"),
 	"HelmRelease of another account":            metaOf("helm.toolkit.fluxcd.io/v2", "HelmRelease", "spec: {interval: 1h, serviceAccountName: admin, chartRef: {kind: OCIRepository, name: podinfo}}\n"),
+	"HelmRelease of the default account":        metaOf("helm.toolkit.fluxcd.io/v2", "HelmRelease", "spec: {interval: 1h, serviceAccountName: default, chartRef: {kind: OCIRepository, name: podinfo}}\n"),
+	"HelmRelease of an account of its own":      metaOf("helm.toolkit.fluxcd.io/v2", "HelmRelease", "spec: {interval: 1h, serviceAccountName: extra, chartRef: {kind: OCIRepository, name: podinfo}}\n"+"---\n"+metaOf("v1", "ServiceAccount", "")),
+	"Kustomization of the default account":      metaOf("kustomize.toolkit.fluxcd.io/v1", "Kustomization", "spec: {interval: 1h, prune: true, path: ./more, serviceAccountName: default, sourceRef: {kind: GitRepository, name: own}}\n"+ownSource),
+	"Kustomization of an account of its own":    metaOf("kustomize.toolkit.fluxcd.io/v1", "Kustomization", "spec: {interval: 1h, prune: true, path: ./more, serviceAccountName: extra, sourceRef: {kind: GitRepository, name: own}}\n"+ownSource+"---\n"+metaOf("v1", "ServiceAccount", "")),
 	"HelmRelease of another namespace's source": metaOf("helm.toolkit.fluxcd.io/v2", "HelmRelease", "spec: {interval: 1h, serviceAccountName: shop-helm, chartRef: {kind: OCIRepository, name: cert-manager, namespace: flux-system}}\n"),
 	"HelmRelease into another namespace":        metaOf("helm.toolkit.fluxcd.io/v2", "HelmRelease", "spec: {interval: 1h, serviceAccountName: shop-helm, targetNamespace: kube-system, chartRef: {kind: OCIRepository, name: podinfo}}\n"),
 	"HelmRelease to another cluster":            metaOf("helm.toolkit.fluxcd.io/v2", "HelmRelease", "spec: {interval: 1h, serviceAccountName: shop-helm, kubeConfig: {secretRef: {name: other}}, chartRef: {kind: OCIRepository, name: podinfo}}\n"),
-	"Kustomization that waits for the platform": metaOf("kustomize.toolkit.fluxcd.io/v1", "Kustomization", "spec: {interval: 1h, prune: true, serviceAccountName: shop-helm, sourceRef: {kind: GitRepository, name: own}, dependsOn: [{name: flux-system, namespace: flux-system}]}\n"+ownSource),
+	"Kustomization that waits for the platform": metaOf("kustomize.toolkit.fluxcd.io/v1", "Kustomization", "spec: {interval: 1h, prune: true, path: ./more, serviceAccountName: shop-helm, sourceRef: {kind: GitRepository, name: own}, dependsOn: [{name: flux-system, namespace: flux-system}]}\n"+ownSource),
 	"HelmRelease that waits for the platform":   metaOf("helm.toolkit.fluxcd.io/v2", "HelmRelease", "spec: {interval: 1h, serviceAccountName: shop-helm, chartRef: {kind: GitRepository, name: own}, dependsOn: [{name: cert-manager, namespace: flux-system}]}\n"+ownSource),
 	"Kustomization without account":             metaOf("kustomize.toolkit.fluxcd.io/v1", "Kustomization", "spec: {interval: 1h, prune: true, sourceRef: {kind: GitRepository, name: extra}}\n"),
 	// An allowed URL, fetched in another way.
@@ -137,29 +141,58 @@ var allowed = map[string]string{
 }
 
 // judged are the errors about a file of the tenant's in both checks: that of its own repository, and that of the platform's.
-func judged(t *testing.T, text string) (own, platform []string) {
+func judged(t *testing.T, text string) (own, platform []finding.Finding) {
 	t.Helper()
 	m := mutant{target: generators.PlatformTarget, edits: []edit{
 		replace("tenant-shop:production/kustomization.yaml", "- ../base", "- ../base\n- extra.yaml"),
 		add("tenant-shop:production/extra.yaml", text),
+		add("tenant-shop:more/more.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: more, namespace: shop}\n"),
 	}}
 	broken, err := m.breakIt(load(t, "classic"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	errors := func(content files, sources map[string]files) (found []string) {
+	errors := func(content files, sources map[string]files) []finding.Finding {
 		report, err := validate(content, nil, sources)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, f := range report.Findings {
-			if f.Severity == finding.Error {
-				found = append(found, f.Rule)
-			}
-		}
-		return slices.Compact(found)
+		return slices.DeleteFunc(report.Findings, func(f finding.Finding) bool { return f.Severity != finding.Error })
 	}
 	return errors(broken["tenant-shop"], nil), errors(broken[generators.PlatformTarget], map[string]files{"shop-flux/shop": broken["tenant-shop"]})
+}
+
+// rulesOf are the rules of findings, each once where they follow each other.
+func rulesOf(findings []finding.Finding) (ids []string) {
+	for _, f := range findings {
+		ids = append(ids, f.Rule)
+	}
+	return slices.Compact(ids)
+}
+
+// Each check reports a mistake once, with a way out that leads to no other finding.
+func TestATenantsMistakeIsReportedOnce(t *testing.T) {
+	const elsewhere = `it exists in namespace "shop-flux", but a reference to another namespace is refused: declare a source in namespace shop`
+	for name, c := range map[string]struct{ text, own, platform, hint string }{
+		"dependency on the platform":     {forbidden["Kustomization that waits for the platform"], "tenant-boundary", "tenant-object-refused", ""},
+		"account that exists":            {forbidden["Kustomization of the default account"], "tenant-boundary", "tenant-object-refused", "set spec.serviceAccountName: shop-helm"},
+		"account that does not exist":    {forbidden["HelmRelease of another account"], "tenant-boundary", "tenant-service-account-missing", ""},
+		"path of the tenant's branch":    {metaOf("kustomize.toolkit.fluxcd.io/v1", "Kustomization", "spec: {interval: 1h, prune: true, path: ./none, serviceAccountName: shop-helm, sourceRef: {kind: GitRepository, name: own}}\n"+ownSource), "flux-path-missing", "flux-path-missing", ""},
+		"source of the sync's namespace": {metaOf("kustomize.toolkit.fluxcd.io/v1", "Kustomization", "spec: {interval: 1h, prune: true, path: ./more, serviceAccountName: shop-helm, sourceRef: {kind: GitRepository, name: shop}}\n"), "flux-source-missing", "flux-source-missing", elsewhere},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			own, platform := judged(t, c.text)
+			for _, check := range []struct {
+				found []finding.Finding
+				want  string
+			}{{own, c.own}, {platform, c.platform}} {
+				if len(check.found) != 1 || check.found[0].Rule != check.want || c.hint != "" && check.found[0].Hint != c.hint {
+					t.Errorf("want %s (%s), got %+v", check.want, c.hint, check.found)
+				}
+			}
+		})
+	}
 }
 
 // What the platform's check reports of a tenant's repository, the tenant's own check reports, too, and the other way round.
@@ -171,7 +204,7 @@ func TestTheTenantsCheckAgrees(t *testing.T) {
 		t.Run("allowed "+name, func(t *testing.T) {
 			t.Parallel()
 			if own, platform := judged(t, text); len(own)+len(platform) > 0 {
-				t.Errorf("the tenant's own check reports %q, and the platform's %q", own, platform)
+				t.Errorf("the tenant's own check reports %q, and the platform's %q", rulesOf(own), rulesOf(platform))
 			}
 		})
 	}
@@ -186,7 +219,8 @@ func TestTheTenantsCheckAgrees(t *testing.T) {
 // agree holds both checks against each other: a rule that is not about tenants reports the same in both.
 func agree(t *testing.T, text string) {
 	t.Helper()
-	own, platform := judged(t, text)
+	foundByOwn, foundByPlatform := judged(t, text)
+	own, platform := rulesOf(foundByOwn), rulesOf(foundByPlatform)
 	if len(platform) == 0 {
 		t.Errorf("the platform's check reports nothing, and the tenant's own %q", own)
 	}

@@ -68,13 +68,10 @@ func referencesOf(o *reconcile.Object) [][]any {
 
 func (c *cluster) judgeReference(p *rule.Pass, o *reconcile.Object, path []any) {
 	to := o.Text(path...)
+	if !c.forbids(o.Namespace, to) {
+		return
+	}
 	from := c.byNamespace[o.Namespace]
-	if from == nil && !c.lockdown.refusesCrossRefs() {
-		return
-	}
-	if from != nil && from == c.byNamespace[to] && !c.lockdown.refusesCrossRefs() {
-		return
-	}
 	f := finding.Finding{Hint: "create a source in the same namespace"}
 	switch {
 	case from == nil:
@@ -85,6 +82,25 @@ func (c *cluster) judgeReference(p *rule.Pass, o *reconcile.Object, path []any) 
 		f.Message = fmt.Sprintf("tenant %s: %s reads a source of namespace %q with that namespace's credentials", from.name, o, to)
 	}
 	p.ReportBuilt(o, f, path...)
+}
+
+// forbids reports whether an object of a namespace may not refer to a source of another one: Flux refuses it, or it belongs
+// to a tenant.
+func (c *cluster) forbids(namespace, to string) bool {
+	from := c.byNamespace[namespace]
+	return namespace != to && (c.lockdown.refusesCrossRefs() || from != nil && from != c.byNamespace[to])
+}
+
+// ForbidsReference reports whether an object of a namespace of a cluster may not refer to a source of another namespace.
+func ForbidsReference(p *rule.Pass, of *reconcile.Cluster, namespace, to string) bool {
+	c := models.Of(p)[of.Name]
+	switch {
+	case of.Root.Boundary != nil:
+		return namespace != to
+	case c == nil:
+		c = &cluster{Cluster: of, lockdown: lockdownOf(p.Repo, &cluster{Cluster: of})}
+	}
+	return c.forbids(namespace, to)
 }
 
 // judgeDependencies reports dependencies that read an object of another namespace, which Flux allows even under

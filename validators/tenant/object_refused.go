@@ -3,6 +3,7 @@ package tenant
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -20,7 +21,8 @@ var ObjectRefused = rule.Rule{
 	Why: `Flux applies a tenant's objects as the tenant's account, and the API server refuses what that account may not do: a
 kind that none of its roles includes, or that they let it only read, an object or release in a namespace where it
 has no role, a Role or RoleBinding with more permissions than it has. A ValidatingAdmissionPolicy refuses the
-rest, such as a host of another team. The Kustomization then applies nothing at all.
+rest, such as a host of another team, or a Kustomization with another account than the tenant's. The Kustomization then
+applies nothing at all.
 
 The roles and policies of the repository decide; with a role that is not in Git, or one of Kubernetes' own, kinds
 are not judged. Policies whose binding denies are evaluated as in the API server: those named tenant-NAME-…, as a
@@ -133,8 +135,8 @@ func (j *refusing) judgeRights(t *tenant, a account, r *rights, o *reconcile.Obj
 	}
 }
 
-// judgeReconciler checks the namespace into which a HelmRelease installs, and what it depends on. Other rules check
-// its account and source. Policies decide about one for another cluster.
+// judgeReconciler checks the account of a Kustomization, HelmRelease or ResourceSet, the namespace into which it installs,
+// and what it depends on. Other rules check its source. Policies decide about one for another cluster.
 func (j *refusing) judgeReconciler(t *tenant, by account, o *reconcile.Object) {
 	if o.Field("spec", "kubeConfig") != nil {
 		j.judgeAdmission(t, by, o)
@@ -142,9 +144,32 @@ func (j *refusing) judgeReconciler(t *tenant, by account, o *reconcile.Object) {
 	}
 	j.judgeDependencies(t, by, o)
 	a := account{o.Namespace, o.Text("spec", "serviceAccountName")}
+	j.judgeAccount(t, by, o, a)
 	for _, field := range []string{"targetNamespace", "storageNamespace"} {
 		if namespace := o.Text("spec", field); namespace != "" && !strings.Contains(namespace, "${") && j.cluster.isGranted(a) && j.rightsOf(a, namespace).none {
 			j.report(t, o, fmt.Sprintf("%s is for namespace %s, where account %s has no role", o, namespace, a), "use a namespace of the tenant", "spec", field)
+		}
+	}
+}
+
+// judgeAccount checks the account that an object names against the policies of the cluster: they refuse it if they admit
+// another account of the tenant. tenant-service-account-missing reports one that does not exist.
+func (j *refusing) judgeAccount(t *tenant, by account, o *reconcile.Object, a account) {
+	if a.name == "" || strings.Contains(a.name, "${") || !j.cluster.exists(a) {
+		return
+	}
+	refused := func(name string) *refusal {
+		found, _ := j.admission.refuses(j.p.Context, changed(o, "spec", map[string]any{"serviceAccountName": name}), by, t)
+		return found
+	}
+	found := refused(a.name)
+	if found == nil {
+		return
+	}
+	for _, other := range slices.SortedFunc(maps.Keys(t.accounts), func(a, b account) int { return strings.Compare(a.name, b.name) }) {
+		if other.namespace == o.Namespace && refused(other.name) == nil {
+			j.report(t, o, fmt.Sprintf("%s is refused by %s: %s", o, found.policy, found.message), "set spec.serviceAccountName: "+other.name, "spec", "serviceAccountName")
+			return
 		}
 	}
 }

@@ -71,16 +71,21 @@ func (c *cluster) judgeDefault(p *rule.Pass, o *reconcile.Object, t *tenant) {
 	p.ReportBuilt(o, f, "spec", "serviceAccountName")
 }
 
-// judgeNamed checks the service account that a tenant's object names.
+// judgeNamed checks that the service account exists that a tenant's object names. tenant-object-refused checks whether the
+// platform's policies allow it.
 func (c *cluster) judgeNamed(p *rule.Pass, o *reconcile.Object, t *tenant, a account) {
-	there := len(c.Find(reconcile.Identity{Kind: "ServiceAccount", Namespace: a.namespace, Name: a.name})) > 0
-	if there || c.isGranted(a) || c.unlessComplete(p, fmt.Sprintf("whether account %s exists", a)) {
+	if c.exists(a) || c.unlessComplete(p, fmt.Sprintf("whether account %s exists", a)) {
 		return
 	}
 	p.ReportBuilt(o, finding.Finding{
 		Message: fmt.Sprintf("tenant %s: %s is applied as account %s, which does not exist and has no permissions", t.name, o, a),
 		Hint:    "use the tenant's account",
 	}, "spec", "serviceAccountName")
+}
+
+// exists reports whether an account is in Git, or has a grant there.
+func (c *cluster) exists(a account) bool {
+	return c.isGranted(a) || len(c.Find(reconcile.Identity{Kind: "ServiceAccount", Namespace: a.namespace, Name: a.name})) > 0
 }
 
 // judgePlatform checks an object of the platform under lockdown.
