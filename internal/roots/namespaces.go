@@ -2,22 +2,13 @@ package roots
 
 import (
 	"cmp"
+	"path"
 	"slices"
 	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
-
-// named returns a root whose declaration has no namespace with the one that a kustomization sets.
-func (r Root) named(namespaces namespaces) Root {
-	if r.Object == nil || r.Namespace != "" {
-		return r
-	}
-	r.Namespace = namespaces.of(r.File)
-	r.Source.Namespace = cmp.Or(r.Source.Namespace, r.Namespace)
-	return r
-}
 
 // namespaces are those that Kustomizations set for the folders that they apply, and kustomizations for theirs.
 type namespaces struct {
@@ -49,17 +40,22 @@ func (n namespaces) of(file string) string {
 	return ""
 }
 
-// name sets the namespaces of Kustomizations and of their sources.
-func (n namespaces) name(all []Root) []Root {
-	for i := range all {
-		all[i] = all[i].named(n)
-	}
-	return all
-}
-
 // sources returns the objects that define a source.
 func (n namespaces) sources(key Source) []*repository.Object {
 	return slices.DeleteFunc(slices.Clone(n.repo.ByKind(fluxapi.SourceGroup, key.Kind)), func(o *repository.Object) bool {
 		return o.Name != key.Name || o.Namespace != key.Namespace && (o.Namespace != "" || n.of(o.File()) != key.Namespace)
 	})
+}
+
+// Source names a source object.
+type Source struct{ Kind, Namespace, Name string }
+
+// above returns the folders that contain a file or folder, the innermost first.
+func above(at string) []string {
+	var dirs []string
+	for at != "." {
+		at = path.Dir(at)
+		dirs = append(dirs, at)
+	}
+	return dirs
 }

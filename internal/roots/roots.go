@@ -61,9 +61,6 @@ type Root struct {
 // Guessed reports whether no object in the repository syncs the folder.
 func (r Root) Guessed() bool { return r.Object == nil && r.File == r.Path }
 
-// Source names a source object.
-type Source struct{ Kind, Namespace, Name string }
-
 // Find returns the roots of the repository's clusters: the folders that a FluxInstance syncs, and
 // those of Kustomizations that are in the folder that they apply, as `flux bootstrap` creates them.
 // If there are none, it returns each outermost folder with Kustomizations that no other Kustomization
@@ -133,6 +130,24 @@ func instanceRoots(repo *repository.Repository, namespaces namespaces) []Root {
 		}
 	}
 	return roots
+}
+
+// named returns a root whose declaration has no namespace with the one that a kustomization sets.
+func (r Root) named(namespaces namespaces) Root {
+	if r.Object == nil || r.Namespace != "" {
+		return r
+	}
+	r.Namespace = namespaces.of(r.File)
+	r.Source.Namespace = cmp.Or(r.Source.Namespace, r.Namespace)
+	return r
+}
+
+// name sets the namespaces of Kustomizations and of their sources.
+func (n namespaces) name(all []Root) []Root {
+	for i := range all {
+		all[i] = all[i].named(n)
+	}
+	return all
 }
 
 // addSync adds the root that a FluxInstance syncs. Its spec is at a path of a document.
@@ -409,16 +424,6 @@ func outermost(repo *repository.Repository, all []Root, folder func(Root) string
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(folders)), func(dir string) bool {
 		return slices.ContainsFunc(above(dir), func(other string) bool { return folders[other] })
 	})
-}
-
-// above returns the folders that contain a file or folder, the innermost first.
-func above(at string) []string {
-	var dirs []string
-	for at != "." {
-		at = path.Dir(at)
-		dirs = append(dirs, at)
-	}
-	return dirs
 }
 
 // Folder returns a root for a folder that no object in the repository syncs.
