@@ -17,7 +17,7 @@ import (
 func TestGuardsOfARun(t *testing.T) {
 	binary, dir := builtCommand(t), t.TempDir()
 	all := hostileCases()
-	at := slices.IndexFunc(all, func(c hostileCase) bool { return c.name == "components that double" })
+	at := slices.IndexFunc(all, func(c hostileCase) bool { return c.name == "references of a configuration" })
 	all[at].make(t, dir, "")
 	putFile(t, filepath.Join(dir, "deep.yaml"), []byte("a: "+strings.Repeat("[", 300)+strings.Repeat("]", 300)))
 	for limit, why := range map[string]string{

@@ -161,7 +161,12 @@ func clusterLimits() map[string]limitCase {
 		k := fluxKs(fmt.Sprintf("k%d", i), fmt.Sprintf("  dependsOn: [%s]\n", strings.Repeat(fmt.Sprintf("{name: k%d}, ", i-1), 900)))
 		order.files["clusters/one/ks.yaml"] += strings.Replace(k, fmt.Sprintf("./k%d", i), "./thing", 1)
 	}
-	return map[string]limitCase{"files that a build reads": reads, "labels and selectors": selected, "Kustomizations that depend on each other": order}
+	nested := inApp(configMap("a", "  b: c\n"), "error: Kustomization flux-system/app was not checked: its components are nested more than 10 deep")
+	nested.files["app/kustomization.yaml"], nested.files["c11/kustomization.yaml"] = "resources: [a.yaml]\ncomponents: [../c1]\n", "kind: Component\n"
+	for i := range 10 {
+		nested.files[fmt.Sprintf("c%d/kustomization.yaml", i+1)] = fmt.Sprintf("kind: Component\ncomponents: [../c%d]\n", i+2)
+	}
+	return map[string]limitCase{"files that a build reads": reads, "components in each other": nested, "labels and selectors": selected, "Kustomizations that depend on each other": order}
 }
 
 func chartLimits() map[string]limitCase {

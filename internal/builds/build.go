@@ -57,6 +57,9 @@ func (f *Files) buildWithout(ctx context.Context, dir string, spec *kustomizev1.
 	if err != nil {
 		return v.finish(&Built{}, dir, file, err)
 	}
+	if err := countNesting(f.Repo, dir, k); err != nil {
+		return v.finish(&Built{}, dir, file, err)
+	}
 	v.overlay, v.own = file, k
 	return v.build(dir, file, k, spec.PostBuild != nil)
 }

@@ -56,6 +56,7 @@ const (
 const (
 	Reads              = 20_000
 	BuiltFolders       = 3_000
+	ComponentNesting   = 10
 	PatchCopies        = 1 << 20
 	Doublings          = 5
 	Inserted           = 256 << 20

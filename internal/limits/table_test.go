@@ -124,7 +124,7 @@ func ofExpressions() []row {
 
 func ofClusters() []row {
 	return []row{
-		{"files that a build reads; kustomizations; bytes; bytes that a JSON patch copies; replacements in a kustomization that insert a field into itself; bytes of the largest file, for each use of a var", number(Reads) + "; " + number(BuiltFolders) + "; " + bytes(TotalBytes) + "; " + bytes(PatchCopies) + "; " + number(Doublings) + "; " + bytes(Inserted), "the Kustomization"},
+		{"files that a build reads; kustomizations; components in each other; bytes; bytes that a JSON patch copies; replacements in a kustomization that insert a field into itself; bytes of the largest file, for each use of a var", number(Reads) + "; " + number(BuiltFolders) + "; " + number(ComponentNesting) + "; " + bytes(TotalBytes) + "; " + bytes(PatchCopies) + "; " + number(Doublings) + "; " + bytes(Inserted), "the Kustomization"},
 		{"objects that all Kustomizations apply", fmt.Sprintf("%s, and %d for each object of the repository", number(Objects), ObjectCopies), "the Kustomization"},
 		{"variables of all Kustomizations; of an object; in each other's defaults", number(Variables) + "; " + number(ObjectVariables) + "; " + number(VariableNesting), "the Kustomization"},
 		{"bytes that substitution adds to a Kustomization's objects; to all", bytes(Growth) + "; " + bytes(TotalBytes), "the Kustomization"},
