@@ -4,10 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-
-	"github.com/rogpeppe/go-internal/txtar"
-
-	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
 // bringingChart is a chart with a template.
@@ -31,16 +27,7 @@ func TestBringing(t *testing.T) {
 		{"some", all, "bringing 1, plain 0, values 2"},
 		{"a question", all + bringingChart("asking", asking) + release("asking", "asking", "{}"), "asking 0, bringing 1, plain 1, values 2"},
 	} {
-		repo, err := repository.FromFiles(func(yield func(string, []byte) bool) {
-			for _, f := range txtar.Parse([]byte(c.files)).Files {
-				if !yield(f.Name, f.Data) {
-					return
-				}
-			}
-		}, repository.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		repo := parsed(t, c.files)
 		fleet, err := Reconcile(t.Context(), repo, Options{Bringing: true})
 		if err != nil || len(fleet.Clusters) != 1 {
 			t.Fatalf("%d clusters, %v", len(fleet.Clusters), err)

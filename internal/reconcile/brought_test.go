@@ -1,13 +1,8 @@
 package reconcile
 
 import (
-	"maps"
 	"strings"
 	"testing"
-
-	"github.com/rogpeppe/go-internal/txtar"
-
-	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
 // TestBrought: what another source or a submodule brings into the artifact is unknown, wherever it is named, and whichever
@@ -38,14 +33,7 @@ func TestBrought(t *testing.T) {
 		{"a submodule", gits("recurseSubmodules: true") + modules + child("mod/x", "flux-system") + second, "it is in submodule mod", ""},
 		{"a submodule that is left out", synced + modules + child("mod/x", "flux-system") + second, "", "mod is a submodule, which source-controller leaves out"},
 	} {
-		files := map[string][]byte{}
-		for _, f := range txtar.Parse([]byte(c.files)).Files {
-			files[f.Name] = f.Data
-		}
-		repo, err := repository.FromFiles(maps.All(files), repository.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		repo := parsed(t, c.files)
 		fleet, err := Reconcile(t.Context(), repo, Options{})
 		if err != nil {
 			t.Fatal(err)

@@ -25,16 +25,7 @@ func TestFailuresLeaveTheRest(t *testing.T) {
 		{"patchesStrategicMerge of nothing", "resources: [a.yaml]\npatchesStrategicMerge: [patch.yaml]\n" + patch, "inner good", "clusters/prod/inner/kustomization.yaml:2: patchesStrategicMerge: there is no Deployment remote among the resources to patch"},
 		{"replacements", "resources: [a.yaml]\nreplacements: [{source: {kind: ConfigMap, name: inner, fieldPath: data.zz}, targets: [{select: {kind: ConfigMap}, fieldPaths: [data.a]}]}]\n", "good", "clusters/prod/inner/kustomization.yaml:2: replacements: ConfigMap inner has no field data.zz"},
 	} {
-		repo, err := repository.FromFiles(func(yield func(string, []byte) bool) {
-			for _, f := range txtar.Parse([]byte(root + c.inner)).Files {
-				if !yield(f.Name, f.Data) {
-					return
-				}
-			}
-		}, repository.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		repo := parsed(t, root+c.inner)
 		fleet, err := Reconcile(t.Context(), repo, Options{})
 		if err != nil {
 			t.Fatal(err)

@@ -2,10 +2,6 @@ package reconcile
 
 import (
 	"testing"
-
-	"github.com/rogpeppe/go-internal/txtar"
-
-	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
 // TestOwnSource: where nothing says what is synced, a source is taken for the repository itself by
@@ -38,16 +34,7 @@ func TestOwnSource(t *testing.T) {
 		{"the address of a fork", of("x", "a", "./") + git("a", "ssh://git@example.com/me/fleet"), []string{"https://example.com/you/fleet.git"}, "a"},
 		{"a generator's", generator, nil, "b"},
 	} {
-		repo, err := repository.FromFiles(func(yield func(string, []byte) bool) {
-			for _, f := range txtar.Parse([]byte(c.files + files)).Files {
-				if !yield(f.Name, f.Data) {
-					return
-				}
-			}
-		}, repository.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		repo := parsed(t, c.files+files)
 		fleet, err := Reconcile(t.Context(), repo, Options{Roots: []string{"clusters/prod"}, Remotes: c.remotes})
 		if err != nil {
 			t.Fatal(err)
@@ -65,7 +52,7 @@ func TestOwnSource(t *testing.T) {
 
 // TestBoundarySource: a tenant's Kustomization is built whose source has the repository and branch that the boundary names.
 func TestBoundarySource(t *testing.T) {
-	files := txtar.Parse([]byte(`
+	repo := parsed(t, `
 -- .fleetwright-tenant.yaml --
 apiVersion: fleetwright.dev/v1alpha1
 kind: TenantBoundary
@@ -95,17 +82,7 @@ spec: {path: ./more, prune: true, interval: 1h, sourceRef: {kind: GitRepository,
 apiVersion: v1
 kind: ConfigMap
 metadata: {name: a, namespace: shop}
-`))
-	repo, err := repository.FromFiles(func(yield func(string, []byte) bool) {
-		for _, f := range files.Files {
-			if !yield(f.Name, f.Data) {
-				return
-			}
-		}
-	}, repository.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+`)
 	fleet, err := Reconcile(t.Context(), repo, Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -10,7 +10,6 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/fleetwright/fleetwright/internal/charts"
-	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
 // greeter is a chart that tells what it was given.
@@ -53,16 +52,7 @@ metadata: {name: wide}
 // reconciled is the only cluster of files, with charts from others.
 func reconciled(t *testing.T, files, shelf string) *Cluster {
 	t.Helper()
-	repo, err := repository.FromFiles(func(yield func(string, []byte) bool) {
-		for _, f := range txtar.Parse([]byte(sources + files)).Files {
-			if !yield(f.Name, f.Data) {
-				return
-			}
-		}
-	}, repository.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	repo := parsed(t, sources+files)
 	dir := t.TempDir()
 	for _, f := range txtar.Parse([]byte(shelf)).Files {
 		name := filepath.Join(dir, f.Name)
@@ -74,6 +64,7 @@ func reconciled(t *testing.T, files, shelf string) *Cluster {
 		}
 	}
 	var library *charts.Library
+	var err error
 	if shelf != "" {
 		if library, err = charts.Open(dir); err != nil {
 			t.Fatal(err)

@@ -3,10 +3,6 @@ package reconcile
 import (
 	"strings"
 	"testing"
-
-	"github.com/rogpeppe/go-internal/txtar"
-
-	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
 // TestSecondName: a source is the repository itself where it has the address and branch that the FluxInstance syncs, or
@@ -31,16 +27,7 @@ func TestSecondName(t *testing.T) {
 		{"of an example", home("examples/home.yaml", "https://example.com/me/fleet", "main"), false, false},
 		{"nowhere", "", false, false},
 	} {
-		repo, err := repository.FromFiles(func(yield func(string, []byte) bool) {
-			for _, f := range txtar.Parse([]byte(instance + apps + c.files)).Files {
-				if !yield(f.Name, f.Data) {
-					return
-				}
-			}
-		}, repository.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		repo := parsed(t, instance+apps+c.files)
 		fleet, err := Reconcile(t.Context(), repo, Options{})
 		if err != nil {
 			t.Fatal(err)

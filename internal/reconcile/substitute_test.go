@@ -3,10 +3,6 @@ package reconcile
 import (
 	"strings"
 	"testing"
-
-	"github.com/rogpeppe/go-internal/txtar"
-
-	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
 // TestVariablesThatAreNotKnown: what a source of variables that isn't in Git may define, and what a
@@ -33,16 +29,7 @@ func TestVariablesThatAreNotKnown(t *testing.T) {
 		{"disabled there", of("clusters/prod/apps.yaml", "none", "{}") + strings.NewReplacer("apps/a.yaml", "clusters/prod/a.yaml", "namespace: a", "namespace: a, labels: {kustomize.toolkit.fluxcd.io/substitute: disabled}").Replace(object), "a-${CLUSTER}"},
 		{"of a folder that is synced", sync + strings.ReplaceAll(object, "apps/a.yaml", "clusters/prod/a.yaml"), "a-${CLUSTER}"},
 	} {
-		repo, err := repository.FromFiles(func(yield func(string, []byte) bool) {
-			for _, f := range txtar.Parse([]byte(c.files)).Files {
-				if !yield(f.Name, f.Data) {
-					return
-				}
-			}
-		}, repository.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		repo := parsed(t, c.files)
 		fleet, err := Reconcile(t.Context(), repo, Options{})
 		if err != nil {
 			t.Fatal(err)

@@ -3,10 +3,6 @@ package reconcile
 import (
 	"strings"
 	"testing"
-
-	"github.com/rogpeppe/go-internal/txtar"
-
-	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
 // TestSyncThatNothingLists: the sync that flux bootstrap has applied is a root where the
@@ -40,16 +36,7 @@ func rootsIn(t *testing.T, files string) string {
 
 func fleetOf(t *testing.T, files string) *Fleet {
 	t.Helper()
-	repo, err := repository.FromFiles(func(yield func(string, []byte) bool) {
-		for _, f := range txtar.Parse([]byte(files)).Files {
-			if !yield(f.Name, f.Data) {
-				return
-			}
-		}
-	}, repository.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	repo := parsed(t, files)
 	fleet, err := Reconcile(t.Context(), repo, Options{})
 	if err != nil {
 		t.Fatal(err)
