@@ -96,7 +96,7 @@ func (x *execution) text(text any) (any, error) {
 
 var inserted = regexp.MustCompile(` \| (` + resultFunction + `|` + printedFunction + `)|` + textFunction + ` |\{\{ ` + stepFunction + ` \d+ -?\}\}`)
 
-// unbounded returns the text that bound was given.
+// unbounded returns the text that bound was given, with parentheses around the first argument of a tpl.
 func unbounded(text string) string { return inserted.ReplaceAllString(text, "") }
 
 // boundTemplates bounds all templates of a chart and its dependencies.
@@ -170,7 +170,7 @@ func (b *boundText) text(s string) {
 	}
 }
 
-// mostBlank is the length of a space, in bytes, from which on it is counted.
+// mostBlank is the most white space in a row, in bytes, that is not counted.
 const mostBlank = 1 << 10
 
 func (b *boundText) fill() { b.open[len(b.open)-1].filled = true }

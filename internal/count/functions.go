@@ -251,8 +251,7 @@ func splitted(args []reflect.Value) int {
 
 // joined returns the bytes of the strings of a list, with what is put between them.
 func joined(args []reflect.Value) int {
-	list := args[1]
-	list = inside(list)
+	list := inside(args[1])
 	if list.Kind() != reflect.Slice {
 		return 0
 	}

@@ -104,17 +104,19 @@ func isLow(c finding.Covered, deployed platform.Definitions, tenants map[account
 	return (c.Kustomizations.Found > 0 || c.HelmReleases.Found >= fewReleases) && c.Percent() < leastCoverage
 }
 
-// tenants returns the Kustomizations that apply with an account of their own what is not a folder of this repository.
+// tenants returns the Kustomizations that apply with an account of their own, but for those of a folder of this repository. A
+// tenant's repository may have a top folder of the same name.
 func tenants(p *rule.Pass) map[account]bool {
-	own := map[account]bool{}
+	all := map[account]bool{}
 	for _, c := range p.Clusters() {
 		for _, k := range c.Kustomizations {
-			if k.Spec.ServiceAccountName != "" && !roots.Has(p.Repo, repository.Clean(k.Spec.Path)) {
-				own[account{k.Namespace, k.Name}] = true
+			at := repository.Clean(k.Spec.Path)
+			if own := strings.Contains(at, "/") && roots.Has(p.Repo, at); k.Spec.ServiceAccountName != "" && !own {
+				all[account{k.Namespace, k.Name}] = true
 			}
 		}
 	}
-	return own
+	return all
 }
 
 const (

@@ -9,7 +9,7 @@ import (
 // TestCoverageOfTenants: Kustomizations with accounts of their own from another repository are a tenant's, and not counted,
 // unless their folders are in this repository: then it rather has another name.
 func TestCoverageOfTenants(t *testing.T) {
-	for at, want := range map[string]int{"apps": 1, "deploy": 0} {
+	for at, want := range map[string]int{"apps/base": 1, "apps": 0, "deploy/base": 0} {
 		found := ruletest.Find(t, CoverageLow, `-- clusters/a/flux-system/gotk-sync.yaml --
 apiVersion: source.toolkit.fluxcd.io/v1
 kind: GitRepository
@@ -35,7 +35,7 @@ apiVersion: kustomize.toolkit.fluxcd.io/v1
 kind: Kustomization
 metadata: {name: more, namespace: flux-system}
 spec: {interval: 1h, prune: true, path: ./`+at+`, serviceAccountName: apps, sourceRef: {kind: GitRepository, name: apps}}
--- apps/a.yaml --
+-- apps/base/a.yaml --
 apiVersion: v1
 kind: ConfigMap
 metadata: {name: a, namespace: default}
