@@ -49,6 +49,8 @@ type Committed struct {
 	Result        gitrepo.Result
 	// TakenOver reports whether a tenant's branch has its own content, and therefore gets no starter.
 	TakenOver bool
+	// Missing are the folders of a tenant's branch that Flux applies, and that it does not have.
+	Missing []string
 	// Done reports whether the commit was created, or none was needed.
 	Done bool
 	// Recovery describes what an interrupted write left in the work tree.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/fleetwright/fleetwright/generators"
 	"github.com/fleetwright/fleetwright/internal/advice"
@@ -80,6 +81,13 @@ func (c *committer) compare(ctx context.Context, j *commitJob) error {
 	if err := j.takeOver(inv); err != nil {
 		return err
 	}
+	files, _, err := j.branch.List()
+	if err != nil {
+		return err
+	}
+	j.Missing = missing(j.Target, func(dir string) bool {
+		return slices.ContainsFunc(files, func(file string) bool { return strings.HasPrefix(file, dir+"/") })
+	})
 	if j.Plan, err = Compare(c.rendered, j.Target, j.reader, inv, j.overwrite, c.options.AllowRemoval); err != nil {
 		return err
 	}

@@ -41,6 +41,8 @@ type Planned struct {
 	Recovery tree.Recovery
 	// TakenOver reports whether a tenant's folder has its own content, and therefore gets no starter.
 	TakenOver bool
+	// Missing are the folders of a tenant's target that Flux applies, and that it does not have.
+	Missing []string
 }
 
 // within reports whether a folder, which need not exist, is the same as another one or below it.
@@ -206,6 +208,10 @@ func (p *Planned) compare(rendered *Rendered, overwrite, allowRemoval []string) 
 	if err := p.takeOver(inv, r, overwrite); err != nil {
 		return err
 	}
+	p.Missing = missing(p.Target, func(dir string) bool {
+		info, err := os.Stat(filepath.Join(p.Dir, dir))
+		return err == nil && info.IsDir()
+	})
 	p.Plan, err = Compare(rendered, p.Target, r, inv, overwrite, allowRemoval)
 	return err
 }

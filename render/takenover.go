@@ -107,3 +107,16 @@ func withoutStarter(of *tree.Tree, inv *tree.Inventory, current tree.Reader, ove
 	}
 	return rest, nil
 }
+
+// missing returns the folders of a target that Flux applies and that neither its tree nor its destination has, as after
+// starter: none. there reports whether the destination has a folder.
+func missing(of tree.Target, there func(dir string) bool) []string {
+	var none []string
+	for _, dir := range of.Applied {
+		rendered := slices.ContainsFunc(of.Tree.Paths(), func(p string) bool { return strings.HasPrefix(p, dir+"/") })
+		if dir != "." && !rendered && !there(dir) {
+			none = append(none, dir)
+		}
+	}
+	return none
+}

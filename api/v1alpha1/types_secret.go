@@ -88,8 +88,9 @@ type AgeKey struct{}
 
 // SSHKeyPair is an SSH key pair.
 type SSHKeyPair struct {
-	// Algorithm of the keys: ecdsa (with the curve P-384, which `flux bootstrap` uses) or ed25519.
-	Algorithm string `json:"algorithm,omitempty" jsonschema:"enum=ecdsa,enum=ed25519,default=ecdsa"`
+	// Algorithm of the keys: ecdsa (with the curve P-384, which `flux bootstrap` uses), ed25519, or rsa
+	// (with 4096 bits; Azure DevOps accepts no other).
+	Algorithm string `json:"algorithm,omitempty" jsonschema:"enum=ecdsa,enum=ed25519,enum=rsa,default=ecdsa"`
 }
 
 // Set returns the fields of a source that are set.

@@ -131,6 +131,7 @@ func runCommit(ctx context.Context, s streams, dir string, from sourceFlags, o r
 
 func addCommitted(r *renderReport, d render.Committed, dry bool) {
 	t := r.add(d.Target.Name, "", d.Plan)
+	t.Missing = d.Missing
 	t.Repository, t.Branch, t.State, t.Reason = d.Location, d.Branch, stateOf(d, dry), d.Skipped
 	if t.State == "committed" || t.State == "would commit" {
 		t.Commit, t.Parent, t.Message = d.Result.Commit, d.Result.Parent, d.Message
@@ -182,6 +183,7 @@ func printCommit(s streams, done []render.Committed, o render.CommitOptions, fai
 			if d.TakenOver {
 				printTakenOver(s, d.Target.Name)
 			}
+			printMissing(s, d.Target.Name, d.Missing)
 		}
 		switch state {
 		case "unchanged":
@@ -252,6 +254,13 @@ func printStat(w io.Writer, d render.Committed) {
 	for _, step := range steps {
 		added, removed := render.CountLines(step.Old, step.New)
 		_ = output.Printf(w, "  %-7s %s  +%d -%d\n", step.Action, step.Path, added, removed)
+	}
+}
+
+// printMissing reports the folders of a tenant's repository that Flux applies and that do not exist.
+func printMissing(s streams, target string, folders []string) {
+	for _, dir := range folders {
+		_ = output.Printf(s.out, "%s: Flux applies the folder %s, which the repository does not have: add the tenant's objects there\n", target, dir)
 	}
 }
 

@@ -53,7 +53,7 @@ func runRender(ctx context.Context, s streams, dir string, from sourceFlags, o r
 		}
 		rendered, planned, err := render.ToFolders(ctx, loaded, o)
 		for _, p := range planned {
-			report.add(p.Target.Name, p.Dir, p.Plan)
+			report.add(p.Target.Name, p.Dir, p.Plan).Missing = p.Missing
 		}
 		if err != nil {
 			return err
@@ -93,6 +93,7 @@ func printRender(s streams, planned []render.Planned, absent []generators.Secret
 		if p.TakenOver {
 			printTakenOver(s, p.Target.Name)
 		}
+		printMissing(s, p.Target.Name, p.Missing)
 		sum := p.Plan.Summary()
 		total.Created += sum.Created
 		total.Updated += sum.Updated

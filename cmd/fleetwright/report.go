@@ -42,6 +42,8 @@ type targetReport struct {
 	Conflicts []conflictReport `json:"conflicts"`
 	// Left are the files of Secrets that are no longer declared. They now belong to the user.
 	Left []leftReport `json:"left"`
+	// Missing are the folders of a tenant's repository that Flux applies and that do not exist.
+	Missing []string `json:"missing,omitempty"`
 	// RenderedBy is the release that last rendered the target, if a release did.
 	RenderedBy string `json:"renderedBy,omitempty"`
 	// The following fields are set by commit only.

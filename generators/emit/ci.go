@@ -92,7 +92,7 @@ func DeployKeys(url string) string {
 	case GitLab:
 		return page + "/-/settings/repository#js-deploy-keys-settings"
 	case Azure:
-		return "User settings → SSH public keys, of a user that can only read"
+		return "User settings → SSH public keys, of a user that can only read; the key must be RSA (algorithm: rsa)"
 	}
 	return ""
 }

@@ -44,8 +44,9 @@ func Targets(spec *v1alpha1.Spec) ([]tree.Target, error) {
 		targets[i] = tree.Target{
 			Name: "tenant-" + t.Metadata.Name,
 			URL:  t.Spec.Source.URL, Branch: branch(t),
-			Orphan: spec.OnPlatformRepository(t),
-			Tree:   files.Tree,
+			Orphan:  spec.OnPlatformRepository(t),
+			Applied: appliedFolders(spec, t),
+			Tree:    files.Tree,
 		}
 	}
 	return targets, nil
@@ -53,16 +54,21 @@ func Targets(spec *v1alpha1.Spec) ([]tree.Target, error) {
 
 func branch(t *v1alpha1.Tenant) string { return cmp.Or(t.Spec.Source.Branch, targetBranch) }
 
+// appliedFolders returns the folders of a tenant's repository that Flux applies to clusters, sorted.
+func appliedFolders(spec *v1alpha1.Spec, t *v1alpha1.Tenant) []string {
+	folders := []string{}
+	for _, on := range spec.TenantClusters(t) {
+		folders = append(folders, path.Clean(on.Path))
+	}
+	return emit.Sorted(folders)
+}
+
 // repository returns a tenant's repository: a base with a starter, a folder for each path that is applied to a
 // cluster, and the files for users and CI. The tenant may change all of it.
 func repository(spec *v1alpha1.Spec, t *v1alpha1.Tenant) *emit.Files {
 	out := emit.New()
 	shared := path.Join(t.Spec.Source.Path, "base")
-	folders := []string{}
-	for _, on := range spec.TenantClusters(t) {
-		folders = append(folders, path.Clean(on.Path))
-	}
-	folders = emit.Sorted(folders)
+	folders := appliedFolders(spec, t)
 	if hasStarter(t) {
 		starter(out, spec, t, shared)
 	}

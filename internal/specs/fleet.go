@@ -26,6 +26,9 @@ func (c *specChecker) fleet() {
 	c.Branch(f, strict.At("spec", "repository", "branch"), f.Spec.Repository.Branch)
 	c.operatorOnly(f)
 	flux := f.Spec.Flux
+	if flux.Install == v1alpha1.InstallOperator && c.Spec.Products == nil { // flux bootstrap makes its own key, and products have their own sources
+		c.GitKey(f, strict.At("spec", "repository"), f.Spec.Repository.URL, f.Spec.Repository.SecretRef)
+	}
 	if flux.Install == v1alpha1.InstallBootstrap && !exactVersion.MatchString(flux.Version) && c.Whole(f) {
 		c.Fail(f, strict.At("spec", "flux", "version"), "write an exact version such as "+v1alpha1.DefaultBootstrapVersion+"; a range needs install: operator",
 			"spec.flux.version is %s, but install: bootstrap needs an exact version", strict.Quote(flux.Version))

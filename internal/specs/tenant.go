@@ -135,6 +135,7 @@ func (c *specChecker) source(t *v1alpha1.Tenant) {
 	case s.Kind == v1alpha1.SourceGit && s.Verify != nil:
 		c.Fail(t, p.Child("verify"), "take it out", "spec.source.verify needs kind: OCIRepository")
 	default:
+		c.GitKey(t, p, s.URL, s.SecretRef)
 		c.reference(t, p)
 	}
 }

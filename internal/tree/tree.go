@@ -94,5 +94,7 @@ type Target struct {
 	// Orphan is set if the branch shares a repository with another target, so that it starts
 	// without a parent.
 	Orphan bool
-	Tree   *Tree
+	// Applied are the folders of a tenant's repository that Flux applies, sorted; "." is the whole repository.
+	Applied []string
+	Tree    *Tree
 }

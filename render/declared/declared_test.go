@@ -2,6 +2,7 @@ package declared
 
 import (
 	"bytes"
+	"crypto/rsa"
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/pem"
@@ -194,6 +195,20 @@ func TestValues(t *testing.T) {
 			strings.TrimSpace(public) != out.Results[0].PublicKeys[name] || o.Metadata.Annotations[publicKey+name] != out.Results[0].PublicKeys[name] {
 			t.Errorf("the public key of %s is %q, in the Secret %q, told %q", name, public, o.Data[name+".pub"], out.Results[0].PublicKeys[name])
 		}
+	}
+}
+
+func TestRSAKey(t *testing.T) {
+	f := newFleet(t, "\n  - {name: azure, namespace: flux-system, keys: [{name: identity, from: {sshKeyPair: {algorithm: rsa}}}]}\n")
+	if _, err := f.sync(Options{}); err != nil {
+		t.Fatal(err)
+	}
+	signer, err := ssh.ParsePrivateKey([]byte(f.open("infrastructure/secrets/base/flux-system/azure.sops.yaml").Data["identity"]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if public := signer.PublicKey().(ssh.CryptoPublicKey).CryptoPublicKey().(*rsa.PublicKey); public.N.BitLen() != 4096 {
+		t.Errorf("the key has %d bits", public.N.BitLen())
 	}
 }
 

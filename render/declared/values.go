@@ -1,25 +1,25 @@
 package declared
 
 import (
-	"crypto"
-	"crypto/ecdsa"
 	"crypto/ed25519"
-	"crypto/elliptic"
 	"crypto/rand"
-	"crypto/x509"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"math/big"
+	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 
-	"golang.org/x/crypto/ssh"
+	"github.com/fluxcd/pkg/ssh"
+	"github.com/fluxcd/pkg/ssh/knownhosts"
+	cryptossh "golang.org/x/crypto/ssh"
+	cryptohosts "golang.org/x/crypto/ssh/knownhosts"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/internal/advice"
@@ -46,7 +46,11 @@ func (s *syncer) values(d *v1alpha1.DeclaredSecret, wanted []string) (values, er
 		if !slices.Contains(wanted, k.Name) && !pair {
 			continue
 		}
-		if err := s.value(v, k); err != nil {
+		err := s.value(v, k)
+		if err == nil && k.Name == "known_hosts" {
+			err = checkHosts(v.data[k.Name], repositoryOf(s.read.Spec, d))
+		}
+		if err != nil {
 			errs = append(errs, fmt.Errorf("key %q of Secret %s: %w", k.Name, d, err))
 		}
 		size += len(v.data[k.Name])
@@ -78,12 +82,12 @@ func (s *syncer) value(v values, k v1alpha1.SecretKey) (err error) {
 		v.data[k.Name] = []byte("# public key: " + public + "\n" + private + "\n")
 		v.public[k.Name] = public
 	case from.SSHKeyPair != nil:
-		private, public, err := keyPair(from.SSHKeyPair.Algorithm)
+		pair, err := ssh.GenerateKeyPair(keyTypes[from.SSHKeyPair.Algorithm])
 		if err != nil {
 			return err
 		}
-		v.data[k.Name], v.data[k.Name+v1alpha1.PublicSuffix] = private, public
-		v.public[k.Name] = strings.TrimSpace(string(public))
+		v.data[k.Name], v.data[k.Name+v1alpha1.PublicSuffix] = pair.PrivateKey, pair.PublicKey
+		v.public[k.Name] = strings.TrimSpace(string(pair.PublicKey))
 	}
 	return err
 }
@@ -209,28 +213,33 @@ func generate(g v1alpha1.Generate) ([]byte, error) {
 	return text, nil
 }
 
-// keyPair creates an SSH key pair in the format of Flux: the private key as PKCS #8 in PEM, the public one as a
-// line of authorized_keys. Source: github.com/fluxcd/pkg/ssh, keypair.go.
-func keyPair(algorithm string) (private, public []byte, err error) {
-	var signer crypto.Signer
-	switch algorithm {
-	case "ecdsa":
-		signer, err = ecdsa.GenerateKey(elliptic.P384(), rand.Reader)
-	case "ed25519":
-		_, signer, err = ed25519.GenerateKey(rand.Reader)
-	default:
-		err = fmt.Errorf("the algorithm %q is unknown", algorithm)
+// keyTypes are the types of SSH key pairs by their names in a specification.
+var keyTypes = map[string]ssh.KeyPairType{"ecdsa": ssh.ECDSA_P384, "ed25519": ssh.ED25519, "rsa": ssh.RSA_4096}
+
+// checkHosts returns an error if the known_hosts of a Secret, which Flux reads a Git repository with, have no key of the
+// repository's server. They are read as Flux does.
+func checkHosts(hosts []byte, repository string) error {
+	at, err := url.Parse(repository)
+	if err != nil || at.Scheme != "ssh" {
+		return nil
 	}
+	check, _, err := knownhosts.New(hosts)
 	if err != nil {
-		return nil, nil, err
+		return advice.Input(fmt.Errorf("its value cannot be read as known hosts: %w", err), "write the output of ssh-keyscan "+at.Hostname())
 	}
-	encoded, err := x509.MarshalPKCS8PrivateKey(signer)
+	other, err := cryptossh.NewPublicKey(make(ed25519.PublicKey, ed25519.PublicKeySize))
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	key, err := ssh.NewPublicKey(signer.Public())
-	if err != nil {
-		return nil, nil, err
+	scan, port := at.Hostname(), "22"
+	if at.Port() != "" {
+		scan, port = "-p "+at.Port()+" "+at.Hostname(), at.Port()
 	}
-	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: encoded}), ssh.MarshalAuthorizedKey(key), nil
+	if unknown := (*cryptohosts.KeyError)(nil); errors.As(check(net.JoinHostPort(at.Hostname(), port), &net.TCPAddr{}, other), &unknown) && len(unknown.Want) == 0 {
+		return advice.Input(
+			fmt.Errorf("its value has no key of %s, from which Flux reads %s with this Secret", at.Host, repository),
+			"add the output of ssh-keyscan "+scan+", and compare it with the keys that the provider publishes",
+		)
+	}
+	return nil
 }

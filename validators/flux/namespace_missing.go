@@ -26,10 +26,10 @@ new cluster, nothing is applied.
 
 The rule checks spec.targetNamespace of Kustomizations, the namespaces that HelmReleases install to, and those of all
 objects of kinds of Kubernetes and Flux. A typo is an error, and so is the only one that Git doesn't create. It skips
-the namespaces of Kubernetes and Flux, namespaces that a HelmRelease with createNamespace creates, and
-namespaces that a bootstrap, script, template or Terraform file in the repository creates or may create. If the
-objects of the cluster are only partly known, or Git creates fewer than three namespaces and uses more than three others, the
-namespace is unresolved.`,
+the namespaces of Kubernetes and Flux, those of Kommander and k0rdent where Git uses the platform and does not install it,
+namespaces that a HelmRelease with createNamespace creates, and namespaces that a bootstrap, script, template or Terraform
+file in the repository creates or may create. If the objects of the cluster are only partly known, or Git creates fewer than
+three namespaces and uses more than three others, the namespace is unresolved.`,
 	Fix: `Add the Namespace to the objects of the cluster, or correct the name. install.createNamespace: true also creates
 the namespace, but without labels, and does not delete it with the release.`,
 	Run: func(p *rule.Pass) {
@@ -132,6 +132,31 @@ var (
 	reservedPrefixes = []string{"kube-", "openshift-", "cattle-"}
 )
 
+// platformNamespaces are the namespaces that the installer of a platform creates, by a part of the groups of the platform's objects,
+// which the cluster accepts only once the platform is installed.
+var platformNamespaces = map[string][]string{"kommander": {"kommander", "kommander-flux"}, "k0rdent": {"kcm-system"}}
+
+// installedNamespaces returns the namespaces of platforms that Git uses and does not install: it has objects of the platform,
+// and no HelmRelease in the platform's namespaces.
+func (w *world) installedNamespaces() []string {
+	used, releases := map[string]bool{}, map[string]bool{}
+	for _, o := range w.applied {
+		for platform := range platformNamespaces {
+			used[platform] = used[platform] || strings.Contains(o.Group, platform+".")
+		}
+		if isHelmRelease(o) {
+			releases[o.Namespace] = true
+		}
+	}
+	var all []string
+	for platform, namespaces := range platformNamespaces {
+		if used[platform] && !slices.ContainsFunc(namespaces, func(n string) bool { return releases[n] }) {
+			all = append(all, namespaces...)
+		}
+	}
+	return all
+}
+
 // isReserved reports whether the cluster itself creates a namespace, or may create it. A misspelled name is not
 // reserved.
 func (w *world) isReserved(name string) bool {
@@ -144,7 +169,7 @@ func (w *world) isReserved(name string) bool {
 // missingNamespaces returns the destinations that no object in Git creates.
 func (w *world) missingNamespaces() []destination {
 	made := map[string]bool{"": true, w.cluster.Kustomizations[0].Namespace: true}
-	for _, name := range knownNamespaces {
+	for _, name := range slices.Concat(knownNamespaces, w.installedNamespaces()) {
 		made[name] = true
 	}
 	for _, other := range append(slices.Clone(w.beside), w) {

@@ -1,5 +1,5 @@
-// Package shapes_test validates small trees in the shapes that the documentation of Flux, of the Flux Operator and of
-// k0rdent shows: nothing wrong is found in them, everything that could be built is built, the rest is named, and one
+// Package shapes_test validates small trees in the shapes that the documentation of Flux, the Flux Operator, k0rdent and
+// Kommander shows: nothing wrong is found in them, everything that could be built is built, the rest is named, and one
 // fault in each place is found.
 package shapes_test
 
@@ -58,11 +58,25 @@ var faults = map[string][]fault{
 		{"the order", "clusters/mgmt/aws.yaml", "dependsOn: [{name: credentials}]", "suspend: false", "clusters-aws/cluster.yaml:1 [k0rdent-apply-order]"},
 		{"the credential", "clusters-aws/cluster.yaml", "credential: aws-cluster-identity-cred", "credential: aws-cluster-identity-creds", "clusters-aws/cluster.yaml:6 [k0rdent-credential-missing]"},
 	},
+	"kommander-catalog": {
+		{"a file of a version", "services/podinfo/6.14.0/kustomization.yaml", "podinfo.yaml,", "podinf.yaml,", "services/podinfo/6.14.0/kustomization.yaml:3 [flux-build-failed], services/podinfo/6.9.0/defaults/cm.yaml:3 [flux-watch-label-missing]"},
+		{"a field", "services/podinfo/6.14.0/podinfo.yaml", "releaseName: podinfo", "relaseName: podinfo", "services/podinfo/6.14.0/defaults/cm.yaml:3 [flux-watch-label-missing], services/podinfo/6.14.0/podinfo.yaml:28 [schema-unknown-field], services/podinfo/6.9.0/defaults/cm.yaml:3 [flux-watch-label-missing]"},
+	},
+	"kommander-management": {
+		{"the values of an application", "applications/gatekeeper.yaml", "configOverrides: {name: gatekeeper-overrides}", "configOverrides: {name: gatekeeper-override}", "applications/gatekeeper.yaml:13 [kommander-override-missing]"},
+		{"the workspace of a project", "projects/checkout.yaml", "workspaceRef: {name: retail}", "workspaceRef: {name: retial}", "projects/checkout.yaml:5 [kommander-workspace-missing]"},
+		{"the role of a group", "projects/checkout.yaml", "projectRoleRef: {name: deployers}", "projectRoleRef: {name: deployer}", "projects/checkout.yaml:19 [kommander-role-missing]"},
+		{"a label of a catalog", "catalogs/retail.yaml", "kommander.d2iq.io/gitapps-gitrepository-type: catalog", "kommander.d2iq.io/gitapps-gitrepository-type: catlog", "catalogs/retail.yaml:7 [kommander-catalog-label]"},
+		{"a namespace", "applications/gatekeeper.yaml", "metadata: {name: gatekeeper-overrides, namespace: kommander}", "metadata: {name: gatekeeper-overrides, namespace: komander}", "applications/gatekeeper.yaml:3 [flux-namespace-missing], applications/gatekeeper.yaml:13 [kommander-override-missing]"},
+	},
 	"cluster-template": {
 		{"a version that only the bootstrap has", "bootstrap/helmfile/templates/release.yaml.gotmpl", "{{ $oci.spec.ref.tag }}", "1.20.0", "bootstrap/helmfile/default.yaml:4 [bootstrap-version-drift], bootstrap/helmfile/default.yaml:4 [bootstrap-version-drift], bootstrap/helmfile/default.yaml:4 [bootstrap-version-drift]"},
 		{"an application that is not listed", "kubernetes/apps/flux-system/kustomization.yaml", "./flux-operator/ks.yaml", "./flux-operater/ks.yaml", "kubernetes/apps/flux-system/kustomization.yaml:7 [flux-build-failed]"},
 	},
 }
+
+// roots are the folders that are applied in shapes which have no cluster.
+var roots = map[string][]string{"kommander-catalog": {"services/podinfo/6.14.0", "services/podinfo/6.9.0"}}
 
 func TestShapes(t *testing.T) {
 	all, err := filepath.Glob("testdata/*.txtar")
@@ -76,14 +90,14 @@ func TestShapes(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Run(name, func(t *testing.T) {
-			testarchive.CheckWant(t, file, archive, []byte(validate(t, archive.Files).text()))
+			testarchive.CheckWant(t, file, archive, []byte(validate(t, archive.Files, roots[name]...).text()))
 		})
 		if len(faults[name]) == 0 {
 			t.Errorf("no fault is made in %s", name)
 		}
 		for _, f := range faults[name] {
 			t.Run(name+"/"+f.name, func(t *testing.T) {
-				if got := validate(t, f.make(t, archive.Files)).places(); got != f.want {
+				if got := validate(t, f.make(t, archive.Files), roots[name]...).places(); got != f.want {
 					t.Errorf("found %s, want %s", got, f.want)
 				}
 			})
@@ -112,7 +126,7 @@ type result struct {
 }
 
 // validate runs the rules over the files of a shape; those below source/NAMESPACE/NAME are of a source.
-func validate(t *testing.T, files []txtar.File) result {
+func validate(t *testing.T, files []txtar.File, roots ...string) result {
 	t.Helper()
 	trees := map[string]map[string][]byte{"": {}}
 	for _, f := range files {
@@ -142,7 +156,7 @@ func validate(t *testing.T, files []txtar.File) result {
 		t.Fatal(err)
 	}
 	r := result{built: map[string][]string{}}
-	o := validators.Options{Rules: rules, Reconcile: reconcile.Options{Sources: sources}}
+	o := validators.Options{Rules: rules, Reconcile: reconcile.Options{Sources: sources, Roots: roots}}
 	if o.Fleet, err = rule.Evaluate(t.Context(), repo, o); err != nil {
 		t.Fatal(err)
 	}

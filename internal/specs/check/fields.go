@@ -76,6 +76,15 @@ func (c *Checker) URL(of any, p *strict.Path, raw string) {
 	}
 }
 
+// GitKey checks that a source with an ssh:// URL names a Secret; p is the path of the source. source-controller refuses one
+// that does not before it connects: "invalid 'ssh' auth option: 'identity' is required" (NewAuthOptions of fluxcd/pkg/git).
+func (c *Checker) GitKey(of any, p *strict.Path, url string, secret *v1alpha1.SecretRef) {
+	if strings.HasPrefix(url, "ssh://") && secret == nil && c.Whole(of) {
+		c.Fail(of, p, "add secretRef: {name: …}, a Secret with identity (the private half of a deploy key) and known_hosts, or write an https:// URL",
+			"%s reads %s, and Flux reads nothing over SSH without a key", p, strict.Quote(url))
+	}
+}
+
 var gitBranch = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/+@#-]*$`)
 
 // Branch checks the name of a branch, more strictly than git does.

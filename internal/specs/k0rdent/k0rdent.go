@@ -134,6 +134,9 @@ func (c *checker) declare() {
 		}
 		c.URL(c.of, p.Child("url"), source.URL)
 		c.source(p, source)
+		if source.Kind == v1alpha1.SourceGit {
+			c.GitKey(c.of, p, source.URL, source.SecretRef)
+		}
 		c.sources[source.Name] = source.Kind
 	}
 	clusters := check.Gather(s.ClusterTemplates, func(t v1alpha1.K0rdentTemplate) string { return v1alpha1.K0rdentObjectName(t.Name, t.Version) })

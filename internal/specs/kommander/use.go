@@ -17,6 +17,7 @@ func (c *checker) catalogs() {
 	for i, catalog := range catalogs {
 		p := p.Item(i)
 		c.URL(c.of, p.Child("url"), catalog.URL)
+		c.GitKey(c.of, p, catalog.URL, catalog.SecretRef)
 		c.Branch(c.of, p.Child("branch"), catalog.Branch)
 		if catalog.Branch != "" && catalog.Tag != "" {
 			c.Fail(c.of, p.Child("tag"), "keep one of them", "the catalog has both a branch and a tag")
@@ -105,6 +106,7 @@ func (c *checker) projects() {
 		c.Unique(p.Child("sources"), "source", check.Gather(project.Sources, func(s v1alpha1.KommanderSource) string { return s.Name }))
 		for j, source := range project.Sources {
 			c.URL(c.of, p.Child("sources").Item(j).Child("url"), source.URL)
+			c.GitKey(c.of, p.Child("sources").Item(j), source.URL, source.SecretRef)
 			c.Branch(c.of, p.Child("sources").Item(j).Child("branch"), source.Branch)
 		}
 		c.applications(p.Child("applications"), project.Applications, place{project.Namespace, project.Workspace, project.Clusters, project.Clusters == nil})
