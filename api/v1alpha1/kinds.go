@@ -1,6 +1,7 @@
 package v1alpha1
 
 import (
+	"maps"
 	"reflect"
 	"slices"
 )
@@ -21,6 +22,11 @@ func IsKind(name string) bool {
 // otherKinds are the kinds of the API group that do not belong to a specification: the functionConfigs, the
 // object that carries a rendered file, the inventory, and the boundary of a tenant.
 var otherKinds = []string{"RenderFleet", "ValidateFleet", "VerifyBootstrap", "EncryptSecrets", "File", "Inventory", TenantBoundaryKind}
+
+// KindNames returns the names of all kinds of the API group, sorted.
+func KindNames() []string {
+	return slices.Sorted(slices.Values(slices.AppendSeq(slices.Clone(otherKinds), maps.Keys(KindTypes))))
+}
 
 // IsOtherKind reports whether a kind of the API group does not belong to a specification: only Fleetwright and
 // the tools that call it read it.

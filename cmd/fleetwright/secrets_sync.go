@@ -43,8 +43,8 @@ with sops, and that were never declared, are kept and reported.
 
 With --rotate NAME (or NAMESPACE/NAME) a declared Secret gets new values: what is
 generated is generated again, and files and variables are read again; the key of a
-variable that is not set keeps its value. If no value would change, nothing is written
-and the command fails. Rotating needs a private key that opens the file. Other declared
+variable that is not set, or of a file that does not exist, keeps its value. If no value
+would change, nothing is written and the command fails. Rotating needs a private key that opens the file. Other declared
 Secrets are not looked at. The objects that read the Secret are printed, with what each
 needs to get the new value: a workload with the value in its environment must restart.
 
@@ -174,10 +174,21 @@ func printSync(s streams, out declared.Outcome, dir string, check bool, read rea
 	case len(out.Results) == 0:
 		_ = output.Printf(s.out, "the specification declares no Secret\n")
 	case check && out.Any():
-		_ = output.Printf(s.err, "declared Secrets are not up to date\n  hint: run \"fleetwright secrets sync%s\"\n", withDir(dir))
+		_ = output.Printf(s.err, "declared Secrets are not up to date\n  hint: run \"fleetwright secrets sync%s\"\n", strings.Join(append([]string{withDir(dir)}, rotated(out)...), ""))
 	case !check:
 		_ = output.Printf(s.out, "next: fleetwright render%s\n", withDir(dir))
 	}
+}
+
+// rotated returns the flags that rotate the Secrets of a plan.
+func rotated(out declared.Outcome) []string {
+	var flags []string
+	for _, r := range out.Results {
+		if r.Action == declared.Rotate {
+			flags = append(flags, " --rotate "+r.Secret.String())
+		}
+	}
+	return flags
 }
 
 // tellDeployKey prints where the user has to add the public key of a deploy key.

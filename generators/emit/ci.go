@@ -35,7 +35,7 @@ func (f *Files) CI(url, branch string, hooks, steps []string) {
 		f.Text(".gitlab-ci.yml", tree.Once, gitlab(build, steps))
 	case Azure:
 		trigger := cmp.Or(branch, "'*'")
-		f.Text("azure-pipelines.yml", tree.Once, []byte("trigger:\n- "+trigger+"\npool:\n  vmImage: ubuntu-latest\nsteps:\n"+commands(build, "- script: ", steps)))
+		f.Text("azure-pipelines.yml", tree.Once, []byte("trigger:\n- "+trigger+"\npool:\n  vmImage: ubuntu-latest\nsteps:\n- checkout: self\n  fetchDepth: 0\n"+commands(build, "- script: ", steps)))
 	}
 }
 
@@ -92,7 +92,7 @@ func DeployKeys(url string) string {
 	case GitLab:
 		return page + "/-/settings/repository#js-deploy-keys-settings"
 	case Azure:
-		return "User settings → SSH public keys, of a user that can only read; the key must be RSA (algorithm: rsa)"
+		return "User settings → SSH public keys, of a user that can only read"
 	}
 	return ""
 }
@@ -102,7 +102,7 @@ func DeployKeys(url string) string {
 func gitlab(build version.Build, steps []string) []byte {
 	var b strings.Builder
 	if build.Release() == "" {
-		return []byte("fleetwright:\n  image: golang:latest\n  script:\n" + commands(build, "  - ", steps))
+		return []byte("fleetwright:\n  image: golang:latest\n  variables:\n    GIT_DEPTH: \"0\"\n  script:\n" + commands(build, "  - ", steps))
 	}
 	b.WriteString("include:\n- remote: https://raw.githubusercontent.com/" + repository + "/" + build.Release() + "/templates/gitlab-ci.yml\n")
 	for _, step := range steps {
@@ -158,6 +158,8 @@ func forgeWorkflow(build version.Build, branch string, steps []string) []byte {
     runs-on: docker
     steps:
     - uses: actions/checkout@v4
+      with:
+        fetch-depth: 0 # the branches of tenants, too
 ` + setup + commands(build, "    - run: ", steps))
 }
 
@@ -186,6 +188,8 @@ jobs:
     runs-on: ubuntu-latest
     steps:
     - uses: actions/checkout@v4
+      with:
+        fetch-depth: 0 # the branches of tenants, too
 ` + install)
 	for _, step := range steps {
 		b.WriteString("    - run: fleetwright " + step + "\n")

@@ -130,8 +130,8 @@ func Relative(from, to string) string {
 	return filepath.ToSlash(rel)
 }
 
-// Beside records a YAML file of the user that is not a KRM object.
-func (f *Files) Beside(file string) { f.beside = append(f.beside, file) }
+// Beside records a pattern of .krmignore for YAML files of the user that are not KRM objects.
+func (f *Files) Beside(pattern string) { f.beside = append(f.beside, pattern) }
 
 // Ignore writes .krmignore for the YAML files that are not KRM objects, because kpt treats every other
 // YAML file of a package as one. It must be called last.
@@ -143,10 +143,7 @@ func (f *Files) Ignore() {
 			ignored = append(ignored, "/"+file.Path)
 		}
 	}
-	for _, file := range f.beside {
-		ignored = append(ignored, "/"+file)
-	}
-	if ignored = Sorted(ignored); len(ignored) > 0 {
+	if ignored = Sorted(append(ignored, f.beside...)); len(ignored) > 0 {
 		f.Text(".krmignore", tree.Managed, []byte("# "+manifest.Header+
 			"\n# YAML files that are not KRM objects, for kpt.\n"+strings.Join(ignored, "\n")+"\n"))
 	}

@@ -37,8 +37,11 @@ func (g *generator) definitions() {
 	for _, e := range g.k.ExistingDefinitions {
 		file := g.profile.metadataFile(v1alpha1.KommanderDefinition{Name: e.Name, Version: e.Version})
 		if delete(newest, file); g.has(file) {
-			g.out.Beside(file)
+			g.out.Beside("/" + file)
 		}
+	}
+	if g.k.ExistingCommon || len(g.k.ExistingDefinitions) > 0 {
+		g.out.Beside("templates/") // of the charts in a clone
 	}
 	for _, file := range slices.Sorted(maps.Keys(newest)) {
 		g.metadata(file, tree.Managed, newest[file])

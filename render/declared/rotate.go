@@ -94,11 +94,12 @@ func (s *syncer) rotate(r Result, rule *secrets.CreationRule, old []byte) (Resul
 }
 
 // available returns the keys of a Secret whose values can be read again: all but those from environment
-// variables that are not set. Keys that do not exist yet are always included.
+// variables that are not set and from files that do not exist. Keys that do not exist yet are always included.
 func (s *syncer) available(r Result) []string {
 	var wanted []string
 	for _, k := range r.Secret.Keys {
-		if k.From.Env != "" && s.options.Env(k.From.Env) == "" && !slices.Contains(r.KeysAdded, k.Name) {
+		gone := k.From.Env != "" && s.options.Env(k.From.Env) == "" || k.From.File != "" && !s.exists(k.From.File)
+		if gone && !slices.Contains(r.KeysAdded, k.Name) {
 			continue
 		}
 		wanted = append(wanted, k.Name)

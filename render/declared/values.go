@@ -22,6 +22,7 @@ import (
 	cryptohosts "golang.org/x/crypto/ssh/knownhosts"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/generators/emit"
 	"github.com/fleetwright/fleetwright/internal/advice"
 	"github.com/fleetwright/fleetwright/internal/secrets/keys"
 )
@@ -46,7 +47,7 @@ func (s *syncer) values(d *v1alpha1.DeclaredSecret, wanted []string) (values, er
 		if !slices.Contains(wanted, k.Name) && !pair {
 			continue
 		}
-		err := s.value(v, k)
+		err := s.value(v, d, k)
 		if err == nil && k.Name == "known_hosts" {
 			err = checkHosts(v.data[k.Name], repositoryOf(s.read.Spec, d))
 		}
@@ -62,7 +63,7 @@ func (s *syncer) values(d *v1alpha1.DeclaredSecret, wanted []string) (values, er
 }
 
 // value adds one value.
-func (s *syncer) value(v values, k v1alpha1.SecretKey) (err error) {
+func (s *syncer) value(v values, d *v1alpha1.DeclaredSecret, k v1alpha1.SecretKey) (err error) {
 	switch from := k.From; {
 	case from.Env != "":
 		text, err := s.variable(from.Env)
@@ -82,6 +83,9 @@ func (s *syncer) value(v values, k v1alpha1.SecretKey) (err error) {
 		v.data[k.Name] = []byte("# public key: " + public + "\n" + private + "\n")
 		v.public[k.Name] = public
 	case from.SSHKeyPair != nil:
+		if repository := repositoryOf(s.read.Spec, d); emit.ProviderOf(repository) == emit.Azure && from.SSHKeyPair.Algorithm != "rsa" {
+			return advice.Input(fmt.Errorf("%s accepts only RSA keys, and this one is %s", emit.Azure, from.SSHKeyPair.Algorithm), "write algorithm: rsa into sshKeyPair")
+		}
 		pair, err := ssh.GenerateKeyPair(keyTypes[from.SSHKeyPair.Algorithm])
 		if err != nil {
 			return err
@@ -92,12 +96,24 @@ func (s *syncer) value(v values, k v1alpha1.SecretKey) (err error) {
 	return err
 }
 
-// readValue reads a file that holds a value. A relative path is relative to the folder with the specification.
-func (s *syncer) readValue(name string) (data []byte, err error) {
+// fileOf returns the path of a file that holds a value. A relative path is relative to the folder with the specification.
+func (s *syncer) fileOf(name string) string {
 	at := filepath.FromSlash(name)
 	if !filepath.IsAbs(at) {
 		at = filepath.Join(s.read.Root, at)
 	}
+	return at
+}
+
+// exists reports whether a file that holds a value exists, or cannot be looked up.
+func (s *syncer) exists(name string) bool {
+	_, err := os.Lstat(s.fileOf(name))
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// readValue reads a file that holds a value.
+func (s *syncer) readValue(name string) (data []byte, err error) {
+	at := s.fileOf(name)
 	bad := func(err error) error {
 		if p := (*fs.PathError)(nil); errors.As(err, &p) {
 			err = p.Err

@@ -277,6 +277,9 @@ func (r *removal) cluster(name string) *strict.Error {
 	to, action := r.renamed[name], ""
 	if to == "" {
 		e.Hint, action = keeps(r.clusters[name])+"; "+r.holding(name), "; delete the cluster with its volumes and load balancers first, and"
+		if len(r.created) == 1 && len(r.clusters) == 1 {
+			e.Hint = fmt.Sprintf("if the cluster is now called %s, keep its folder: write spec.path: %s in Cluster %s. Otherwise ", r.created[0], r.clusters[name], r.created[0]) + e.Hint
+		}
 	} else {
 		e.Message = fmt.Sprintf("cluster %s was removed from the specification, and cluster %s has its folder", strict.Quote(name), strict.Quote(to))
 		e.Hint = "Flux goes on there with what Git has for " + to

@@ -14,10 +14,12 @@ import (
 
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/internal/builds"
 	"github.com/fleetwright/fleetwright/internal/definitions"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/fluxapi"
+	"github.com/fleetwright/fleetwright/internal/nearest"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/schemas"
@@ -218,6 +220,11 @@ func (c *checked) lacks(err error) {
 	var missing *schemas.MissingError
 	if errors.As(err, &missing) && missing.Limit != nil {
 		c.found = []located{{Problem: schemas.Problem{Kind: schemas.Exceeded, Message: missing.Reason}}}
+		return
+	}
+	if near, ok := nearest.To(c.object.Kind, v1alpha1.KindNames()); ok && strings.HasPrefix(c.object.APIVersion, v1alpha1.Group+"/") {
+		c.found = []located{{Problem: schemas.Problem{Kind: schemas.Invalid, Path: []any{"kind"},
+			Message: fmt.Sprintf("there is no kind %q in %s", c.object.Kind, v1alpha1.Group), Hint: fmt.Sprintf("did you mean %q?", near)}}}
 		return
 	}
 	if missing == nil || missing.Mistake == nil {
