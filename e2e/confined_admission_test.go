@@ -18,19 +18,19 @@ import (
 	"github.com/fleetwright/fleetwright/e2e/harness"
 )
 
-// podinfoChart is what a tenant's repository may start with a release of, where the specification allows it.
+// podinfoChart is the chart of the release in a tenant's starter, if the specification allows it.
 const podinfoChart = "oci://ghcr.io/stefanprodan/charts/podinfo"
 
-// A verdict is what admission says of an object that the cluster's administrator, whom the
-// authorizer refuses nothing, brings to a namespace of a tenant.
+// A verdict is admission's answer to an object that the cluster's administrator, who passes
+// every authorization, creates in a namespace of a tenant.
 type verdict struct {
 	what      string
 	namespace string
 	object    string // of apiVersion, kind and spec
-	refused   string // what the message says; empty when the object is admitted
+	refused   string // part of the message; empty if the object is admitted
 }
 
-// What the messages say.
+// Parts of the messages.
 const (
 	badAccount   = "spec.serviceAccountName must be"
 	badCluster   = "spec.kubeConfig is not allowed"
@@ -43,7 +43,7 @@ const (
 	overLimit    = "maximum memory usage per Container"
 )
 
-// admission brings each object to the API server, which is asked for a dry run.
+// admission sends each object to the API server as a dry run.
 func (s *site) admission(t *testing.T, tenant *tenant, all []*tenant) {
 	verdicts := slices.Concat(s.reconcilers(tenant), s.sources(t, tenant, all), s.shares(tenant))
 	admitted := 0
@@ -69,7 +69,7 @@ func (s *site) admission(t *testing.T, tenant *tenant, all []*tenant) {
 		len(verdicts), admitted, len(verdicts)-admitted, s.fleet.TenantSpec(tenant.name).PodSecurity)
 }
 
-// reconcilers are Flux objects that would act as the tenant, or as somebody else.
+// reconcilers returns Flux objects that would act as the tenant, or as others.
 func (s *site) reconcilers(tenant *tenant) []verdict {
 	here, helm := tenant.namespaces[0], tenant.name+"-helm"
 	kustomization := func(spec string) string {
@@ -108,7 +108,7 @@ func (s *site) reconcilers(tenant *tenant) []verdict {
 	}
 }
 
-// sources are those that the specification allows, and others that look like them.
+// sources returns sources that the specification allows, and others that look like them.
 func (s *site) sources(t *testing.T, tenant *tenant, all []*tenant) []verdict {
 	t.Helper()
 	spec, here, platform := s.fleet.TenantSpec(tenant.name), tenant.namespaces[0], s.fleet.PlatformURL()
@@ -161,7 +161,7 @@ func (s *site) sources(t *testing.T, tenant *tenant, all []*tenant) []verdict {
 	return verdicts
 }
 
-// source is a GitRepository, or an OCIRepository for what isn't Git's.
+// source returns a GitRepository, or an OCIRepository for an oci:// URL.
 func source(url, more string) string {
 	kind := "GitRepository"
 	if strings.HasPrefix(url, "oci://") {
@@ -174,7 +174,7 @@ func charts(url string) string {
 	return fmt.Sprintf(`{apiVersion: source.toolkit.fluxcd.io/v1, kind: HelmRepository, spec: {interval: 1h, url: %q}}`, url)
 }
 
-// ref is spec.ref of the tenant's own source.
+// ref returns spec.ref of the tenant's own source.
 func ref(t *testing.T, tenant *tenant) string {
 	t.Helper()
 	value, _, _ := unstructured.NestedMap(tenant.source.Object, "spec", "ref")
@@ -183,13 +183,13 @@ func ref(t *testing.T, tenant *tenant) string {
 	return string(text)
 }
 
-// shares are pods that escape, and what is more than the tenant's share.
+// shares returns pods that escape, and objects that exceed the tenant's share.
 func (s *site) shares(tenant *tenant) []verdict {
 	here := tenant.namespaces[0]
 	pod := func(more, container string) string {
 		return `{apiVersion: v1, kind: Pod, spec: {` + more + `containers: [{name: web, image: "example.com/web:1.0.0", ` + container + `}]}}`
 	}
-	careless := "" // what a pod that says nothing of its security meets
+	careless := "" // the answer to a pod without a security context
 	if s.fleet.TenantSpec(tenant.name).PodSecurity == "restricted" {
 		careless = badPod
 	}
@@ -211,7 +211,7 @@ func (s *site) shares(tenant *tenant) []verdict {
 	}
 }
 
-// changes are those of the tenant's own sync that not even the administrator can make.
+// changes tries changes of the tenant's own sync that not even the administrator can make.
 func (s *site) changes(t *testing.T, tenant *tenant) {
 	t.Helper()
 	sources := harness.GitRepositories
@@ -237,7 +237,7 @@ func (s *site) changes(t *testing.T, tenant *tenant) {
 	}
 }
 
-// limits holds what a container that names no resources gets against the specification.
+// limits compares the resources of a container that sets none with the specification.
 func (s *site) limits(t *testing.T, tenant *tenant) {
 	t.Helper()
 	want := s.fleet.TenantSpec(tenant.name).Limits
@@ -259,8 +259,8 @@ func (s *site) limits(t *testing.T, tenant *tenant) {
 	}
 }
 
-// outdated shows that what stood in a namespace before the policies did can be deleted: the
-// removal of a finalizer is an update, of an object that they refuse.
+// outdated shows that objects that are older than the policies of their namespace can be deleted: the
+// removal of a finalizer is an update, of an object that the policies refuse.
 func (s *site) outdated(t *testing.T, tenant *tenant) {
 	const name = "outdated"
 	namespaces := s.flux.Kube.CoreV1().Namespaces()

@@ -15,18 +15,17 @@ import (
 	"github.com/fleetwright/fleetwright/e2e/harness"
 )
 
-// A trespass is a folder of a tenant's repository that Flux is asked to apply, and what it
-// says then. Beside what the folder is about it holds an innocent ConfigMap.
+// A trespass is a folder of a tenant's repository that Flux is asked to apply, and Flux's
+// answer. The folder also contains an innocent ConfigMap.
 type trespass struct {
 	folder  string
 	object  string
-	refused string   // what the Kustomization says; empty when it gets ready
-	applied []string // the IDs of what is applied then, beside the innocent one
+	refused string   // the Kustomization's message; empty if it becomes ready
+	applied []string // the IDs of the objects that are applied then, besides the innocent one
 }
 
-// repositories lets tenants commit what they must not have. What their own Kustomization
-// says of it is shown by one change; for all others there are Kustomizations like it, which
-// have another path only.
+// repositories lets tenants commit objects that they must not create. One change shows what the tenant's own Kustomization
+// reports; the others use Kustomizations that differ from it only in the path.
 func (s *site) repositories(t *testing.T, tenants []*tenant) {
 	before := map[string]map[string]types.UID{}
 	for _, tenant := range tenants {
@@ -47,8 +46,8 @@ func (s *site) repositories(t *testing.T, tenants []*tenant) {
 	}
 }
 
-// trespassesOf are what the tenant commits. With one workload namespace Flux puts every
-// object there, whatever it says; with several it leaves the object where it says.
+// trespassesOf returns the trespasses that the tenant commits. With one workload namespace Flux puts every
+// object into it, whatever the object's own namespace; with several it respects the object's.
 func (s *site) trespassesOf(tenant *tenant) []trespass {
 	here, helm := tenant.namespaces[0], tenant.name+"-helm"
 	moved := []string{"ConfigMap " + here + "/trespass"}
@@ -97,7 +96,7 @@ func (s *site) trespass(t *testing.T, tenant *tenant) {
 	s.fetch(tenant)
 	for _, trespass := range s.trespassesOf(tenant) {
 		s.kustomization(t, tenant, tenant.sync, trespass.folder, func(spec map[string]any) {
-			spec["path"], spec["deletionPolicy"] = "./trespasses/"+trespass.folder, "Delete" // which waits for nothing
+			spec["path"], spec["deletionPolicy"] = "./trespasses/"+trespass.folder, "Delete" // without waiting
 		})
 	}
 }
@@ -106,7 +105,7 @@ func innocent(tenant *tenant, name string) string {
 	return fmt.Sprintf("{apiVersion: v1, kind: ConfigMap, metadata: {name: innocent-%s, namespace: %s}}", name, tenant.namespaces[0])
 }
 
-// kustomization makes one that is like the tenant's own but for what the change makes of it.
+// kustomization creates a copy of the tenant's own Kustomization with a changed spec.
 func (s *site) kustomization(t *testing.T, tenant *tenant, namespace, name string, change func(spec map[string]any)) {
 	t.Helper()
 	spec, _, _ := unstructured.NestedMap(s.tenantSync(t.Context(), tenant).Object, "spec")
@@ -117,7 +116,7 @@ func (s *site) kustomization(t *testing.T, tenant *tenant, namespace, name strin
 	}}))
 }
 
-// wantTrespasses holds what Flux says, and what it applied, against what it should.
+// wantTrespasses compares Flux's answers, and the objects that it applied, with the expected ones.
 func (s *site) wantTrespasses(t *testing.T, tenant *tenant, before map[string]types.UID) {
 	t.Helper()
 	s.flux.Says(tenant.sync, tenant.name, false, `cannot patch resource "clusterrolebindings"`)
@@ -138,7 +137,7 @@ func (s *site) wantTrespasses(t *testing.T, tenant *tenant, before map[string]ty
 	s.proved(t, "%s commits %d changes that Flux refuses, and nothing of them appears", tenant.name, refused)
 }
 
-// putRight takes it all back.
+// putRight reverts the trespasses.
 func (s *site) putRight(t *testing.T, tenant *tenant) {
 	t.Helper()
 	for _, trespass := range s.trespassesOf(tenant) {
@@ -149,8 +148,8 @@ func (s *site) putRight(t *testing.T, tenant *tenant) {
 }
 
 // lockdown shows what Flux's own flags refuse where there are no admission policies: a
-// source of another namespace, and to act as anybody but the namespace's default account.
-// It asks Flux; the function that it returns waits for the answer.
+// source of another namespace, and any account but the namespace's default one.
+// It asks Flux; the returned function waits for the answer.
 func (s *site) lockdown(t *testing.T, tenant *tenant) (want func()) {
 	t.Helper()
 	const namespace = "lockdown"

@@ -1,8 +1,8 @@
 package e2e
 
 // A grant says who may do an action in a namespace of a tenant's workloads: docs/tenants.md
-// in words for a machine. Nobody but Flux's two accounts of the tenant may do anything but
-// ask who it is; in any other place than its workload namespaces not even they may.
+// in a form that the test can check. Only Flux's two accounts of the tenant may do more than
+// ask who they are, and only in its workload namespaces.
 type grant int
 
 const (
@@ -12,17 +12,17 @@ const (
 	helmOnly           // helm's account; with profile admin both
 	chartAuthors       // with the profiles edit and admin
 	admins             // with profile admin
-	ruled              // whoever has it by spec.access.rules
+	ruled              // accounts to which spec.access.rules grants it
 )
 
-// A place is where an action takes place.
+// A place is where an action happens.
 type place int
 
 const (
-	clusterWide place = iota // all of it, without a namespace
+	clusterWide place = iota // the whole cluster, without a namespace
 	inWorkloads              // each workload namespace of the account's tenant
 	inSync                   // the tenant's sync namespace
-	inOthers                 // the platform's namespaces, other tenants', and what is not the account's own of its tenant's
+	inOthers                 // the platform's namespaces, other tenants', and those of its own tenant that are not the account's
 )
 
 // A row of the table is every verb on every resource, written RESOURCE[.GROUP][/SUBRESOURCE],
@@ -40,10 +40,10 @@ const (
 	write = "create update patch delete deletecollection"
 )
 
-// table is what a tenant may do, and what it may not. TENANT and NAMESPACE in a name are
-// the tenant's and that of the place.
+// table lists what a tenant may do, and what it may not. TENANT and NAMESPACE in a name are
+// replaced by the tenant and the namespace of the place.
 var table = []row{
-	// What repositories and charts hold.
+	// Objects of repositories and charts.
 	{"Z1", accounts, inWorkloads, apply, "configmaps secrets services persistentvolumeclaims", ""},
 	{"W4", accounts, inWorkloads, apply, "deployments.apps statefulsets.apps daemonsets.apps cronjobs.batch jobs.batch", ""},
 	{"W4", accounts, inWorkloads, apply, "horizontalpodautoscalers.autoscaling poddisruptionbudgets.policy", ""},
@@ -58,7 +58,7 @@ var table = []row{
 	{"Z9", ruled, inWorkloads, apply + " update", "servicemonitors.monitoring.coreos.com prometheusrules.monitoring.coreos.com", ""},
 	{"W4", admins, inWorkloads, "deletecollection", "configmaps secrets deployments.apps kustomizations.kustomize.toolkit.fluxcd.io", ""},
 
-	// The fences around it.
+	// The limits of the tenant.
 	{"A17", nobody, inWorkloads, write, "resourcequotas limitranges", "TENANT"},
 	{"A17", admins, inWorkloads, read, "resourcequotas limitranges", "TENANT"},
 	{"A17", nobody, inWorkloads, "update patch", "resourcequotas/status", "TENANT"},
@@ -131,8 +131,8 @@ var table = []row{
 	{"Z14", anyone, clusterWide, "get", "/version /healthz", ""},
 }
 
-// judged is what the authorizer lets a tenant do, and an admission policy of the tenant's
-// refuses: a source of anybody's, to serve every host, and to say in a source's status what Flux
+// judged lists actions that the authorizer allows a tenant, and that an admission policy of the tenant
+// refuses: to use a source of others, to serve every host, and to write to a source's status what Flux
 // has pulled.
 var judged = []row{
 	{"S1", accounts, inWorkloads, "create", "gitrepositories.source.toolkit.fluxcd.io ocirepositories.source.toolkit.fluxcd.io", ""},
@@ -142,8 +142,8 @@ var judged = []row{
 	{"S10", admins, inWorkloads, "patch", "ocirepositories.source.toolkit.fluxcd.io/status externalartifacts.source.toolkit.fluxcd.io/status", "judged"},
 }
 
-// bodies are the least that the API server takes for what a tenant may create, by resource;
-// a name comes with the action. ACCOUNT is the one that the admission policy wants.
+// bodies are the smallest valid objects that a tenant may create, by resource, without the name, which the action
+// has. ACCOUNT is replaced by the account that the admission policy requires.
 var bodies = map[string]string{
 	"configmaps":               `{apiVersion: v1, kind: ConfigMap}`,
 	"secrets":                  `{apiVersion: v1, kind: Secret}`,
@@ -181,7 +181,7 @@ var bodies = map[string]string{
 	"escalate": `{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, rules: [{apiGroups: ["*"], resources: ["*"], verbs: ["*"]}]}`,
 }
 
-// Pods that every pod security level takes.
+// Pods that every pod security level admits.
 const (
 	leastPod = `{restartPolicy: Never, securityContext: {runAsNonRoot: true, runAsUser: 10001, seccompProfile: {type: RuntimeDefault}}, ` +
 		`containers: [{name: web, image: "example.com/web:1.0.0", securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}}]}`

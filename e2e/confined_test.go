@@ -18,9 +18,9 @@ import (
 	"github.com/fleetwright/fleetwright/e2e/harness"
 )
 
-// confined holds each tenant to what the specification lets it do: by a table of actions
-// that the authorizer is asked of and that are requested as the account, by objects that
-// admission must judge whoever brings them, and by changes to the tenant's own repository
+// confined checks that each tenant can do only what the specification allows it: with a table of actions
+// that the authorizer is asked about and that are requested as the account, with objects that
+// admission must judge whoever creates them, and with changes to the tenant's own repository
 // that Flux must not apply.
 func (s *site) confined(t *testing.T) {
 	tenants := s.tenants(t)
@@ -40,16 +40,16 @@ func (s *site) confined(t *testing.T) {
 	t.Run("outdated", func(t *testing.T) { s.outdated(t, tenants[0]) })
 }
 
-// An attempt is an action of an account, with what should become of it.
+// An attempt is an action of an account, with the expected result.
 type attempt struct {
 	harness.Action
 	account harness.Account
-	allowed bool // by the authorizer
-	judged  bool // but not by the admission policy
+	allowed bool // the authorizer allows it
+	judged  bool // an admission policy refuses it
 }
 
-// actions goes through the table: the authorizer says of each action what the table says,
-// and so does the API server when the account does it.
+// actions tries the table: the authorizer and, when the account does the action, the API server must answer as the table
+// says.
 func (s *site) actions(t *testing.T, tenant *tenant, all []*tenant) {
 	s.declareJudged(t, tenant)
 	attempts := s.attempts(t, tenant, all)
@@ -81,8 +81,8 @@ func (s *site) actions(t *testing.T, tenant *tenant, all []*tenant) {
 		len(attempts), len(clients), s.fleet.Profile(tenant.name), counts[true], counts[false])
 }
 
-// refused reports whether the authorizer refused the account's request, and not admission.
-// It says "cannot"; of roles with more than the account has, that it attempts to grant.
+// refused reports whether the authorizer, and not admission, refused the account's request.
+// Its message is "cannot", or for roles with more permissions than the account has, that it attempts to grant.
 func refused(err error, account harness.Account) bool {
 	if !apierrors.IsForbidden(err) {
 		return false
@@ -92,12 +92,12 @@ func refused(err error, account harness.Account) bool {
 		strings.Contains(text, fmt.Sprintf("user %q ", account.User())) && strings.Contains(text, "is attempting to grant RBAC permissions not currently held")
 }
 
-// attempts writes the table out: every action, of every account of the tenant, in every
-// namespace that it speaks of.
+// attempts expands the table to every action of every account of the tenant in every
+// namespace that it covers.
 func (s *site) attempts(t *testing.T, tenant *tenant, all []*tenant) []attempt {
 	t.Helper()
 	spec := s.fleet.TenantSpec(tenant.name)
-	own := map[harness.Account][]string{ // accounts, and the namespaces where they may do something
+	own := map[harness.Account][]string{ // accounts, and the namespaces in which they may do something
 		{Namespace: tenant.sync, Name: tenant.name}: tenant.namespaces,
 		{Namespace: tenant.sync, Name: "default"}:   nil,
 	}
@@ -106,7 +106,7 @@ func (s *site) attempts(t *testing.T, tenant *tenant, all []*tenant) []attempt {
 		own[harness.Account{Namespace: namespace, Name: "default"}] = []string{namespace}
 	}
 	others := []string{"flux-system", "kube-system"}
-	if i := slices.Index(all, tenant); len(all) > 1 { // another one of them tells as much as all
+	if i := slices.Index(all, tenant); len(all) > 1 { // one other tenant is enough
 		other := all[(i+1)%len(all)]
 		others = []string{"flux-system", other.sync, other.namespaces[0]}
 	}
@@ -115,7 +115,7 @@ func (s *site) attempts(t *testing.T, tenant *tenant, all []*tenant) []attempt {
 		notOwn := slices.DeleteFunc(slices.Clone(tenant.namespaces), func(namespace string) bool { return slices.Contains(own[account], namespace) })
 		places := map[place][]string{clusterWide: {""}, inWorkloads: own[account], inSync: {tenant.sync}, inOthers: slices.Concat(notOwn, others)}
 		for i, row := range slices.Concat(table, judged) {
-			if account.Name == "default" { // no role speaks of it, so that one verb tells as much as all
+			if account.Name == "default" { // no role names it, so one verb is enough
 				row.verbs, _, _ = strings.Cut(row.verbs, " ")
 			}
 			for _, namespace := range places[row.where] {
@@ -129,7 +129,7 @@ func (s *site) attempts(t *testing.T, tenant *tenant, all []*tenant) []attempt {
 	return attempts
 }
 
-// may says what a grant means for an account in a namespace of its own.
+// may reports whether a grant allows an account an action in a namespace of its own.
 func may(who grant, account harness.Account, tenant, profile string) bool {
 	switch helm := tenant + "-helm"; {
 	case who == anyone:
@@ -146,7 +146,7 @@ func may(who grant, account harness.Account, tenant, profile string) bool {
 	return who == accounts
 }
 
-// expand is the row's every verb on every resource, in the namespace.
+// expand returns the row's every verb on every resource, in the namespace.
 func (s *site) expand(row row, tenant, namespace string) []harness.Action {
 	var actions []harness.Action
 	names := strings.NewReplacer("TENANT", tenant, "NAMESPACE", namespace)
@@ -170,8 +170,8 @@ func (s *site) expand(row row, tenant, namespace string) []harness.Action {
 	return actions
 }
 
-// resource is the served version of the resource; what comes with charts that nobody
-// installs here is refused, or not found, in any version.
+// resource returns the served version of the resource. Resources of charts that the tests do not install are refused, or not
+// found, in any version.
 func (s *site) resource(resource schema.GroupResource) schema.GroupVersionResource {
 	if served, err := s.flux.Mapper.ResourceFor(resource.WithVersion("")); err == nil {
 		return served
@@ -179,7 +179,7 @@ func (s *site) resource(resource schema.GroupResource) schema.GroupVersionResour
 	return resource.WithVersion("v1")
 }
 
-// body is what the action sends, in JSON.
+// body returns the body of the action's request, in JSON.
 func (s *site) body(t *testing.T, a attempt, tenant *tenant) []byte {
 	t.Helper()
 	resource := a.Resource.Resource
@@ -207,8 +207,8 @@ func (s *site) body(t *testing.T, a attempt, tenant *tenant) []byte {
 	return text
 }
 
-// declareJudged makes the sources whose status the tenant attempts to write: of what there
-// is not, admission has nothing to say.
+// declareJudged creates the sources whose status the tenant attempts to write: admission does not judge requests about objects
+// that do not exist.
 func (s *site) declareJudged(t *testing.T, tenant *tenant) {
 	t.Helper()
 	source := s.fleet.TenantSpec(tenant.name).Chart()

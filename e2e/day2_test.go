@@ -19,13 +19,13 @@ import (
 	"github.com/fleetwright/fleetwright/e2e/harness"
 )
 
-// dayTwo are an edit of a value and the removal of an add-on, for each example, with all
-// that may change on the cluster that the story is told of.
+// dayTwo contains an edit of a value and the removal of an add-on, for each example, with all objects
+// that may change on the cluster that the test observes.
 var dayTwo = map[string]struct {
 	old, new string
 	changed  []string
 	addon    string
-	flags    []string // with which the add-on may be removed, which may keep data
+	flags    []string // that allow the removal of the add-on, which may keep data
 	removed  []string
 }{
 	"acme": {
@@ -55,7 +55,7 @@ var dayTwo = map[string]struct {
 }
 
 // day2 renders again: an untouched specification changes no object, an edited one changes
-// what it says, and an add-on that is taken out is pruned; nothing else moves.
+// only the edited object, and an add-on that is removed is pruned.
 func (s *site) day2(t *testing.T) {
 	edit := dayTwo[s.fleet.Name]
 	before := s.settled(t)
@@ -77,7 +77,7 @@ func (s *site) day2(t *testing.T) {
 	s.fleet.Remove("Addon", edit.addon)
 	s.fleet.Commit("Take an add-on out", edit.flags...)
 	s.sync(t)
-	s.wantChanges(t, "an add-on taken out", before, nil, edit.removed)
+	s.wantChanges(t, "a removed add-on", before, nil, edit.removed)
 }
 
 // sync lets Flux fetch the platform repository, and waits until all of it is applied.
@@ -87,7 +87,7 @@ func (s *site) sync(t *testing.T) {
 	s.flux.Ready(patience)
 }
 
-// again lets Flux apply what it has applied already, all of it.
+// again makes Flux apply again all that it has applied already.
 func (s *site) again(t *testing.T) {
 	t.Helper()
 	list, err := s.flux.Any.Resource(harness.Kustomizations).Namespace("flux-system").List(t.Context(), metav1.ListOptions{})
@@ -102,7 +102,7 @@ func (s *site) again(t *testing.T) {
 	s.flux.Ready(patience)
 }
 
-// wantChanges holds the cluster against what it was, and returns what it is.
+// wantChanges compares the cluster with an earlier snapshot, and returns the current one.
 func (s *site) wantChanges(t *testing.T, what string, before map[string]string, changed, removed []string) map[string]string {
 	t.Helper()
 	after := s.snapshot(t)
@@ -129,14 +129,14 @@ func (s *site) wantChanges(t *testing.T, what string, before map[string]string, 
 	return after
 }
 
-// comesAndGoes are the kinds that no Git repository speaks of.
+// comesAndGoes are the kinds that no Git repository contains.
 var comesAndGoes = []string{
 	"Event", "Lease", "Endpoints", "EndpointSlice", "Pod", "ReplicaSet", "ControllerRevision", "ComponentStatus", "APIService",
 	"IPAddress", "FlowSchema", "PriorityLevelConfiguration", "ServiceCIDR",
 }
 
-// snapshot is a fingerprint for each object of the cluster: its generation and all that it
-// says but status and bookkeeping.
+// snapshot returns a fingerprint for each object of the cluster: of its generation and all its content
+// except status and bookkeeping.
 func (s *site) snapshot(t *testing.T) map[string]string {
 	t.Helper()
 	prints := map[string]string{}
@@ -151,8 +151,8 @@ func (s *site) snapshot(t *testing.T) map[string]string {
 	return prints
 }
 
-// settled is the first snapshot that another one, a while later, equals: what the controllers of
-// Kubernetes still had to add to objects is there.
+// settled returns the first snapshot that equals another one, taken a while later: the controllers of
+// Kubernetes have finished adding to objects then.
 func (s *site) settled(t *testing.T) map[string]string {
 	t.Helper()
 	last := s.snapshot(t)
@@ -169,7 +169,7 @@ func (s *site) settled(t *testing.T) map[string]string {
 	return last
 }
 
-// resources are those that can be listed, of each kind the preferred one.
+// resources returns the resources that can be listed, of each kind the preferred version.
 func (s *site) resources(t *testing.T) []schema.GroupVersionResource {
 	t.Helper()
 	lists, err := s.flux.Kube.Discovery().ServerPreferredResources()

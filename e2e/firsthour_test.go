@@ -19,7 +19,7 @@ import (
 	"github.com/fleetwright/fleetwright/e2e/harness"
 )
 
-// hour is the first hour of somebody who follows docs/first-cluster.md.
+// hour is the first hour of a user who follows docs/first-cluster.md.
 type hour struct {
 	site
 	control *harness.Cluster
@@ -62,10 +62,10 @@ func TestFirstHour(t *testing.T) {
 	h.runs(t)
 }
 
-// step is a command of the page, or a text that it says to append to a file.
+// step is a command of the page, or a text that the page says to append to a file.
 type step struct{ file, text string }
 
-// page are the steps of docs/first-cluster.md, in order.
+// page returns the steps of docs/first-cluster.md, in order.
 func page(t *testing.T) []step {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(harness.Root(t), "docs", "first-cluster.md"))
@@ -125,7 +125,7 @@ func startHour(t *testing.T) *hour {
 	return h
 }
 
-// follow runs a command of the page in the folder where the one before has left the shell, and returns what it prints.
+// follow runs a command of the page in the folder in which the command before left the shell, and returns its output.
 func (h *hour) follow(t *testing.T, command string) string {
 	t.Helper()
 	h.ran++
@@ -146,7 +146,7 @@ func (h *hour) follow(t *testing.T, command string) string {
 	return string(out)
 }
 
-// appendTo appends what the page says to a file.
+// appendTo appends a text of the page to a file.
 func (h *hour) appendTo(t *testing.T, file, text string) {
 	t.Helper()
 	f, err := os.OpenFile(filepath.Join(h.dir, file), os.O_WRONLY|os.O_APPEND, 0)
@@ -156,7 +156,7 @@ func (h *hour) appendTo(t *testing.T, file, text string) {
 	must(t, f.Close())
 }
 
-// addDeployKeys adds the public keys to the pages that secrets sync prints.
+// addDeployKeys adds the public keys that secrets sync prints to the Git host.
 func (h *hour) addDeployKeys(t *testing.T, out string) {
 	t.Helper()
 	keys := regexp.MustCompile(`public key of identity: (ssh-ed25519 \S+)\n +add it to `+regexp.QuoteMeta(hourURL)+` as a deploy key that can only read: https://github\.com/acme/platform/settings/keys\n`).
@@ -169,7 +169,7 @@ func (h *hour) addDeployKeys(t *testing.T, out string) {
 	}
 }
 
-// repeats holds that commit prints the commands of the page from the namespace on: what a new cluster needs.
+// repeats checks that commit prints the page's commands from the namespace on: those that a new cluster needs.
 func (h *hour) repeats(t *testing.T, out string) {
 	t.Helper()
 	steps := page(t)
@@ -193,7 +193,7 @@ func (h *hour) home() string {
 	return ""
 }
 
-// boot stands for the helmfile: the operator installs Flux, and creates the root sync of the FluxInstance.
+// boot replaces the helmfile: the operator installs Flux, and creates the root sync of the FluxInstance.
 func (h *hour) boot(t *testing.T) {
 	t.Helper()
 	h.fleet = &harness.Fleet{Dir: h.dir}
@@ -214,7 +214,7 @@ func (h *hour) boot(t *testing.T) {
 	}
 }
 
-// instanceReady is what the operator says of the FluxInstance.
+// instanceReady writes the status that the operator writes to the FluxInstance.
 func (h *hour) instanceReady(t *testing.T, instance *unstructured.Unstructured) {
 	t.Helper()
 	status := fmt.Sprintf(`{"status":{"conditions":[{"type":"Ready","status":"True","reason":"Declared","message":"","lastTransitionTime":%q}]}}`, time.Now().UTC().Format(time.RFC3339))
@@ -223,8 +223,8 @@ func (h *hour) instanceReady(t *testing.T, instance *unstructured.Unstructured) 
 	must(t, err)
 }
 
-// runs holds what runs after the page's last check: the platform's namespaces, and the tenant's web server, which started
-// under its own policies and from its own source alone.
+// runs checks what runs after the page's last check: the platform's namespaces, and the tenant's web server, which started
+// under its own policies and only from its own source.
 func (h *hour) runs(t *testing.T) {
 	t.Helper()
 	list, err := h.control.Any.Resource(harness.Kustomizations).List(t.Context(), metav1.ListOptions{})

@@ -1,5 +1,5 @@
-// Package e2e holds what Fleetwright generates against a real Kubernetes API server and
-// the real Flux controllers. Start with TestFleet: it tells the story.
+// Package e2e tests what Fleetwright generates on a real Kubernetes API server with
+// the real Flux controllers. Start with TestFleet: it contains the whole story.
 package e2e
 
 import (
@@ -26,8 +26,8 @@ import (
 	"github.com/fleetwright/fleetwright/e2e/harness"
 )
 
-// patience is how long a cluster may take to become what Git says: seconds, but the machine may
-// have much else to do.
+// patience is how long a cluster may take to reach the state in Git: usually seconds, but the machine may
+// be busy.
 const patience = 5 * time.Minute
 
 func TestMain(m *testing.M) {
@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, "FLUX_MANIFESTS is not set; run `make e2e`")
 		os.Exit(2)
 	}
-	temp, err := filepath.EvalSymlinks(os.TempDir()) // Flux's library writes only below where links lead
+	temp, err := filepath.EvalSymlinks(os.TempDir()) // Flux's library only writes below the resolved folder
 	if err == nil {
 		err = os.Setenv("TMPDIR", temp)
 	}
@@ -65,8 +65,8 @@ type site struct {
 	signer  harness.Signer
 }
 
-// sites are a cluster of every example, of which the whole story is told. The others of its
-// fleet differ in values, overrides and what tenants bring: the same API server judges their
+// sites are a cluster of every example, for the whole story. The other clusters of its
+// fleet differ in values, overrides and the tenants' files: the same API server judges their
 // objects, too.
 var sites = []struct {
 	example, cluster, path string
@@ -77,12 +77,12 @@ var sites = []struct {
 	{"classic", "production", "clusters/production", []string{"staging"}},
 }
 
-// TestFleet starts a cluster of every example: the platform's and the tenants'
-// repositories are committed and pushed by Fleetwright, and Flux brings them to a cluster
+// TestFleet starts a cluster of every example: Fleetwright commits and pushes the platform's and the tenants'
+// repositories, and Flux applies them to a cluster
 // whose API server judges each object.
 func TestFleet(t *testing.T) {
 	if os.Getenv(alone) == "" {
-		t.Parallel() // the other tests go on meanwhile
+		t.Parallel() // other tests run meanwhile
 	}
 	proofs := make([][]string, len(sites))
 	t.Cleanup(func() { t.Logf("proved on real API servers:\n%s", strings.Join(slices.Concat(proofs...), "\n")) })
@@ -108,11 +108,11 @@ func TestFleet(t *testing.T) {
 	}
 }
 
-// alone is the environment variable that a test's own process is told by.
+// alone is the environment variable that is set in a test's own process.
 const alone = "E2E_ALONE"
 
-// inProcess runs the test in a process of its own, since there can be one controller
-// manager in a process, and returns what it proved.
+// inProcess runs the test in a process of its own, since a process can contain only one controller
+// manager, and returns what it proved.
 func inProcess(t *testing.T) []string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.v", "-test.run=^"+strings.ReplaceAll(t.Name(), "/", "$/^")+"$")
@@ -130,10 +130,10 @@ func inProcess(t *testing.T) []string {
 	return proofs
 }
 
-// proof begins the lines of what is proved, among those that a test prints.
+// proof begins the lines of a test's output that say what it proved.
 const proof = "proved: "
 
-// proved prints what a chapter has shown; a chapter that failed has shown nothing.
+// proved prints what a chapter has shown, unless the chapter failed.
 func (s *site) proved(t *testing.T, format string, args ...any) {
 	t.Helper()
 	if !t.Failed() {
@@ -142,7 +142,7 @@ func (s *site) proved(t *testing.T, format string, args ...any) {
 	}
 }
 
-// start brings a cluster up, by the steps that the platform engineer takes.
+// start sets a cluster up, in the steps that the platform engineer takes.
 func start(t *testing.T, example, cluster, path string) *site {
 	t.Helper()
 	s := &site{fleet: harness.NewFleet(t, example), cluster: cluster, signer: harness.NewSigner(t)}
@@ -166,7 +166,7 @@ func start(t *testing.T, example, cluster, path string) *site {
 	return s
 }
 
-// bootstrap is what the bootstrap applies: Flux's components, and the root sync.
+// bootstrap returns what the bootstrap applies: Flux's components, and the root sync.
 func (s *site) bootstrap(t *testing.T, path string) (components, sync []*unstructured.Unstructured) {
 	t.Helper()
 	if s.fleet.Name == "classic" {
@@ -191,7 +191,7 @@ func (s *site) bootstrap(t *testing.T, path string) (components, sync []*unstruc
 	return nil, nil
 }
 
-// rendered are the objects in the files of the platform repository, as they stand there.
+// rendered returns the objects in the files of the platform repository, unbuilt.
 func (s *site) rendered(t *testing.T) []*unstructured.Unstructured {
 	t.Helper()
 	var objects []*unstructured.Unstructured
@@ -211,8 +211,8 @@ func (s *site) rendered(t *testing.T) []*unstructured.Unstructured {
 	return objects
 }
 
-// accepted holds what the API server has taken from Flux, one by one on the server's
-// side, against what the repository says: not one object is missing.
+// accepted compares the objects that the API server has accepted from Flux with the repository's: not one
+// object is missing.
 func (s *site) accepted(t *testing.T) {
 	list, err := s.flux.Any.Resource(harness.Kustomizations).Namespace("flux-system").List(t.Context(), metav1.ListOptions{})
 	must(t, err)
@@ -228,8 +228,8 @@ func (s *site) accepted(t *testing.T) {
 	s.proved(t, "%d objects of %d Kustomizations are admitted and all there", objects, len(list.Items))
 }
 
-// othersAccepted brings what Flux would apply to another cluster of the fleet to this API
-// server, without keeping it: admission is that of an apply, and one cluster is not two.
+// othersAccepted sends what Flux would apply to another cluster of the fleet to this API
+// server as a dry run: admission is that of an apply, and one cluster is not two.
 func (s *site) othersAccepted(t *testing.T, cluster string) {
 	objects := s.fleet.Build(cluster)
 	for _, object := range objects {
@@ -243,7 +243,7 @@ func (s *site) othersAccepted(t *testing.T, cluster string) {
 	s.proved(t, "%d objects are admitted", len(objects))
 }
 
-// isEncrypted says whether an object is a Secret with values that SOPS encrypted.
+// isEncrypted reports whether an object is a Secret with values that SOPS encrypted.
 func isEncrypted(object *unstructured.Unstructured) bool {
 	values, _, _ := unstructured.NestedStringMap(object.Object, "data")
 	for _, value := range values {
@@ -254,7 +254,7 @@ func isEncrypted(object *unstructured.Unstructured) bool {
 	return false
 }
 
-// wanted are the objects of a Kustomization, built as kustomize-controller does.
+// wanted returns the IDs of the objects of a Kustomization, built as kustomize-controller builds them.
 func (s *site) wanted(t *testing.T, k *unstructured.Unstructured) []string {
 	t.Helper()
 	copied := t.TempDir()
@@ -272,7 +272,7 @@ func (s *site) wanted(t *testing.T, k *unstructured.Unstructured) []string {
 	return slices.Sorted(maps.Keys(ids))
 }
 
-// inventory are the objects that a Kustomization has applied.
+// inventory returns the IDs of the objects that a Kustomization has applied.
 func inventory(k *unstructured.Unstructured) []string {
 	entries, _, _ := unstructured.NestedSlice(k.Object, "status", "inventory", "entries")
 	ids := map[string]bool{}
@@ -283,7 +283,7 @@ func inventory(k *unstructured.Unstructured) []string {
 	return slices.Sorted(maps.Keys(ids))
 }
 
-// pullSecret is the name of the Secret that the root source reads, or none.
+// pullSecret returns the name of the Secret that the root source reads, "" if it reads none.
 func (s *site) pullSecret(sync []*unstructured.Unstructured) string {
 	for _, object := range sync {
 		if name, ok, _ := unstructured.NestedString(object.Object, "spec", "secretRef", "name"); ok {
@@ -309,7 +309,7 @@ func (s *site) secret(t *testing.T, namespace, name string, data map[string][]by
 	must(t, err)
 }
 
-// gitSecret makes the Secret with a token that opens one repository.
+// gitSecret creates the Secret with a token that opens one repository.
 func (s *site) gitSecret(t *testing.T, namespace, name, url string) {
 	t.Helper()
 	s.secret(t, namespace, name, map[string][]byte{"username": []byte("git"), "password": []byte(s.fleet.Internet.Grant(url))})

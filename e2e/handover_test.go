@@ -16,12 +16,12 @@ import (
 	"github.com/fleetwright/fleetwright/e2e/harness"
 )
 
-// certificates is the kind of what the step of Gitea keeps.
+// certificates is the kind of the objects that the step of Gitea keeps.
 var certificates = schema.GroupVersionResource{Group: "cert-manager.io", Version: "v1", Resource: "certificates"}
 
-// TestHandover applies what examples/kommander renders for Gatekeeper and Gitea with the real Flux, and plays Kommander, whose
-// own Kustomization takes the application over for an AppDeployment: the installation's step leaves it alone from then on,
-// also where the step no longer holds it, and keeps applying what it did not hand over.
+// TestHandover applies what examples/kommander renders for Gatekeeper and Gitea with the real Flux, and plays the part of
+// Kommander, whose own Kustomization takes the application over for an AppDeployment: from then on the installation's step
+// does not change it, even if the step no longer contains it, and still applies everything else.
 func TestHandover(t *testing.T) {
 	if os.Getenv(alone) == "" {
 		t.Parallel()
@@ -59,8 +59,8 @@ func TestHandover(t *testing.T) {
 	}
 }
 
-// startKommander starts a cluster with Flux, and the steps that install Gitea and Gatekeeper, which it returns by name. What
-// they depend on is left out.
+// startKommander starts a cluster with Flux, and the steps that install Gitea and Gatekeeper, which it returns by name, without
+// their dependencies.
 func (s *site) startKommander(t *testing.T) map[string]*unstructured.Unstructured {
 	t.Helper()
 	cluster := harness.StartCluster(t, slices.Concat(harness.FluxKinds(t), harness.CertManagerKinds(), harness.Components(t))...)
@@ -93,7 +93,7 @@ func (s *site) startKommander(t *testing.T) map[string]*unstructured.Unstructure
 	return steps
 }
 
-// object is one with a spec.
+// object returns an object with a spec.
 func object(apiVersion, kind, namespace, name string, spec map[string]any) *unstructured.Unstructured {
 	o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": apiVersion, "kind": kind, "metadata": map[string]any{"name": name}}}
 	if namespace != "" {
@@ -105,7 +105,7 @@ func object(apiVersion, kind, namespace, name string, spec map[string]any) *unst
 	return o
 }
 
-// certificatesReady stands for cert-manager.
+// certificatesReady does the part of cert-manager.
 func (s *site) certificatesReady(t *testing.T) {
 	t.Helper()
 	ready := []byte(`{"status":{"conditions":[{"type":"Ready","status":"True","reason":"Ready","message":"","lastTransitionTime":"2026-01-01T00:00:00Z"}]}}`)
@@ -124,7 +124,8 @@ func (s *site) certificatesReady(t *testing.T) {
 // takenOver is the interval of a release that Kommander applies, unlike that of the definition.
 const takenOver = "42m0s"
 
-// takesOver plays Kommander, which creates a Kustomization of the same definition for an AppDeployment, with what it overrides.
+// takesOver plays the part of Kommander, which creates a Kustomization of the same definition for an AppDeployment, with
+// overrides.
 func (s *site) takesOver(t *testing.T, step *unstructured.Unstructured, name, version string) {
 	t.Helper()
 	after, _, _ := unstructured.NestedMap(step.Object, "spec", "postBuild", "substitute")
@@ -146,13 +147,13 @@ func (s *site) taken(t *testing.T, name string) *unstructured.Unstructured {
 	return o
 }
 
-// owner is the Kustomization that last applied a release.
+// owner returns the Kustomization that last applied a release.
 func (s *site) owner(t *testing.T, name string) string {
 	t.Helper()
 	return s.taken(t, name).GetLabels()["kustomize.toolkit.fluxcd.io/name"]
 }
 
-// isTakenOver holds that a release is what Kommander applies.
+// isTakenOver checks that a release is as Kommander applies it.
 func (s *site) isTakenOver(t *testing.T, name string) {
 	t.Helper()
 	o := s.taken(t, name)
@@ -162,7 +163,7 @@ func (s *site) isTakenOver(t *testing.T, name string) {
 	}
 }
 
-// keepsTheRest changes by hand what the step of Gitea did not hand over: the step puts it right.
+// keepsTheRest changes objects by hand that the step of Gitea did not hand over: the step reverts the changes.
 func (s *site) keepsTheRest(t *testing.T) {
 	t.Helper()
 	resource := s.flux.Any.Resource(certificates).Namespace("kommander")
@@ -178,7 +179,7 @@ func (s *site) keepsTheRest(t *testing.T) {
 	}
 }
 
-// dropped takes everything out of a step in Git, and waits until Flux has applied that.
+// dropped removes everything from a step in Git, and waits until Flux has applied that.
 func (s *site) dropped(t *testing.T, name string) {
 	t.Helper()
 	s.fleet.Put(s.fleet.PlatformURL(), "main", map[string]string{

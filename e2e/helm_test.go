@@ -15,7 +15,7 @@ import (
 	"github.com/fleetwright/fleetwright/e2e/harness"
 )
 
-// helm lives a release's life in each workload namespace of each tenant, as helm-controller
+// helm installs, changes and uninstalls a release in each workload namespace of each tenant, as helm-controller
 // does: its own account asks the API server to impersonate the tenant's, TENANT-helm.
 func (s *site) helm(t *testing.T) {
 	controller := s.flux.As("flux-system", "helm-controller")
@@ -41,7 +41,7 @@ func (s *site) helm(t *testing.T) {
 	}
 }
 
-// releases are those of one tenant in one namespace.
+// releases are the releases of one tenant in one namespace.
 type releases struct {
 	*harness.Helm
 	flux               *harness.Flux
@@ -49,7 +49,7 @@ type releases struct {
 	hosts              []any // at most one, which the tenant may serve
 }
 
-// identities reports whether charts may bring their own accounts and roles.
+// identities reports whether charts may contain accounts and roles of their own.
 func (r *releases) identities() bool { return r.profile != "restricted" }
 
 func (r *releases) values(message string, extra bool) map[string]any {
@@ -57,7 +57,7 @@ func (r *releases) values(message string, extra bool) map[string]any {
 }
 
 // life installs, upgrades, rolls back and uninstalls a release. The upgrade changes a
-// value and takes one object away; one that the API server refuses changes nothing.
+// value and removes one object; one that the API server refuses changes nothing.
 func (r *releases) life(t *testing.T) {
 	before := r.objects(t)
 	must(t, r.Install("web", newChart(), r.values("first", true)))
@@ -72,8 +72,8 @@ func (r *releases) life(t *testing.T) {
 	r.wantObjects(t, "the uninstallation", before)
 }
 
-// want holds the namespace against what the release's last revision should have made of it
-// by the time when Helm says that it is ready.
+// want compares the namespace with the objects that the release's last revision must have created
+// when Helm reports that it is ready.
 func (r *releases) want(t *testing.T, revision int, message string, extra bool) {
 	t.Helper()
 	last, err := r.Last("web")
@@ -100,20 +100,20 @@ func (r *releases) want(t *testing.T, revision int, message string, extra bool) 
 	}
 }
 
-// A refusal is what a chart must not have, and what the API server says to it.
+// A refusal is an object that a chart must not contain, and the API server's answer.
 type refusal struct {
 	what, template, reason string
-	stuck                  bool // its uninstallation is refused too
+	stuck                  bool // its uninstallation is refused, too
 }
 
-// refusals are those of the profile.
+// refusals returns the refusals of the profile.
 func (r *releases) refusals() []refusal {
 	refusals := []refusal{
 		{"a ClusterRole", clusterRole, `cannot get resource "clusterroles" in API group "rbac.authorization.k8s.io" at the cluster scope`, false},
 		{"a look at another namespace", lookup, `cannot get resource "secrets" in API group "" in the namespace "flux-system"`, false},
 		{"an object of another namespace", elsewhere, `cannot get resource "configmaps" in API group "" in the namespace "flux-system"`, false},
-		// The ClusterRole admin may read quotas. Helm, which looks before it leaps, gets as far
-		// as a record then, and to delete the quota is refused as well.
+		// The ClusterRole admin may read quotas. Helm, which checks first, then gets as far
+		// as a record, and deleting the quota is refused as well.
 		{"a quota", quota, `resource "resourcequotas" in API group ""`, r.profile == "admin"},
 	}
 	if r.identities() {
@@ -123,7 +123,7 @@ func (r *releases) refusals() []refusal {
 }
 
 // refused installs charts that the API server must refuse. As helm-controller does after a
-// failed installation, it uninstalls what has got a record; then nothing may be left.
+// failed installation, it uninstalls releases that have a record; then nothing may be left.
 func (r *releases) refused(t *testing.T) {
 	before := r.objects(t)
 	for _, refusal := range r.refusals() {
@@ -146,7 +146,7 @@ func wantRefused(t *testing.T, what string, err error, reason string) {
 	}
 }
 
-// objects are the IDs of all that is in the namespace.
+// objects returns the IDs of all objects in the namespace.
 func (r *releases) objects(t *testing.T) []string {
 	t.Helper()
 	var ids []string
@@ -156,7 +156,7 @@ func (r *releases) objects(t *testing.T) []string {
 	return ids
 }
 
-// wantObjects waits until the namespace has the objects that it had, and no others.
+// wantObjects waits until the namespace has the same objects as before, and no others.
 func (r *releases) wantObjects(t *testing.T, after string, before []string) {
 	t.Helper()
 	harness.Eventually(t, patience, after+" leaves nothing in "+r.namespace, func(context.Context) (bool, string) {
@@ -165,7 +165,7 @@ func (r *releases) wantObjects(t *testing.T, after string, before []string) {
 	})
 }
 
-// newChart makes a chart as most are, with more templates when they are given.
+// newChart returns a chart of the usual kind, with additional templates.
 func newChart(more ...string) *chart.Chart {
 	c := &chart.Chart{Metadata: &chart.Metadata{APIVersion: chart.APIVersionV2, Name: "web", Version: "1.0.0", Type: "application"}}
 	for i, template := range append([]string{workloads, configuration, identities, hook}, more...) {

@@ -24,7 +24,7 @@ import (
 // k0rdentGroup is the API group of kcm.
 var k0rdentGroup = schema.GroupVersion{Group: "k0rdent.mirantis.com", Version: "v1beta1"}
 
-// byKCM is what kcm 1.11.4 creates of itself among what the example waits for, in the order of the steps.
+// byKCM are the objects that kcm 1.11.4 creates by itself and that the example waits for, in the order of the steps.
 var byKCM = []struct {
 	step, kind, namespace string
 	names                 []string
@@ -41,16 +41,17 @@ var byKCM = []struct {
 	}}}},
 }
 
-// handedOn is what kcm copies from its namespace to others for the AccessManagement of the example, among what is waited for.
+// handedOn are the objects that kcm copies from its namespace to others for the AccessManagement, and that the example waits
+// for.
 var handedOn = []struct{ kind, name, namespace string }{
 	{"ClusterTemplate", "openstack-standalone-cp-1-0-46", "team-blue"}, {"Credential", "openstack", "team-blue"},
 	{"ClusterTemplate", "aws-standalone-cp-1-0-42", "team-red"}, {"Credential", "aws", "team-red"},
 	{"ServiceTemplate", "ingress-nginx-4-13-2", "team-red"},
 }
 
-// TestK0rdentWithKCM has the real Flux bring the example of k0rdent to a cluster, with the Release, the templates and the
-// Management left to kcm, whom the test plays: each step waits for what kcm creates, nothing of a later one is applied
-// before, and all of it becomes ready.
+// TestK0rdentWithKCM applies the example of k0rdent to a cluster with the real Flux. The Release, the templates and the
+// Management are left to kcm, whose part the test plays: each step waits for the objects that kcm creates, nothing of a
+// later step is applied before, and all of it becomes ready.
 func TestK0rdentWithKCM(t *testing.T) {
 	if os.Getenv(alone) == "" {
 		t.Parallel()
@@ -125,7 +126,7 @@ func (s *site) k0rdentSecrets(t *testing.T) {
 	s.fleet.SyncSecrets(env...)
 }
 
-// startK0rdent starts a cluster with kcm's definitions and Flux without lockdown, as the example has it, and its root sync.
+// startK0rdent starts a cluster with kcm's definitions, Flux without lockdown as in the example, and its root sync.
 func (s *site) startK0rdent(t *testing.T) *harness.Cluster {
 	t.Helper()
 	components := harness.Components(t)
@@ -161,7 +162,7 @@ func (s *site) checksHealth(t *testing.T, name string) {
 	})
 }
 
-// followers are the Kustomizations that depend on one, once the root has applied them.
+// followers returns the Kustomizations that depend on one, once the root has applied them.
 func followers(t *testing.T, s *site, name string) []string {
 	t.Helper()
 	list, err := s.flux.Any.Resource(harness.Kustomizations).Namespace("flux-system").List(t.Context(), metav1.ListOptions{})
@@ -176,10 +177,10 @@ func followers(t *testing.T, s *site, name string) []string {
 	return out
 }
 
-// kcm stands for k0rdent's controller.
+// kcm plays the part of k0rdent's controller.
 type kcm struct{ cluster *harness.Cluster }
 
-// create creates an object of kcm's own, which is ready a moment later.
+// create creates an object as kcm does; it becomes ready a moment later.
 func (k *kcm) create(t *testing.T, kind, namespace, name string, spec map[string]any) {
 	t.Helper()
 	resource, err := k.cluster.Resource(k0rdentGroup.WithKind(kind), namespace)
@@ -241,7 +242,7 @@ func (k *kcm) report(ctx context.Context) {
 	}
 }
 
-// ready writes the status of one object, unless it has it.
+// ready writes the status of one object, unless the object has it already.
 func (k *kcm) ready(ctx context.Context, o *unstructured.Unstructured, status map[string]any) {
 	now := maps.Clone(status)
 	if _, observes := now["observedGeneration"]; observes {
@@ -255,11 +256,11 @@ func (k *kcm) ready(ctx context.Context, o *unstructured.Unstructured, status ma
 		return
 	}
 	o.Object["status"] = now
-	_, _ = resource.UpdateStatus(ctx, o, metav1.UpdateOptions{}) // a conflict is tried again
+	_, _ = resource.UpdateStatus(ctx, o, metav1.UpdateOptions{}) // a conflict is repeated
 }
 
-// embeddedK0rdent are definitions of the kinds of k0rdent in an edition, "" for the newest, with the schemas that Fleetwright
-// embeds, and any status.
+// embeddedK0rdent returns definitions of the kinds of k0rdent in an edition, "" for the newest, with the schemas that
+// Fleetwright embeds, and any status.
 func embeddedK0rdent(t *testing.T, edition string) []*unstructured.Unstructured {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(harness.Root(t), "schemas", "data", k0rdentGroup.Group+"_"+k0rdentGroup.Version+"_*.json.gz"))
@@ -279,7 +280,7 @@ func embeddedK0rdent(t *testing.T, edition string) []*unstructured.Unstructured 
 	return out
 }
 
-// embedded is the definition of the kind of an embedded schema.
+// embedded returns the definition of the kind of an embedded schema.
 func embedded(t *testing.T, file string) *unstructured.Unstructured {
 	t.Helper()
 	f, err := os.Open(file)

@@ -26,9 +26,9 @@ type management struct {
 	steps []*unstructured.Unstructured // the Kustomizations, in the order of their dependencies
 }
 
-// TestK0rdent serves the definitions of two releases of k0rdent, and has its API server
-// admit what is rendered for each, step by step. kcm itself doesn't run: its status is
-// written for it.
+// TestK0rdent serves the definitions of two releases of k0rdent, and lets its API server
+// admit what is rendered for each, step by step. kcm itself doesn't run: the test writes
+// the status.
 func TestK0rdent(t *testing.T) {
 	older, newer := definitions(t, "v1.11.4"), definitions(t, "v1.12.0-rc2")
 	if os.Getenv("KCM") == "" {
@@ -43,7 +43,7 @@ func TestK0rdent(t *testing.T) {
 	first.apply(t, cluster)
 	first.immutable(t, cluster)
 
-	// The clusters are upgraded: new definitions, then what is rendered for them.
+	// The clusters are upgraded: new definitions, then the files that are rendered for them.
 	cluster.Apply(newer...)
 	renderK0rdent(t, "version: 1.11.4", "version: 1.12.0-rc2").apply(t, cluster)
 	renderK0rdent(t, "versions: [1.0.42, 1.0.43]", "versions: [1.0.43]",
@@ -67,7 +67,7 @@ func definitions(t *testing.T, release string) []*unstructured.Unstructured {
 	return out
 }
 
-// renderK0rdent renders the example with texts replaced.
+// renderK0rdent renders the example with replaced strings.
 func renderK0rdent(t *testing.T, changes ...string) *management {
 	t.Helper()
 	spec, out := t.TempDir(), t.TempDir()
@@ -87,7 +87,7 @@ func renderK0rdent(t *testing.T, changes ...string) *management {
 	return m
 }
 
-// order sorts the Kustomizations so that each stands behind those that it depends on.
+// order sorts the Kustomizations so that each follows its dependencies.
 func (m *management) order(t *testing.T, all []*unstructured.Unstructured) {
 	t.Helper()
 	done := map[string]bool{"infra-controllers": true}
@@ -107,7 +107,7 @@ func (m *management) order(t *testing.T, all []*unstructured.Unstructured) {
 	}
 }
 
-// decrypt has an encrypted Secret as Flux applies it, but for the values: without metadata of
+// decrypt changes an encrypted Secret to the form in which Flux applies it, except for the values: without metadata of
 // SOPS, and with data in base64.
 func decrypt(t *testing.T, o *unstructured.Unstructured) {
 	t.Helper()
@@ -125,8 +125,8 @@ func decrypt(t *testing.T, o *unstructured.Unstructured) {
 	}
 }
 
-// apply applies the steps in their order, and holds their health checks against objects
-// whose status is what kcm writes.
+// apply applies the steps in their order, and evaluates their health checks on objects
+// with the status that kcm writes.
 func (m *management) apply(t *testing.T, cluster *harness.Cluster) {
 	t.Helper()
 	n := 0
@@ -199,7 +199,7 @@ func healthy(t *testing.T, cluster *harness.Cluster, k, o *unstructured.Unstruct
 			return
 		}
 		if _, has := live.Object["status"]; !has {
-			continue // it is in progress, whatever the expression says
+			continue // it is in progress whatever the expression's result
 		}
 		got, err := evaluator.Evaluate(context.Background(), live)
 		if err != nil || got.Status != want {
@@ -218,8 +218,8 @@ func expressionFor(k *unstructured.Unstructured, kind string) string {
 	return ""
 }
 
-// immutable edits what the rule k0rdent-template-edited tells of: the API server refuses
-// it.
+// immutable makes the edits that the rule k0rdent-template-edited reports: the API server refuses
+// them.
 func (m *management) immutable(t *testing.T, cluster *harness.Cluster) {
 	t.Helper()
 	for _, k := range m.steps {

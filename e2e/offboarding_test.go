@@ -17,8 +17,8 @@ import (
 	"github.com/fleetwright/fleetwright/e2e/harness"
 )
 
-// offboarding lets a tenant go: Active, Draining, Removed, and out of the specification.
-// Before, it shows what becomes of those who go another way; all of that is undone.
+// offboarding removes a tenant: Active, Draining, Removed, and then the removal from the specification.
+// Before, it shows what happens if a tenant is removed in other ways; all of that is undone.
 func (s *site) offboarding(t *testing.T) {
 	tenants := s.tenants(t)
 	leaving, other := tenants[0], tenants[len(tenants)-1]
@@ -34,7 +34,7 @@ func (s *site) offboarding(t *testing.T) {
 	s.gone(t, leaving)
 }
 
-// deploy gives the tenant workloads in each of its namespaces, by its own source.
+// deploy creates workloads of the tenant in each of its namespaces, from its own source.
 func (s *site) deploy(t *testing.T, tenant *tenant) {
 	t.Helper()
 	var files []string
@@ -49,8 +49,8 @@ func (s *site) deploy(t *testing.T, tenant *tenant) {
 	}
 }
 
-// workload is what the tenant deploys in a namespace, beside its Helm release. It is ready
-// once it is there: kustomize-controller looks every five seconds only.
+// workload is what the tenant deploys in a namespace, besides its Helm release. It is ready
+// once it exists, since kustomize-controller only checks every five seconds.
 const workload = `apiVersion: batch/v1
 kind: CronJob
 metadata: {name: web, namespace: %[1]s}
@@ -77,7 +77,7 @@ kind: ConfigMap
 metadata: {name: web, namespace: %[1]s}
 `
 
-// shortcuts shows that Fleetwright refuses those that would leave objects behind.
+// shortcuts shows that Fleetwright refuses removals that would leave objects behind.
 func (s *site) shortcuts(t *testing.T, leaving *tenant) {
 	t.Helper()
 	head := s.fleet.Head(s.fleet.PlatformURL(), "main")
@@ -100,13 +100,13 @@ func (s *site) shortcuts(t *testing.T, leaving *tenant) {
 	s.proved(t, "Fleetwright refuses to take %s out of the specification, or to remove it at once, while it is Active", leaving.name)
 }
 
-// withoutAccount deletes the tenant's Kustomization after the account that it prunes as:
-// it is gone, and all that it applied is orphaned.
+// withoutAccount deletes the tenant's Kustomization after the account with which it prunes:
+// the Kustomization is deleted, and all objects that it applied are orphaned.
 func (s *site) withoutAccount(t *testing.T, tenant *tenant) {
 	t.Helper()
 	before := s.applied(t, tenant)
 	must(t, s.flux.Kube.CoreV1().ServiceAccounts(tenant.sync).Delete(t.Context(), tenant.name, metav1.DeleteOptions{}))
-	s.flux.Reconcile(harness.Kustomizations, tenant.sync, tenant.name) // by then Flux has heard of it
+	s.flux.Reconcile(harness.Kustomizations, tenant.sync, tenant.name) // Flux has then seen the deletion
 	s.deleteSync(t, tenant)
 	s.wantSyncGone(t, tenant, "")
 	if after := s.applied(t, tenant); !maps.Equal(after, before) {
@@ -119,8 +119,8 @@ func (s *site) withoutAccount(t *testing.T, tenant *tenant) {
 	s.proved(t, "wrong order: without the account of %s its Kustomization ends and %d objects are orphaned", tenant.name, len(before))
 }
 
-// withoutRoles deletes the tenant's Kustomization after what lets its account prune: its
-// deletion hangs until that is back.
+// withoutRoles deletes the tenant's Kustomization after the roles that allow its account to prune: the
+// deletion hangs until they are restored.
 func (s *site) withoutRoles(t *testing.T, tenant *tenant) {
 	t.Helper()
 	before := s.applied(t, tenant)
@@ -145,7 +145,7 @@ func (s *site) withoutRoles(t *testing.T, tenant *tenant) {
 	s.proved(t, "wrong order: without the roles of %s the deletion of its Kustomization hangs, until they are back", tenant.name)
 }
 
-// wantPowerless waits until the authorizer has heard that the tenant's account may no longer
+// wantPowerless waits until the authorizer has seen that the tenant's account may no longer
 // prune in the namespace.
 func (s *site) wantPowerless(t *testing.T, tenant *tenant, namespace string) {
 	t.Helper()
@@ -157,7 +157,7 @@ func (s *site) wantPowerless(t *testing.T, tenant *tenant, namespace string) {
 	})
 }
 
-// draining shows that a draining tenant's objects go while its accounts and roles stay.
+// draining shows that a draining tenant's objects are deleted while its accounts and roles remain.
 // Its Helm release is uninstalled as its account, and its Kustomization waits for that.
 func (s *site) draining(t *testing.T, tenant *tenant) {
 	t.Helper()
@@ -182,15 +182,15 @@ func (s *site) draining(t *testing.T, tenant *tenant) {
 }
 
 // release installs the chart of the tenant's HelmRelease as helm-controller does, which
-// holds the HelmRelease until it is uninstalled. The function that it returns is
-// helm-controller's part once the HelmRelease is deleted. A tenant that has started without a release has none.
+// keeps the HelmRelease until it is uninstalled. The returned function does
+// helm-controller's part once the HelmRelease is deleted. A tenant that started without a release has none.
 func (s *site) release(t *testing.T, tenant *tenant) (finish func()) {
 	t.Helper()
 	if s.fleet.TenantSpec(tenant.name).Starter != "podinfo" {
 		return func() {}
 	}
 	controller := s.flux.As("flux-system", "helm-controller")
-	namespace := s.fleet.TenantSpec(tenant.name).Namespaces[0] // where the starter has it
+	namespace := s.fleet.TenantSpec(tenant.name).Namespaces[0] // the namespace in the starter
 	helm := controller.Helm(t, namespace, tenant.name+"-helm")
 	must(t, helm.Install("podinfo", newChart(), map[string]any{"message": "", "extra": false, "identities": false}))
 	object := controller.Any.Resource(harness.HelmReleases).Namespace(namespace)
@@ -236,14 +236,14 @@ func (s *site) removed(t *testing.T, tenant *tenant) {
 	s.proved(t, "%s is Removed: accounts, roles, limits and policies are gone", tenant.name)
 }
 
-// gone shows that a tenant that was taken out of the specification has left no trace.
+// gone shows that a tenant that was removed from the specification has left no trace.
 func (s *site) gone(t *testing.T, tenant *tenant) {
 	t.Helper()
 	s.fleet.RemoveTenant(tenant.name)
 	s.fleet.Commit("Take " + tenant.name + " out")
 	s.sync(t)
 	namespaces := append([]string{tenant.sync}, tenant.namespaces...)
-	s.flux.Kinds.Invalidate() // all that there are now
+	s.flux.Kinds.Invalidate() // list all current kinds
 	harness.Eventually(t, patience, "no trace is left of tenant "+tenant.name, func(context.Context) (bool, string) {
 		var left []string
 		for _, object := range s.flux.List(t, "", metav1.ListOptions{}) {
@@ -259,14 +259,14 @@ func (s *site) gone(t *testing.T, tenant *tenant) {
 	s.proved(t, "%s is out of the specification: of all kinds of the API server no object is left", tenant.name)
 }
 
-// tenantLabel is on everything that the platform has for a tenant.
+// tenantLabel is a label of everything that the platform creates for a tenant.
 const tenantLabel = "toolkit.fluxcd.io/tenant"
 
 func ofTenant(tenant *tenant) metav1.ListOptions {
 	return metav1.ListOptions{LabelSelector: tenantLabel + "=" + tenant.name}
 }
 
-// labelled are the IDs of the platform's objects for the tenant.
+// labelled returns the IDs of the platform's objects for the tenant.
 func (s *site) labelled(t *testing.T, tenant *tenant) []string {
 	t.Helper()
 	var ids []string
@@ -276,8 +276,8 @@ func (s *site) labelled(t *testing.T, tenant *tenant) []string {
 	return ids
 }
 
-// applied are the objects that the tenant's Kustomization has applied and that are not
-// being deleted, by ID. A Service's endpoints have its labels, and are left out.
+// applied returns the objects that the tenant's Kustomization has applied and that are not
+// being deleted, by ID. It omits a Service's endpoints, which have its labels.
 func (s *site) applied(t *testing.T, tenant *tenant) map[string]types.UID {
 	t.Helper()
 	objects := map[string]types.UID{}
@@ -289,7 +289,7 @@ func (s *site) applied(t *testing.T, tenant *tenant) map[string]types.UID {
 	return objects
 }
 
-// tenantSync is the tenant's Kustomization, or nil.
+// tenantSync returns the tenant's Kustomization, or nil.
 func (s *site) tenantSync(ctx context.Context, tenant *tenant) *unstructured.Unstructured {
 	k, err := s.flux.Any.Resource(harness.Kustomizations).Namespace(tenant.sync).Get(ctx, tenant.name, metav1.GetOptions{})
 	if err != nil {
@@ -306,7 +306,7 @@ func (s *site) deleteSync(t *testing.T, tenant *tenant) types.UID {
 	return k.GetUID()
 }
 
-// wantSyncGone waits until the tenant has no Kustomization, or no more that of the UID.
+// wantSyncGone waits until the tenant has no Kustomization, or another one than that with the UID.
 func (s *site) wantSyncGone(t *testing.T, tenant *tenant, uid types.UID) {
 	t.Helper()
 	harness.Eventually(t, patience, "the Kustomization of "+tenant.name+" is gone", func(ctx context.Context) (bool, string) {
@@ -318,14 +318,14 @@ func (s *site) wantSyncGone(t *testing.T, tenant *tenant, uid types.UID) {
 	})
 }
 
-// resync lets the platform's Kustomization of tenants mend what was deleted by hand.
+// resync makes the platform's Kustomization of tenants restore objects that were deleted by hand.
 func (s *site) resync(t *testing.T) {
 	t.Helper()
 	s.flux.Reconcile(harness.Kustomizations, "flux-system", "tenants")
 	s.flux.Ready(patience)
 }
 
-// pruningFailed is how often kustomize-controller said so of the Kustomization.
+// pruningFailed returns how often kustomize-controller reported a failed pruning of the Kustomization.
 func (s *site) pruningFailed(ctx context.Context, uid types.UID) int {
 	events, err := s.flux.Kube.CoreV1().Events("").List(ctx, metav1.ListOptions{FieldSelector: "involvedObject.uid=" + string(uid)})
 	if err != nil {
@@ -340,8 +340,8 @@ func (s *site) pruningFailed(ctx context.Context, uid types.UID) int {
 	return times
 }
 
-// wantNoOrphans waits until the tenant's workload namespaces hold only the platform's
-// objects and what every namespace has.
+// wantNoOrphans waits until the tenant's workload namespaces contain only the platform's
+// objects and those that every namespace has.
 func (s *site) wantNoOrphans(t *testing.T, tenant *tenant) {
 	t.Helper()
 	harness.Eventually(t, patience, "tenant "+tenant.name+" leaves no orphans", func(context.Context) (bool, string) {

@@ -14,15 +14,15 @@ import (
 	"github.com/fleetwright/fleetwright/e2e/harness"
 )
 
-// A tenant is one of the cluster's tenants, as its sync on the cluster says.
+// A tenant is one of the cluster's tenants, with the properties of its sync on the cluster.
 type tenant struct {
 	name       string
 	sync       string   // its sync namespace
-	namespaces []string // its workloads'
+	namespaces []string // the namespaces of its workloads
 	source     *unstructured.Unstructured
 }
 
-// tenants are those of the cluster, by the platform's label on namespaces.
+// tenants returns the tenants of the cluster, found by the platform's label of namespaces.
 func (s *site) tenants(t *testing.T) []*tenant {
 	t.Helper()
 	list, err := s.flux.Kube.CoreV1().Namespaces().List(t.Context(), metav1.ListOptions{LabelSelector: "toolkit.fluxcd.io/tenant"})
@@ -60,8 +60,8 @@ func (t *tenant) field(path ...string) string {
 	return value
 }
 
-// tenantSecrets does the part of the platform engineer once Flux has made the tenants'
-// namespaces: the key and the credentials of each go into its sync namespace. The tenant
+// tenantSecrets does the part of the platform engineer once Flux has created the tenants'
+// namespaces: it creates the key and the credentials of each in its sync namespace. The tenant
 // whose source is an artifact publishes it.
 func (s *site) tenantSecrets(t *testing.T) {
 	t.Helper()
@@ -92,8 +92,8 @@ func (s *site) tenantSecrets(t *testing.T) {
 	}
 }
 
-// publish makes the files what the tenant's Kustomization applies, beside what the tenant
-// began with, and puts others at the root of its repository or artifact.
+// publish adds files to those that the tenant's Kustomization applies, besides those of the starter, and others to the root of
+// its repository or artifact.
 func (s *site) publish(t *testing.T, tenant *tenant, applied, others map[string]string) {
 	t.Helper()
 	folder, resources := "base/", append(s.starterFiles(tenant.name), "config.yaml", "password.sops.yaml")
@@ -115,7 +115,7 @@ func (s *site) publish(t *testing.T, tenant *tenant, applied, others map[string]
 	s.fleet.Put(tenant.field("url"), tenant.field("ref", "branch"), files)
 }
 
-// fetch lets Flux pull the tenant's source.
+// fetch makes Flux pull the tenant's source.
 func (s *site) fetch(tenant *tenant) {
 	resource := harness.GitRepositories
 	if tenant.source.GetKind() == "OCIRepository" {

@@ -14,15 +14,15 @@ import (
 )
 
 // A build is a folder of a tenant's repository that kustomize-controller builds and applies as
-// the tenant's account. Beside what it is about it holds an innocent ConfigMap, which appears
-// only when Flux applies the folder. REMOTE is a host that the tenant has, STORAGE the address
+// the tenant's account. It also contains an innocent ConfigMap, which exists
+// only if Flux applies the folder. REMOTE is a host of the tenant, STORAGE the address
 // at which source-controller serves artifacts.
 type build struct {
 	line, what    string
 	kustomization string            // more of kustomization.yaml
-	files         map[string]string // beside it
+	files         map[string]string // files beside it
 	spec          string            // more of the Kustomization's spec
-	refused       string            // what the Kustomization says; empty when it gets ready
+	refused       string            // the Kustomization's message; empty if it becomes ready
 }
 
 var builds = []build{
@@ -51,7 +51,7 @@ var builds = []build{
 	{"Z13", "the list of all artifacts", `configMapGenerator: [{name: listed, files: ["any=STORAGE/gitrepository/flux-system/flux-system/"]}]`, nil, "", ""},
 }
 
-// vaulted is a Secret that says of itself that a key server has the key to it.
+// vaulted is a Secret that names a key server as the owner of its key.
 const vaulted = `
 apiVersion: v1
 kind: Secret
@@ -64,7 +64,7 @@ sops:
   version: 3.9.0
 `
 
-// folders lets each tenant commit the folders, and holds what Flux says and applies against what
+// folders lets each tenant commit the folders, and compares what Flux reports and applies with what
 // it should.
 func (s *site) folders(t *testing.T, tenants []*tenant) {
 	remote := harness.StartRemote(t, map[string]string{
@@ -84,7 +84,7 @@ func (s *site) folders(t *testing.T, tenants []*tenant) {
 		s.fetch(tenant)
 	}
 	s.flux.Ready(patience)
-	// What --no-remote-bases keeps from being applied was fetched nevertheless.
+	// --no-remote-bases keeps these from being applied, but they are fetched nevertheless.
 	want := []string{"GET /base.git", "GET /base.git/info/refs", "GET /file.yaml", "POST /base.git/git-upload-pack", "PUT /v1/sops/decrypt/a"}
 	if asked := remote.Asked(); !slices.Equal(asked, want) {
 		t.Errorf("kustomize-controller asks a remote host for %q, want %q as docs/cluster.md says", asked, want)
@@ -93,7 +93,7 @@ func (s *site) folders(t *testing.T, tenants []*tenant) {
 
 func buildName(i int) string { return fmt.Sprintf("build-%d", i) }
 
-// commitBuilds puts the folders into the tenant's repository, and asks Flux to apply each.
+// commitBuilds commits the folders to the tenant's repository, and makes Flux apply each.
 func (s *site) commitBuilds(t *testing.T, tenant *tenant, all []*tenant, remote *harness.Remote) {
 	t.Helper()
 	names, urls := s.names(tenant, all), strings.NewReplacer("REMOTE", remote.URL, "STORAGE", "http://"+s.flux.Storage)
@@ -124,7 +124,7 @@ func (s *site) commitBuilds(t *testing.T, tenant *tenant, all []*tenant, remote 
 			must(t, yaml.Unmarshal([]byte("{"+b.spec+"}"), &more))
 		}
 		s.kustomization(t, tenant, tenant.sync, buildName(i), func(spec map[string]any) {
-			spec["path"], spec["deletionPolicy"] = "./builds/"+buildName(i), "Delete" // which waits for nothing
+			spec["path"], spec["deletionPolicy"] = "./builds/"+buildName(i), "Delete" // without waiting
 			if len(tenant.namespaces) > 1 || b.refused != "" {
 				delete(spec, "targetNamespace")
 			}
@@ -133,7 +133,7 @@ func (s *site) commitBuilds(t *testing.T, tenant *tenant, all []*tenant, remote 
 	}
 }
 
-// wantBuilds holds what Flux says of each folder against what it should, and looks for the
+// wantBuilds compares what Flux reports for each folder with what it should, and looks for the
 // innocent ConfigMap.
 func (s *site) wantBuilds(t *testing.T, tenant *tenant) {
 	refused := 0

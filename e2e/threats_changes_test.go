@@ -13,14 +13,14 @@ import (
 	"github.com/fleetwright/fleetwright/e2e/harness"
 )
 
-// A change is a merge patch of a tenant's to an object of its own. A hold is a finalizer of the
-// tenant's: an object with one stays there, being deleted, for as long as the tenant wants.
+// A change is a merge patch by a tenant of an object of its own. A hold is a finalizer of the
+// tenant: an object with one remains, being deleted, for as long as the tenant wants.
 type change struct {
 	line, what string
 	who        grant
 	object     string // the name of a subject
 	deleted    bool   // the object is being deleted
-	status     bool   // the patch is one of the status
+	status     bool   // the patch changes the status
 	patch      string
 	by         refusedBy
 }
@@ -107,8 +107,8 @@ var changes = []change{
 	{"Z8", "the end of a ConfigMap", accounts, "config", true, false, letGo, admitted},
 }
 
-// changed tries the changes as the tenant's accounts and, of what its own profile doesn't let it
-// change, as the administrator. Two objects of each subject are there for it: one is being deleted.
+// changed tries the changes as the tenant's accounts and, if the tenant's profile does not allow the
+// change, as the administrator. Two objects of each subject exist for it, one of which is being deleted.
 func (s *site) changed(t *testing.T, tenant *tenant, all []*tenant) {
 	names, profile := s.names(tenant, all), s.fleet.Profile(tenant.name)
 	there := map[string]bool{}
@@ -155,7 +155,7 @@ func (s *site) changed(t *testing.T, tenant *tenant, all []*tenant) {
 	s.proved(t, "%d changes of its own objects and their status, being deleted or not: %d admitted, %d refused", count, count-refused, refused)
 }
 
-// subject makes an object for the changes, which goes with the test.
+// subject creates an object for the changes, which is deleted with the test.
 func (s *site) subject(t *testing.T, namespace, name, text string, deleted bool) {
 	t.Helper()
 	object := harness.Objects(t, []byte(text))[0]

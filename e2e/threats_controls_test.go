@@ -21,11 +21,11 @@ import (
 	"github.com/fleetwright/fleetwright/e2e/harness"
 )
 
-// unprotected is a namespace of no tenant's, without policies.
+// unprotected is a namespace of no tenant, without policies.
 const unprotected = "unprotected"
 
-// controls shows that what admission refuses a tenant works where no policy refuses it: in a
-// namespace of no tenant's, the administrator does with the real controllers what the tenant would.
+// controls shows that the attacks that admission refuses a tenant work where no policy refuses them: in a
+// namespace of no tenant, the administrator does with the real controllers what the tenant would.
 func (s *site) controls(t *testing.T) {
 	namespaces := s.flux.Kube.CoreV1().Namespaces()
 	_, err := namespaces.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: unprotected}}, metav1.CreateOptions{})
@@ -38,7 +38,7 @@ func (s *site) controls(t *testing.T) {
 	t.Run("asked", s.asked)
 }
 
-// put applies an object of the unprotected namespace, which the administrator brings.
+// put applies an object to the unprotected namespace, as the administrator.
 func (s *site) put(t *testing.T, name, text string) {
 	t.Helper()
 	object := harness.Objects(t, []byte(text))[0]
@@ -52,13 +52,13 @@ func kustomizationOf(more string) string {
 		hourly+`prune: true, deletionPolicy: Orphan, targetNamespace: unprotected, sourceRef: {kind: GitRepository, name: web}, path: ./planted, `+more)
 }
 
-// watchedSource is a source that source-controller fetches.
+// watchedSource returns a source that source-controller fetches.
 func watchedSource(kind, spec string) string {
 	return fluxObject("source.toolkit.fluxcd.io/v1", kind, hourly+spec)
 }
 
-// proxied lets source-controller fetch an allowed address from the attacker's server: through a
-// proxy, trusting an authority of the attacker's.
+// proxied makes source-controller fetch an allowed address from the attacker's server: through a
+// proxy, with a trusted authority of the attacker.
 func (s *site) proxied(t *testing.T) {
 	url := s.fleet.PlatformURL()
 	evil := harness.StartInternet(t, strings.Split(url, "/")[2])
@@ -96,7 +96,7 @@ func (s *site) deletedSource(t *testing.T) {
 }
 
 // readByExpression reads the path of the platform's Kustomization with readyExpr, as the controller
-// (R3): one is ready to be built where the guess is right, and says that it waits where it is wrong.
+// (R3): a Kustomization with the right guess becomes ready, and one with a wrong guess reports that it waits.
 func (s *site) readByExpression(t *testing.T) {
 	remote := harness.StartRemote(t, map[string]string{"planted/planted.yaml": "{apiVersion: v1, kind: ConfigMap, metadata: {name: planted}}"})
 	s.put(t, "web", watchedSource("GitRepository", fmt.Sprintf("url: %q, ref: {branch: main}", remote.URL+"/base.git")))
@@ -112,8 +112,8 @@ func (s *site) readByExpression(t *testing.T) {
 	s.proved(t, "where there is no policy, readyExpr says whether a guess about the platform's Kustomization is right")
 }
 
-// asked lets source-controller send requests to an address of the attacker's: for a Bucket's
-// credentials (S7), to the GitHub that a Secret names (S8), and without TLS (S9).
+// asked makes source-controller send requests to an address of the attacker: for a Bucket's
+// credentials (S7), to the GitHub server that a Secret names (S8), and without TLS (S9).
 func (s *site) asked(t *testing.T) {
 	remote := harness.StartRemote(t, map[string]string{"a": "a"})
 	host := strings.TrimPrefix(remote.URL, "http://")
@@ -138,7 +138,7 @@ func (s *site) asked(t *testing.T) {
 	s.proved(t, "where there is no policy, source-controller asks the attacker's address: for credentials, as a GitHub, and without TLS")
 }
 
-// privileged shows what a namespace lets pass that has no pod security level.
+// privileged shows what a namespace without a pod security level admits.
 func (s *site) privileged(t *testing.T) {
 	err := s.bring(t, s.flux.Client, unprotected, `{apiVersion: v1, kind: Pod, spec: {hostPID: true, containers: [{name: web, image: web, securityContext: {privileged: true}}]}}`)
 	if err != nil {
@@ -146,8 +146,8 @@ func (s *site) privileged(t *testing.T) {
 	}
 }
 
-// waits shows what remains of line Z13: while the build of one tenant waits for a host that never
-// answers, no other Kustomization is built, since there is one lock for all builds.
+// waits shows the remaining threat of line Z13: while the build of one tenant waits for a host that never
+// answers, no other Kustomization is built, since all builds share one lock.
 // https://github.com/fluxcd/pkg/blob/kustomize/v1.35.6/kustomize/kustomize_generator.go
 func (s *site) waits(t *testing.T, tenant *tenant) {
 	remote := harness.StartRemote(t, map[string]string{"file.yaml": ""})
@@ -170,8 +170,8 @@ func (s *site) waits(t *testing.T, tenant *tenant) {
 	s.proved(t, "a host that never answers a tenant's build holds up every other build")
 }
 
-// networks holds the network policies of each workload namespace against what docs/tenants.md
-// says: all pods are closed, and what opens them names no other namespace but the DNS and those
+// networks compares the network policies of each workload namespace with docs/tenants.md:
+// all pods are closed, and the policies that open them name no other namespaces than the DNS and those
 // of the specification.
 func (s *site) networks(t *testing.T) {
 	for _, tenant := range s.tenants(t) {

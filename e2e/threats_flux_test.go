@@ -2,7 +2,7 @@ package e2e
 
 import "strings"
 
-// Objects of Flux's kinds, and what every tenant may say in them.
+// Objects of Flux's kinds with all that a tenant may write in them.
 const (
 	asOwn     = `serviceAccountName: TENANT-helm, `
 	ownSource = `sourceRef: {kind: OWNKIND, name: web}, `
@@ -42,7 +42,7 @@ func resourceSet(spec string) string {
 	return fluxObject("fluxcd.controlplane.io/v1", "ResourceSet", spec+`resources: [{apiVersion: v1, kind: ConfigMap, metadata: {name: trial, namespace: HERE}}]`)
 }
 
-// accountTrials are those of section A: who an object acts as.
+// accountTrials are the trials of section A: as which account an object acts.
 var accountTrials = []trial{
 	{"A1", "a Kustomization as the tenant's account", accounts, kustomization(asOwn + ownSource), admitted},
 	{"A1", "a Kustomization without an account", accounts, kustomization(ownSource), byPolicy},
@@ -69,12 +69,12 @@ var accountTrials = []trial{
 	{"A15", "a HelmRelease of another tenant's", nobody, in("OTHERNS", helmRelease(asOwn+ownChart)), admitted},
 }
 
-// in is the object in the namespace.
+// in returns the object in the namespace.
 func in(namespace, object string) string {
 	return strings.Replace(object, "spec: {", "metadata: {namespace: "+namespace+"}, spec: {", 1)
 }
 
-// sourceTrials are those of section S: what is deployed.
+// sourceTrials are the trials of section S: what is deployed.
 var sourceTrials = []trial{
 	{"S1", "its own source", accounts, own(""), admitted},
 	{"S1", "a chart that it may use", accounts, oci(""), admitted},
@@ -128,7 +128,7 @@ var sourceTrials = []trial{
 	{"S9", "an allowed address without TLS", accounts, sourceOf("HelmRepository", `url: "http://ENDPOINT/BUCKETNAME"`), byPolicy},
 }
 
-// imageTrials are those of image automation.
+// imageTrials are the trials of image automation.
 var imageTrials = []trial{
 	{"S15", "an image that it may use", admins, imageRepository(`image: "CHARTIMAGE"`), admitted},
 	{"S15", "any image", admins, imageRepository(`image: registry.example.com/anybody/anything`), byPolicy},

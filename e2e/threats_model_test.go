@@ -14,7 +14,7 @@ import (
 // modelLine is a line of the threat model: a row of a table that begins with an id.
 var modelLine = regexp.MustCompile(`(?m)^\| ([A-Z][0-9]+) \|`)
 
-// elsewhereTried are the lines of the model that other chapters try, and where.
+// elsewhereTried maps the lines of the model that other chapters try to these chapters.
 var elsewhereTried = map[string]string{
 	"R18": "helm: a chart that looks at another namespace",
 	"W7":  "networks: the policies of each namespace are closed",
@@ -22,8 +22,8 @@ var elsewhereTried = map[string]string{
 	"Z12": "threats: what a refusal names",
 }
 
-// TestThreatModel holds the actions against the threat model in docs/tenants.md: each line has
-// an action that tries it, and each action a line.
+// TestThreatModel compares the actions with the threat model in docs/tenants.md: each line has
+// an action that tries it, and each action has a line.
 func TestThreatModel(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join(harness.Root(t), "docs", "tenants.md"))

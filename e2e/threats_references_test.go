@@ -1,6 +1,6 @@
 package e2e
 
-// referenceTrials are those of sections R and N of Flux's kinds: what is read and asked.
+// referenceTrials are the trials of sections R and N for Flux's kinds: what is read and requested.
 var referenceTrials = []trial{
 	{"R1", "a Kustomization of the platform's source", accounts, kustomization(asOwn + `sourceRef: {kind: GitRepository, name: flux-system, namespace: flux-system}`), byPolicy},
 	{"R1", "a Kustomization of another tenant's source", accounts, kustomization(asOwn + `sourceRef: {kind: GitRepository, name: web, namespace: OTHERNS}`), byPolicy},

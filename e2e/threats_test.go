@@ -14,7 +14,7 @@ import (
 	"github.com/fleetwright/fleetwright/e2e/harness"
 )
 
-// A refusedBy names what refuses an object, by the words of the API server's message.
+// A refusedBy names what refuses an object, by a part of the API server's message.
 type refusedBy string
 
 const (
@@ -28,16 +28,16 @@ const (
 )
 
 // A trial is an object that a tenant writes into its repository, with the line of the threat
-// model in docs/tenants.md that it belongs to. Where the profile does not let the tenant write
-// the kind, the authorizer refuses it. What names() replaces is in capitals.
+// model in docs/tenants.md that it belongs to. If the profile does not allow the tenant to write
+// the kind, the authorizer refuses it. Words in capitals are replaced by names().
 type trial struct {
 	line, what string
-	who        grant // whom the authorizer lets write the kind
+	who        grant // the accounts that the authorizer allows to write the kind
 	object     string
 	by         refusedBy // what refuses the object then
 }
 
-// confined are the lines of what a tenant with profile admin may do in its own namespaces.
+// confined are the lines of the model about what a tenant with profile admin may do in its own namespaces.
 var confined = map[string]bool{"A7": true, "A8": true, "A9": true}
 
 // threats tries every trial as both of the tenant's accounts, which kustomize-controller and
@@ -54,7 +54,7 @@ func (s *site) threats(t *testing.T) {
 	}
 	t.Run("builds", func(t *testing.T) { s.folders(t, tenants) })
 	t.Run("networks", s.networks)
-	if s.fleet.Name == "acme" { // once will do
+	if s.fleet.Name == "acme" { // one example is enough
 		t.Run("controls", s.controls)
 		t.Run("waits", func(t *testing.T) { s.waits(t, tenants[0]) })
 	}
@@ -65,7 +65,7 @@ func (s *site) threats(t *testing.T) {
 	}
 }
 
-// try tries the trials as the tenant's accounts, and counts for each how often it did.
+// try tries the trials as the tenant's accounts, and counts for each trial how often it did.
 func (s *site) try(t *testing.T, tenant *tenant, all []*tenant, trials []trial, tried []int) {
 	profile, names := s.fleet.Profile(tenant.name), s.names(tenant, all)
 	accounts := s.impersonators(t, tenant)
@@ -73,14 +73,14 @@ func (s *site) try(t *testing.T, tenant *tenant, all []*tenant, trials []trial, 
 	for i, trial := range trials {
 		text, ok := names.replace(trial.object)
 		if !ok {
-			continue // the specification lets the tenant have nothing of the kind
+			continue // the specification allows the tenant no object of the kind
 		}
 		tried[i]++
 		for account, client := range accounts {
 			by := trial.by
 			switch {
 			case account == administrator && trial.who == nobody && trial.by == admitted:
-				continue // who may do anything
+				continue // the administrator may do anything
 			case account != administrator && !may(trial.who, account, tenant.name, profile) && (trial.who != ruled || !s.grants(t, tenant, text)):
 				by = byRole
 			}
@@ -105,7 +105,7 @@ func (s *site) try(t *testing.T, tenant *tenant, all []*tenant, trials []trial, 
 		len(trials), profile, passed, refused)
 }
 
-// grants reports whether the specification lets the tenant apply the object beside its profile.
+// grants reports whether the specification allows the tenant to apply the object in addition to its profile.
 func (s *site) grants(t *testing.T, tenant *tenant, text string) bool {
 	t.Helper()
 	kind := harness.Objects(t, []byte(text))[0].GroupVersionKind()
@@ -114,11 +114,11 @@ func (s *site) grants(t *testing.T, tenant *tenant, text string) bool {
 	return s.fleet.TenantSpec(tenant.name).Grants(harness.Action{Verb: "patch", Resource: mapping.Resource})
 }
 
-// administrator stands for everybody with more rights than the tenant has: the policies hold for
+// administrator represents every account with more permissions than the tenant's: the policies apply to
 // all, so that they don't depend on the profile.
 var administrator harness.Account
 
-// impersonators are the clients of the tenant's accounts, as Flux's controllers impersonate them,
+// impersonators returns the clients of the tenant's accounts, as Flux's controllers impersonate them,
 // and the administrator's.
 func (s *site) impersonators(t *testing.T, tenant *tenant) map[harness.Account]harness.Client {
 	t.Helper()
@@ -131,7 +131,7 @@ func (s *site) impersonators(t *testing.T, tenant *tenant) map[harness.Account]h
 	}
 }
 
-// judge says what is wrong about the API server's answer, if anything is.
+// judge returns what is wrong about the API server's answer, "" if nothing is.
 func (by refusedBy) judge(err error) string {
 	switch {
 	case by == admitted && err != nil:
@@ -152,7 +152,7 @@ func (t trial) kind() string {
 	return kind
 }
 
-// bring applies the object on the server's side, as Flux does, and keeps nothing of it.
+// bring applies the object on the server's side, as Flux does, as a dry run.
 func (s *site) bring(t *testing.T, client harness.Client, namespace, text string) error {
 	t.Helper()
 	object := harness.Objects(t, []byte(text))[0]
@@ -168,8 +168,8 @@ func (s *site) bring(t *testing.T, client harness.Client, namespace, text string
 	return err
 }
 
-// makePod does what the controller of a workload does: what the workload itself is not refused
-// for its pods may be.
+// makePod does the part of a workload's controller: admission may refuse the pods of a workload that it
+// admitted.
 func (s *site) makePod(t *testing.T, namespace, text string) error {
 	t.Helper()
 	object := harness.Objects(t, []byte(text))[0]
@@ -188,10 +188,10 @@ func (s *site) makePod(t *testing.T, namespace, text string) error {
 	return nil
 }
 
-// names are what stands in capitals in the objects of the trials.
+// names replaces the words in capitals in the objects of the trials.
 type names struct{ *strings.Replacer }
 
-// replace also says whether every name has a meaning for the tenant.
+// replace also reports whether every word has a meaning for the tenant.
 func (n names) replace(text string) (string, bool) {
 	text = n.Replace(text)
 	return text, !strings.Contains(text, "NONE")

@@ -10,7 +10,7 @@ func ingress(spec string) string {
 	return `{apiVersion: networking.k8s.io/v1, kind: Ingress, spec: {` + spec + `}}`
 }
 
-// served are an Ingress' rule for the host.
+// served returns an Ingress' rule for the host.
 func served(host string) string {
 	rule := `http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: web, port: {number: 80}}}}]}`
 	if host != "" {
@@ -19,7 +19,7 @@ func served(host string) string {
 	return `rules: [{` + rule + `}], `
 }
 
-// route is a route of the Gateway API with its host names.
+// route returns a route of the Gateway API with its host names.
 func route(kind, hosts string) string {
 	spec := `parentRefs: [{name: web, namespace: gateways}], `
 	if hosts != "" {
@@ -28,7 +28,7 @@ func route(kind, hosts string) string {
 	return `{apiVersion: gateway.networking.k8s.io/v1, kind: ` + kind + `, spec: {` + spec + `rules: [{backendRefs: [{name: web, port: 80}]}]}}`
 }
 
-// annotated is the object with an annotation.
+// annotated returns the object with an annotation.
 func annotated(object, annotation string) string {
 	return strings.Replace(object, "spec: {", "metadata: {name: trial, annotations: {"+annotation+"}}, spec: {", 1)
 }
@@ -37,7 +37,7 @@ func certificate(names string) string {
 	return `{apiVersion: cert-manager.io/v1, kind: Certificate, spec: {secretName: web, issuerRef: {kind: ClusterIssuer, name: web}, ` + names + `}}`
 }
 
-// trafficTrials are those of section H: addresses and hosts.
+// trafficTrials are the trials of section H: addresses and hosts.
 var trafficTrials = []trial{
 	{"H1", "a Service", accounts, service(""), admitted},
 	{"H1", "a Service without an address", accounts, service("clusterIP: None"), admitted},

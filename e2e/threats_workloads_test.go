@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// A podTrial is a trial of what pods say, which is tried in every kind that makes pods.
+// A podTrial is a trial of a pod's specification, which is tried in every kind that creates pods.
 type podTrial struct {
 	line, what      string
-	spec, container string // what is added to a careful pod and to its container
+	spec, container string // fields that are added to a careful pod and to its container
 	by              refusedBy
 }
 
-// podTrials are those of sections A and W: who pods run as, and what they may do.
+// podTrials are the trials of sections A and W: as whom pods run, and what they may do.
 var podTrials = []podTrial{
 	{"W2", "a careful pod", "", "", admitted},
 	{"A8", "a pod as default", "serviceAccountName: default, ", "", admitted},
@@ -37,7 +37,7 @@ var podTrials = []podTrial{
 	{"Z7", "an image that is on the node", "", "imagePullPolicy: Never, ", admitted},
 }
 
-// carriers make pods, or are one.
+// carriers are the kinds that create pods, and Pod itself.
 var carriers = []struct {
 	who           grant
 	before, after string
@@ -52,7 +52,7 @@ var carriers = []struct {
 	{admins, `{apiVersion: v1, kind: Pod, `, `}`},
 }
 
-// trials are the pod's in every kind: each is a trial of its own.
+// trials returns the pod's trial in every kind.
 func (p podTrial) trials() []trial {
 	var trials []trial
 	for _, c := range carriers {
@@ -76,7 +76,7 @@ func (p podTrial) trials() []trial {
 	return trials
 }
 
-// allTrials are those of every section.
+// allTrials returns the trials of every section.
 func allTrials() []trial {
 	trials := slices.Concat(accountTrials, sourceTrials, imageTrials, referenceTrials, identityTrials, shareTrials, trafficTrials)
 	for _, p := range podTrials {
@@ -95,7 +95,7 @@ func binding(ref, subject string) string {
 	return `{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, roleRef: {apiGroup: rbac.authorization.k8s.io, ` + ref + `}, subjects: [` + subject + `]}`
 }
 
-// identityTrials are those of tokens, accounts and roles.
+// identityTrials are the trials of tokens, accounts and roles.
 var identityTrials = []trial{
 	{"A7", "a token of its own account", accounts, secretOf("kubernetes.io/service-account-token", "TENANT-helm", ""), byPolicy},
 	{"A7", "a token of default", accounts, secretOf("kubernetes.io/service-account-token", "default", ""), byPolicy},
@@ -125,7 +125,7 @@ var identityTrials = []trial{
 	{"A19", "an endpoint slice of any address", nobody, `{apiVersion: discovery.k8s.io/v1, kind: EndpointSlice, addressType: IPv4, endpoints: [{addresses: [10.0.0.1]}]}`, admitted},
 }
 
-// shareTrials are those of section W that are no pods.
+// shareTrials are the trials of section W that are not about pods.
 var shareTrials = []trial{
 	{"W4", "a volume", accounts, claim("1Gi"), admitted},
 	{"W4", "a volume beyond the quota", accounts, claim("1Pi"), byQuota},

@@ -29,14 +29,14 @@ import (
 	"github.com/fleetwright/fleetwright/e2e/harness"
 )
 
-// strategies are the API server's own code for the kinds that make pods.
+// strategies are the API server's own code for the kinds that create pods.
 var strategies = map[string]rest.RESTCreateStrategy{
 	"Deployment": deployment.Strategy, "StatefulSet": statefulset.Strategy, "DaemonSet": daemonset.Strategy,
 	"ReplicaSet": replicaset.Strategy, "Job": job.Strategy, "CronJob": cronjob.Strategy,
 }
 
-// TestWorkloads holds what schema-invalid says of selectors and restart policies against what the
-// API server does with each kind.
+// TestWorkloads compares what schema-invalid reports about selectors and restart policies with the
+// API server's answer for each kind.
 func TestWorkloads(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ kinds, specs []string }{
@@ -78,7 +78,7 @@ func TestWorkloads(t *testing.T) {
 	}
 }
 
-// podsOf is an object of a kind, with what is left out of a spec.
+// podsOf returns an object of a kind, with the fields that a spec omits.
 func podsOf(kind, spec string) string {
 	apiVersion := "apps/v1"
 	switch kind {

@@ -17,14 +17,14 @@ import (
 	"github.com/fleetwright/fleetwright/e2e/harness"
 )
 
-// What the platform's engineers and the tenants have encrypted in Git.
+// Values that the platform's engineers and the tenants have encrypted in Git.
 const (
 	platformSecret = "the platform's"
 	tenantSecret   = "the tenant's"
 )
 
-// works shows what Flux has made of the repositories under lockdown. That every
-// Kustomization is ready at its source's revision is known already.
+// works shows what Flux has created from the repositories under lockdown. The test already knows that every
+// Kustomization is ready at its source's revision.
 func (s *site) works(t *testing.T) {
 	t.Run("decryption", s.decryption)
 	t.Run("substitution", s.substitution)
@@ -41,7 +41,7 @@ func (s *site) decryption(t *testing.T) {
 	}
 }
 
-// declared holds a declared Secret on the cluster against where its values come from.
+// declared compares a declared Secret on the cluster with the sources of its values.
 func (s *site) declared(t *testing.T, d harness.DeclaredSecret) {
 	t.Helper()
 	got, err := s.flux.Kube.CoreV1().Secrets(d.Namespace).Get(t.Context(), d.Name, metav1.GetOptions{})
@@ -75,8 +75,8 @@ func (s *site) wantSecret(t *testing.T, namespace, name, want string) {
 	}
 }
 
-// substitution looks for each use of a variable in the repository's add-ons, and holds the
-// object on the cluster against the cluster's own value.
+// substitution finds each use of a variable in the repository's add-ons, and compares the
+// object on the cluster with the cluster's own value.
 func (s *site) substitution(t *testing.T) {
 	variables, err := s.flux.Kube.CoreV1().ConfigMaps("flux-system").Get(t.Context(), "cluster-vars", metav1.GetOptions{})
 	must(t, err)
@@ -98,12 +98,12 @@ func (s *site) substitution(t *testing.T) {
 		used++
 	}
 	s.proved(t, "%d objects use variables and have the cluster's own", used)
-	if used == 0 && s.fleet.Name != "homelab" { // which writes all values out until day 2
+	if used == 0 && s.fleet.Name != "homelab" { // homelab writes all values out until day 2
 		t.Error("no object uses a variable")
 	}
 }
 
-// wantFields holds an object on the cluster against the text of its spec.
+// wantFields compares an object on the cluster with the text of its spec.
 func (s *site) wantFields(t *testing.T, object *unstructured.Unstructured, text string) {
 	t.Helper()
 	var want, got map[string]any
@@ -118,8 +118,8 @@ func (s *site) wantFields(t *testing.T, object *unstructured.Unstructured, text 
 	}
 }
 
-// differs is where what is wanted is not as wanted, or nothing. The cluster may have more,
-// by default; a number that stood in a variable was text before it was substituted.
+// differs returns the path at which a value is not as wanted, "" if there is none. The cluster may have more fields, from
+// defaults; a number from a variable was a string before the substitution.
 func differs(want, got any, path string) string {
 	switch want := want.(type) {
 	case map[string]any:
@@ -147,7 +147,7 @@ func differs(want, got any, path string) string {
 	return ""
 }
 
-// built are the objects of the platform's Kustomizations that substitute, before they do.
+// built returns the objects of the platform's Kustomizations that substitute variables, before the substitution.
 func (s *site) built(t *testing.T) []*unstructured.Unstructured {
 	t.Helper()
 	list, err := s.flux.Any.Resource(harness.Kustomizations).Namespace("flux-system").List(t.Context(), metav1.ListOptions{})
@@ -169,7 +169,7 @@ func (s *site) built(t *testing.T) []*unstructured.Unstructured {
 	return objects
 }
 
-// order shows that nothing of a Kustomization was made before those that it depends on
+// order shows that no object of a Kustomization was created before its dependencies
 // were ready.
 func (s *site) order(t *testing.T) {
 	list, err := s.flux.Any.Resource(harness.Kustomizations).Namespace("flux-system").List(t.Context(), metav1.ListOptions{})
@@ -209,8 +209,8 @@ func readySince(t *testing.T, object *unstructured.Unstructured) metav1.Time {
 	return metav1.Time{}
 }
 
-// firstObject is when the first of a Kustomization's own objects was made: those that its
-// controllers' charts would bring, and namespaces that others share, are left out.
+// firstObject returns when the first of a Kustomization's own objects was created, without those that its
+// controllers' charts would create, and namespaces that others share.
 func (s *site) firstObject(t *testing.T, k *unstructured.Unstructured) *metav1.Time {
 	t.Helper()
 	first := metav1.Now()
@@ -219,7 +219,7 @@ func (s *site) firstObject(t *testing.T, k *unstructured.Unstructured) *metav1.T
 	} {
 		resource, err := s.flux.Resource(unstructuredKind(kind.group, kind.version, kind.kind), "")
 		if err != nil {
-			continue // no add-on of this example has it
+			continue // no add-on of this example contains it
 		}
 		list, err := resource.List(t.Context(), metav1.ListOptions{LabelSelector: "kustomize.toolkit.fluxcd.io/name=" + k.GetName()})
 		must(t, err)
@@ -253,7 +253,7 @@ func (s *site) tenantsWork(t *testing.T) {
 	}
 }
 
-// wantNoToken holds that the reconciler's account gives no pod its token.
+// wantNoToken checks that pods get no token of the reconciler's account.
 func (s *site) wantNoToken(t *testing.T, tenant *tenant) {
 	t.Helper()
 	var account *corev1.ServiceAccount
@@ -264,7 +264,7 @@ func (s *site) wantNoToken(t *testing.T, tenant *tenant) {
 	}
 }
 
-// starterFiles are the files that a tenant's repository starts with.
+// starterFiles returns the files that a tenant's repository starts with.
 func (s *site) starterFiles(tenant string) []string {
 	if s.fleet.TenantSpec(tenant).Starter == "podinfo" {
 		return []string{"helmrelease.yaml", "ocirepository.yaml"}
@@ -272,7 +272,7 @@ func (s *site) starterFiles(tenant string) []string {
 	return []string{"deployment.yaml", "service.yaml"}
 }
 
-// ownFiles are what a tenant with a Git source adds to the starter that it got.
+// ownFiles adds a tenant's own files to the starter of each tenant with a Git source.
 func (s *site) ownFiles(t *testing.T) {
 	t.Helper()
 	for _, tenant := range s.fleet.GitTenants() {

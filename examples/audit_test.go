@@ -12,14 +12,14 @@ import (
 	"github.com/fleetwright/fleetwright/validators"
 )
 
-// TestHomelabIsCleanUnderAudit: the homelab shows the fields that the profile audit asks for. The one advice left is of
+// TestHomelabIsCleanUnderAudit: the homelab shows the fields that the profile audit requires. The only remaining advice is about
 // charts that their publishers do not sign.
 func TestHomelabIsCleanUnderAudit(t *testing.T) {
 	audited(t, load(t, "homelab"), func(id string, _ bool) bool { return id == "source-unverified" })
 }
 
-// TestAuditHasFields: what the profile audit advises for the other examples is gone with the fields of the Fleet that
-// docs/validate.md shows, in the tenants' repositories, too. An Alert is an object that somebody has to name a channel for.
+// TestAuditHasFields: the fields of the Fleet that docs/validate.md shows remove what the profile audit advises for the other
+// examples, in the tenants' repositories, too. An Alert is an object for which somebody has to name a channel.
 func TestAuditHasFields(t *testing.T) {
 	page, err := os.ReadFile("../docs/validate.md")
 	if err != nil {
@@ -51,7 +51,7 @@ func TestAuditHasFields(t *testing.T) {
 	}
 }
 
-// audited reports what the profile audit advises for each target of a specification, but for some rules.
+// audited reports what the profile audit advises for each target of a specification, except for some rules.
 func audited(t *testing.T, spec *v1alpha1.Spec, but func(id string, platform bool) bool) {
 	t.Helper()
 	rules, err := validators.Select(nil, validators.Profiles()...)

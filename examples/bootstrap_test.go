@@ -11,8 +11,8 @@ import (
 	"github.com/fleetwright/fleetwright/internal/testpeer"
 )
 
-// shims stand for the commands that would talk to a cluster. Each writes down how it was called. The real helm reads the
-// flags of an upgrade, and refuses those that it doesn't know.
+// shims replace the commands that would connect to a cluster. Each records how it was called. The real helm parses the
+// flags of an upgrade, and refuses unknown ones.
 var shims = map[string]string{
 	"kubectl": "#!/bin/bash\necho \"kubectl $*\" >> \"$CALLS\"\ncat > /dev/null < /dev/null\n",
 	"helm": `#!/bin/bash
@@ -64,7 +64,7 @@ func TestBootWithEachHelm(t *testing.T) {
 	}
 }
 
-// sorted are the lines of what runs side by side.
+// sorted returns the text with the lines sorted that come from parallel work.
 func sorted(text string) string {
 	return strings.Join(slices.Sorted(strings.SplitSeq(text, "\n")), "\n")
 }

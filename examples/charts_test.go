@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestChartsWereSeen holds every chart of the examples against the page that says where
+// TestChartsWereSeen compares every chart of the examples with the page that says where
 // its version was seen and which values it reads.
 func TestChartsWereSeen(t *testing.T) {
 	text, err := os.ReadFile("CHARTS.md")
@@ -47,7 +47,7 @@ func TestChartsWereSeen(t *testing.T) {
 	}
 }
 
-// topKeys are the values' keys of the first level.
+// topKeys returns the values' keys of the first level.
 func topKeys(values any) []string {
 	var keys []string
 	if m, ok := values.(map[string]any); ok {

@@ -1,4 +1,4 @@
-// Package examples_test holds the examples against the real tools and the API's
+// Package examples_test checks the examples with the real tools and the API's
 // own types.
 package examples_test
 
@@ -47,7 +47,7 @@ import (
 
 var names = []string{"acme", "homelab", "classic", "k0rdent", "kommander"}
 
-// typed are the kinds that generators make, and the Go API each must decode into
+// typed maps the kinds that generators create to the Go types into which each must decode
 // without an unknown field.
 var typed = map[string]any{
 	"v1/Namespace":                                    corev1.Namespace{},
@@ -72,7 +72,7 @@ var typed = map[string]any{
 	"kustomize.config.k8s.io/v1alpha1/Component":                       kustypes.Kustomization{},
 }
 
-// local are kinds that no cluster sees.
+// local are kinds that are never applied to a cluster.
 var local = []string{"kpt.dev/v1/Kptfile", "fleetwright.dev/v1alpha1/TenantBoundary"}
 
 func TestObjectsDecodeStrictly(t *testing.T) {
@@ -99,8 +99,8 @@ func TestObjectsDecodeStrictly(t *testing.T) {
 	}
 }
 
-// substituted are Flux's variables in what is generated: the default stands for one that has
-// it, a word for others.
+// substituted matches Flux's variables in generated files: a variable is replaced by its default, or by a word if it
+// has none.
 var substituted = regexp.MustCompile(`\$\{\w+(?::=([^}]*))?\}`)
 
 // checkObject decodes one document and returns its apiVersion/kind.
@@ -120,12 +120,12 @@ func checkObject(t *testing.T, at string, doc []byte, custom []string) string {
 	prototype, known := typed[kind]
 	switch {
 	case meta.APIVersion == "" || slices.Contains(local, kind) || slices.Contains(custom, kind):
-	case kind == "v1/Secret": // encrypted, so that no schema fits
+	case kind == "v1/Secret": // encrypted, so no schema fits
 		if err := secrets.CheckEncrypted(doc); err != nil {
 			t.Errorf("%s: %v", at, err)
 		}
 	case known:
-		if !strings.HasSuffix(at, "-patch.yaml") && !strings.HasPrefix(path.Base(at), "patch-") { // a patch is no whole object
+		if !strings.HasSuffix(at, "-patch.yaml") && !strings.HasPrefix(path.Base(at), "patch-") { // a patch is not a whole object
 			validate(t, at, doc, meta.APIVersion, meta.Kind)
 		}
 		into := reflect.New(reflect.TypeOf(prototype)).Interface()
@@ -143,7 +143,7 @@ func checkObject(t *testing.T, at string, doc []byte, custom []string) string {
 	return kind
 }
 
-// validate holds an object against its schema; a kind without one is an error.
+// validate checks an object against its schema; a kind without one is an error.
 func validate(t *testing.T, at string, doc []byte, apiVersion, kind string) {
 	t.Helper()
 	gv, err := schema.ParseGroupVersion(apiVersion)
@@ -164,8 +164,8 @@ func validate(t *testing.T, at string, doc []byte, apiVersion, kind string) {
 	}
 }
 
-// resourceKinds are the kinds of the add-ons' own resources, whose definitions
-// come with charts.
+// resourceKinds returns the kinds of the add-ons' own resources, whose definitions
+// are in charts.
 func resourceKinds(spec *v1alpha1.Spec) []string {
 	var out []string
 	for _, a := range spec.Addons {
@@ -197,7 +197,7 @@ func TestExamplesHaveNoFindings(t *testing.T) {
 	}
 }
 
-// validated is the report of a target with the rules that are always on.
+// validated returns the report on a target with the rules that are always on.
 func validated(t *testing.T, target tree.Target) finding.Report {
 	t.Helper()
 	repo, err := repository.FromFiles(func(yield func(string, []byte) bool) {
@@ -251,7 +251,7 @@ func TestKustomizeBuilds(t *testing.T) {
 	}
 }
 
-// deployments are those in the output of kustomize.
+// deployments returns the Deployments in the output of kustomize.
 func deployments(built string) string {
 	var all []string
 	for doc := range strings.SplitSeq(built, "---\n") {
@@ -262,12 +262,12 @@ func deployments(built string) string {
 	return strings.Join(all, "---\n")
 }
 
-// helmfile is a run of the real helmfile on a file of a target that was written to a folder.
+// helmfile returns a run of the real helmfile on a file of a target that was written to a folder.
 func helmfile(dir, file string, args ...string) testpeer.Command {
 	return testpeer.Command{Tool: "helmfile", With: []string{"helm"}, Args: append([]string{"--file", file}, args...), Reads: []string{dir}}
 }
 
-// The real helmfile reads from Git exactly what the HelmRelease says.
+// The real helmfile reads from Git exactly what the HelmRelease declares.
 func TestHelmfileReadsTheHelmReleases(t *testing.T) {
 	releases, crds := 0, 0
 	for _, name := range names {
@@ -285,8 +285,8 @@ func TestHelmfileReadsTheHelmReleases(t *testing.T) {
 	}
 }
 
-// localChart has a definition, a template and a hook, so that what helmfile
-// prints of it shows how it was called.
+// localChart has a definition, a template and a hook, so that helmfile's output
+// shows how it was called.
 var localChart = map[string]string{
 	"Chart.yaml":          "apiVersion: v2\nname: local\nversion: 1.0.0\n",
 	"crds/crd.yaml":       "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: foos.example.com}\n",
@@ -295,7 +295,7 @@ var localChart = map[string]string{
 }
 
 // The real helmfile prints the definitions of a chart from crds.yaml. The charts
-// of the example are on the network; a local one stands in for each.
+// of the example are on the network; a local one replaces each.
 func TestHelmfilePrintsTheDefinitions(t *testing.T) {
 	dir, chart := write(t, "homelab"), t.TempDir()
 	for name, content := range localChart {
@@ -329,7 +329,7 @@ type listed struct {
 	Name, Namespace, Chart, Version, Labels string
 }
 
-// list is what helmfile makes of a file's releases.
+// list returns the releases of a file as helmfile lists them.
 func list(t *testing.T, dir, file string) []listed {
 	t.Helper()
 	out := helmfile(dir, file, "list", "--output", "json").Output(t)
@@ -363,7 +363,7 @@ func checkHelmfile(t *testing.T, dir, file string) int {
 	return len(releases)
 }
 
-// inGit reads the HelmRelease, and the chart and version that its source names.
+// inGit reads the HelmRelease, and the chart and version in its source.
 func inGit(t *testing.T, helmfile, release, source string) (*helmv2.HelmRelease, string, string) {
 	t.Helper()
 	root := helmfile[:strings.Index(helmfile, "/platform/")+len("/platform/")]
@@ -397,7 +397,7 @@ func compareValues(t *testing.T, what, file string, hr *helmv2.HelmRelease) {
 	}
 }
 
-// The examples are what the README says of them.
+// The examples are as the README describes them.
 func TestExamplesShowWhatTheyClaim(t *testing.T) {
 	acme := load(t, "acme")
 	if len(acme.Clusters) != 3 || len(acme.Tenants) != 3 || acme.Fleet.Spec.Layout != v1alpha1.LayoutFleet {
@@ -472,8 +472,8 @@ func render(t *testing.T, spec *v1alpha1.Spec) []tree.Target {
 	return targets
 }
 
-// secretFiles are the files of the Secrets that an example declares: it is named as
-// its Fleet is. All of them are there.
+// secretFiles returns the files of the Secrets that an example declares. The example has the name
+// of its Fleet. All of the files exist.
 func secretFiles(t *testing.T, spec *v1alpha1.Spec) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}
@@ -490,7 +490,7 @@ func secretFiles(t *testing.T, spec *v1alpha1.Spec) map[string][]byte {
 	return files
 }
 
-// The examples' Secrets are as they are declared, for those who are to read them: a
+// The examples' Secrets are as declared, for all readers: a
 // sync would do nothing.
 func TestSecretsAreAsDeclared(t *testing.T) {
 	count := 0

@@ -13,7 +13,7 @@ import (
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 )
 
-// The definition of the Flux of attached clusters is the Fleet's, whole, in Kommander's
+// The definition of the Flux of attached clusters is the Fleet's, complete, in Kommander's
 // namespace, and syncs nothing by itself.
 func TestFluxOfAttachedClusters(t *testing.T) {
 	memory := filesys.MakeFsInMemory()
@@ -62,8 +62,8 @@ func TestFluxOfAttachedClusters(t *testing.T) {
 	}
 }
 
-// All kinds of Kommander's repository are known, and all that Flux applies of it is followed:
-// what can't be decided are the charts, and what Kommander makes of definitions.
+// All kinds of Kommander's repository are known, and all that Flux applies of it is followed.
+// Only the charts, and what Kommander creates from definitions, cannot be decided.
 func TestKommanderIsDecided(t *testing.T) {
 	report := validated(t, render(t, load(t, "kommander"))[0])
 	for _, u := range report.Unresolved {

@@ -19,8 +19,8 @@ import (
 	fluxrender "github.com/fleetwright/fleetwright/render"
 )
 
-// Under lockdown an object without a service account runs as the powerless
-// default one, and may refer to no other namespace.
+// Under lockdown, an object without a service account runs as the powerless
+// default one, and may not refer to other namespaces.
 func TestEverythingWorksUnderLockdown(t *testing.T) {
 	for _, name := range names {
 		spec := load(t, name)
@@ -72,7 +72,7 @@ func checkLockdown(t *testing.T, at string, doc []byte) {
 	}
 }
 
-// Flux's real manifests, with what the specification changes in them.
+// Flux's real manifests, with the changes of the specification.
 func TestFluxBootstrapIsLockedDown(t *testing.T) {
 	manifests := testflux.Manifests(t)
 	spec := load(t, "classic")
@@ -115,7 +115,7 @@ func TestFluxBootstrapIsLockedDown(t *testing.T) {
 	}
 }
 
-// checkFlags holds the controllers of a built flux-system against the flags of
+// checkFlags compares the flags of the controllers of a built flux-system with those of
 // the lockdown.
 func checkFlags(t *testing.T, at string, built []byte) {
 	t.Helper()

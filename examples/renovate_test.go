@@ -31,7 +31,7 @@ func renovated(t *testing.T, path, text string) []string {
 	return found
 }
 
-// charts returns the same of the Addons of a file, as YAML.
+// charts returns the same for the Addons of a file, from their YAML.
 func charts(t *testing.T, text string) []string {
 	t.Helper()
 	var all []string

@@ -10,10 +10,10 @@ import (
 	fluxrender "github.com/fleetwright/fleetwright/render"
 )
 
-// TestTakingAProductOut: a platform product that is taken out of the specification takes
-// its files along with one render, those of its Secrets too; a Secret whose value somebody
+// TestRemovedProduct: when a platform product is removed from the specification, one render removes
+// its files, also those of its Secrets; a Secret whose value somebody
 // changed stays, and nothing is in conflict.
-func TestTakingAProductOut(t *testing.T) {
+func TestRemovedProduct(t *testing.T) {
 	for _, test := range []struct{ name, changed string }{
 		{"k0rdent", "k0rdent/credentials/kcm-system/aws-secret.sops.yaml"},
 		{"kommander", "kommander/gitea/kommander/gitea-admin-credentials.sops.yaml"},
@@ -53,7 +53,7 @@ func TestTakingAProductOut(t *testing.T) {
 	}
 }
 
-// inPlace renders a folder in place, with what may be removed.
+// inPlace renders a folder in place, with the allowed removals.
 func inPlace(t *testing.T, dir string, allowed ...string) *tree.Plan {
 	t.Helper()
 	loaded, err := fluxrender.Load(dir, "")
@@ -67,7 +67,7 @@ func inPlace(t *testing.T, dir string, allowed ...string) *tree.Plan {
 	return planned[0].Plan
 }
 
-// edit changes a file's text; one that is not there is made.
+// edit changes a file's text, or creates the file.
 func edit(t *testing.T, file string, change func(string) string) {
 	t.Helper()
 	content, err := os.ReadFile(file)
@@ -82,7 +82,7 @@ func edit(t *testing.T, file string, change func(string) string) {
 	}
 }
 
-// secretsIn are the encrypted files of a folder.
+// secretsIn returns the encrypted files of a folder.
 func secretsIn(t *testing.T, dir string) []string {
 	t.Helper()
 	var found []string

@@ -151,7 +151,7 @@ func TestConfigIsDecodedStrictly(t *testing.T) {
 		{"ignore of no rule", capture, head + "ValidateFleet\nspec:\n  ignore:\n  - {reason: x, rules: [no-rule]}\n", `spec.ignore[0].rules: "no-rule" is not a rule`},
 		{"ignore with a bad path", capture, head + "ValidateFleet\nspec:\n  ignore:\n  - {reason: x, paths: ['a[']}\n", `spec.ignore[0].paths: "a[" is not a valid pattern`},
 		{"ignore that is text", capture, head + "ValidateFleet\nspec:\n  ignore: [schema-invalid]\n", `spec.ignore[0]: want a map`},
-		{"severity", capture, head + "ValidateFleet\nspec:\n  severities: {schema-invalid: off}\n", `spec.severities.schema-invalid: "off" is no severity`},
+		{"severity", capture, head + "ValidateFleet\nspec:\n  severities: {schema-invalid: off}\n", `spec.severities.schema-invalid: "off" is not a severity`},
 		{"no root", capture, head + "ValidateFleet\nspec:\n  roots: [nowhere]\n", `the root "nowhere" is not a folder`},
 		{"nothing left", capture, head + "ValidateFleet\nspec:\n  rules: [schema-invalid]\n  disable: [schema-*]\n", "no rule is left"},
 		{"baseline outside", capture, head + "ValidateFleet\nspec:\n  baseline: ../b.json\n", "spec.baseline: ../b.json is not a file inside the working directory"},

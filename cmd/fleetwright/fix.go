@@ -173,7 +173,7 @@ func (t *trials) try(ctx context.Context, fixes []*finding.Fix) (*trial, error) 
 			return nil, err
 		}
 		for _, f := range next.report.Findings {
-			if f.Fix != nil && result.Made[f.Fix] {
+			if f.Fix != nil && result.Applied[f.Fix] {
 				next.fixed++
 			}
 		}

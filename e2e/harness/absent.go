@@ -15,19 +15,18 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// limit is how long the tests wait for anything: it takes seconds, but the machine may have much
-// else to do.
+// limit is how long the tests wait for anything. Waiting takes seconds, but the machine may be busy with other
+// work.
 const limit = 5 * time.Minute
 
-// DeclareAbsent stands for what a test has no network or machine for, until the test
-// ends: it declares pods running and those of Jobs done, charts' sources (suspended) and
-// HelmReleases ready, as soon as they appear or change. Everything else that is ready is so
-// by itself.
+// DeclareAbsent replaces the parts for which a test has no network or machine, until the test ends: it declares pods running,
+// pods of Jobs done, the sources of charts (suspended) and HelmReleases ready, as soon as they appear or change. Everything else
+// becomes ready by itself.
 func (c *Cluster) DeclareAbsent(n *Internet) {
-	// Nobody else may say what a tenant's source or release is.
+	// Only these controllers may write the status of a tenant's source or release.
 	sources, releases := c.As("flux-system", "source-controller"), c.As("flux-system", "helm-controller")
 	ctx, cancel := context.WithCancel(context.Background())
-	watched := dynamicinformer.NewDynamicSharedInformerFactory(c.Any, time.Second) // what couldn't be said is said again then
+	watched := dynamicinformer.NewDynamicSharedInformerFactory(c.Any, time.Second) // a refused patch is repeated then
 	c.t.Cleanup(func() { cancel(); watched.Shutdown() })
 	for _, kind := range []struct {
 		schema.GroupVersionResource
@@ -53,8 +52,8 @@ func (c *Cluster) DeclareAbsent(n *Internet) {
 	watched.Start(ctx.Done())
 }
 
-// merge patches an object or its status; what is refused, since the object has gone or
-// changed meanwhile, is tried again when it is seen the next time.
+// merge patches an object or its status. A patch that is refused, since the object was deleted or changed meanwhile, is repeated
+// when the object is seen again.
 func (c Client) merge(ctx context.Context, resource schema.GroupVersionResource, object *unstructured.Unstructured, patch map[string]any) {
 	text, err := json.Marshal(patch)
 	if err != nil {
@@ -68,7 +67,8 @@ func (c Client) merge(ctx context.Context, resource schema.GroupVersionResource,
 		Patch(ctx, object.GetName(), types.MergePatchType, text, metav1.PatchOptions{FieldManager: "absent"}, subresources...)
 }
 
-// chartSource suspends a source that the Internet doesn't serve, and makes it ready then.
+// chartSource returns the patch that suspends a source that the Internet doesn't serve, or that declares it ready once it is
+// suspended.
 func chartSource(source *unstructured.Unstructured, n *Internet) map[string]any {
 	address, _, _ := unstructured.NestedString(source.Object, "spec", "url")
 	suspended, _, _ := unstructured.NestedBool(source.Object, "spec", "suspend")
@@ -94,7 +94,7 @@ func readyStatus(object *unstructured.Unstructured) map[string]any {
 	}}
 }
 
-// podStatus stands for the kubelets.
+// podStatus returns the status that a kubelet would write.
 func podStatus(pod *unstructured.Unstructured) map[string]any {
 	phase, ready := "Running", "True"
 	if owner := metav1.GetControllerOf(pod); owner != nil && owner.Kind == "Job" {
@@ -112,9 +112,8 @@ func podStatus(pod *unstructured.Unstructured) map[string]any {
 	}}
 }
 
-// DefineKinds serves the kinds of add-ons' custom resources among the objects: their
-// definitions come with charts, which nobody installs here. Any field is accepted. It
-// returns the kinds.
+// DefineKinds defines the kinds of add-ons' custom resources among the objects: their definitions are in charts, which the tests
+// do not install. Any field is accepted. It returns the kinds.
 func (c *Cluster) DefineKinds(objects []*unstructured.Unstructured) []string {
 	c.t.Helper()
 	var defined []string
@@ -130,7 +129,7 @@ func (c *Cluster) DefineKinds(objects []*unstructured.Unstructured) []string {
 	return defined
 }
 
-// clusterScoped are the examples' kinds of add-ons that have no namespace.
+// clusterScoped contains the cluster-scoped kinds of add-ons in the examples.
 var clusterScoped = map[string]bool{
 	"AWSClusterStaticIdentity": true, "VSphereClusterIdentity": true,
 	"ClusterIssuer": true, "ClusterPolicy": true, "ClusterSecretStore": true, "GatewayClass": true,

@@ -17,11 +17,11 @@ import (
 // An Account is a service account.
 type Account struct{ Namespace, Name string }
 
-// User is the name by which the API server knows the account.
+// User returns the name by which the API server knows the account.
 func (a Account) User() string { return "system:serviceaccount:" + a.Namespace + ":" + a.Name }
 
-// An Action is something that the API server's authorizer has a yes or no for: a verb on
-// objects, or on a path that leads to no objects.
+// An Action is a request that the API server's authorizer allows or denies: a verb on
+// objects, or on a path that does not lead to objects.
 type Action struct {
 	Verb            string
 	Resource        schema.GroupVersionResource
@@ -68,21 +68,20 @@ func (c *Cluster) Authorized(t testing.TB, account Account, a Action) (bool, str
 	return answer.Status.Allowed, answer.Status.Reason
 }
 
-// methods are those of the verbs that have a request of their own.
+// methods are the methods of the verbs that have a request of their own.
 var methods = map[string]string{
 	"get": http.MethodGet, "list": http.MethodGet, "watch": http.MethodGet,
 	"create": http.MethodPost, "update": http.MethodPut, "patch": http.MethodPatch,
 	"delete": http.MethodDelete, "deletecollection": http.MethodDelete,
 }
 
-// connections are the subresources that stand for a connection, of which there is no dry run.
+// connections are the subresources of connections, which have no dry run.
 var connections = []string{"exec", "attach", "portforward", "proxy"}
 
-// Attempt does the action, and changes nothing: it asks the API server for a dry run. The
-// body is what is created or changed, in JSON.
+// Attempt does the action without a change: it requests a dry run. The body is the created or changed object, in JSON.
 //
-// Three verbs have no request of their own: one binds a role by making a binding, escalates
-// by making a role, and impersonates by a header.
+// Three verbs have no request of their own: bind is tried by creating a binding, escalate
+// by creating a role, and impersonate by a header.
 // https://kubernetes.io/docs/reference/access-authn-authz/rbac/#privilege-escalation-prevention-and-bootstrapping
 func (c Client) Attempt(ctx context.Context, a Action, body []byte) error {
 	switch a.Verb {
@@ -105,18 +104,18 @@ func (c Client) Attempt(ctx context.Context, a Action, body []byte) error {
 			err = stream.Close()
 		}
 		return err
-	case a.Verb == "delete", a.Verb == "deletecollection": // a body would be its options, instead of these
+	case a.Verb == "delete", a.Verb == "deletecollection": // a body would replace these options
 		request = request.Param("dryRun", metav1.DryRunAll)
 	case a.Verb == "patch":
 		request = request.SetHeader("Content-Type", string(types.MergePatchType)).Param("dryRun", metav1.DryRunAll).Body(body)
-	case slices.Contains(connections, a.Subresource): // of what isn't there
+	case slices.Contains(connections, a.Subresource): // of an object that does not exist
 	default:
 		request = request.Param("dryRun", metav1.DryRunAll).Body(body)
 	}
 	return request.Do(ctx).Error()
 }
 
-// impersonate asks who the other one is, which anyone may ask.
+// impersonate sends a self subject review as the other account, which anyone may send.
 func (c Client) impersonate(ctx context.Context, a Action) error {
 	request := c.Kube.Discovery().RESTClient().Post().AbsPath("/apis/authentication.k8s.io/v1/selfsubjectreviews")
 	switch a.Resource.Resource {
@@ -130,7 +129,7 @@ func (c Client) impersonate(ctx context.Context, a Action) error {
 	return request.SetHeader("Content-Type", "application/json").Body([]byte(`{"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview"}`)).Do(ctx).Error()
 }
 
-// path is where the action's request goes:
+// path returns the path of the action's request:
 // https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-uris
 func (a Action) path() string {
 	if a.Path != "" {
@@ -153,7 +152,7 @@ func (a Action) path() string {
 	return strings.Join(parts, "/")
 }
 
-// Impersonating is a client that asks the API server to take its requests for the account's, as
+// Impersonating returns a client whose requests the API server treats as the account's, as
 // kustomize-controller and helm-controller do for an object with spec.serviceAccountName.
 func (c Client) Impersonating(t testing.TB, account Account) Client {
 	t.Helper()

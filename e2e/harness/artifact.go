@@ -31,7 +31,7 @@ import (
 // A Signer signs artifacts as `cosign sign --key` does.
 type Signer struct{ key *ecdsa.PrivateKey }
 
-// NewSigner makes a key pair.
+// NewSigner creates a key pair.
 func NewSigner(t testing.TB) Signer {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -39,7 +39,7 @@ func NewSigner(t testing.TB) Signer {
 	return Signer{key}
 }
 
-// PublicKey is the PEM text of the public key, a cosign.pub.
+// PublicKey returns the public key in PEM, as in cosign.pub.
 func (s Signer) PublicKey(t testing.TB) []byte {
 	t.Helper()
 	der, err := x509.MarshalPKIXPublicKey(s.key.Public())
@@ -47,8 +47,8 @@ func (s Signer) PublicKey(t testing.TB) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})
 }
 
-// PushArtifact does what `flux push artifact` and `cosign sign` do: the files go to the
-// oci:// address under the tag, with a signature beside them.
+// PushArtifact does what `flux push artifact` and `cosign sign` do: it pushes the files to the
+// oci:// address with the tag, and a signature of them.
 func PushArtifact(t testing.TB, n *Internet, address, tag string, files map[string]string, signer Signer) {
 	t.Helper()
 	reference, err := name.NewTag(strings.TrimPrefix(address, "oci://") + ":" + tag)
@@ -67,7 +67,7 @@ func PushArtifact(t testing.TB, n *Internet, address, tag string, files map[stri
 	must(t, remote.Write(signature, signer.sign(t, reference, digest), options...))
 }
 
-// sign makes the image that holds a signature. The format is cosign's:
+// sign returns the image that contains a signature, in cosign's format:
 // https://github.com/sigstore/cosign/blob/main/specs/SIGNATURE_SPEC.md
 func (s Signer) sign(t testing.TB, reference name.Tag, digest ocispec.Hash) ocispec.Image {
 	t.Helper()

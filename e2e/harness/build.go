@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Build is what Flux would apply to a cluster from the platform repository, as `fleetwright
-// build` tells it: namespaces and definitions of kinds first.
+// Build returns what Flux would apply to a cluster from the platform repository, as printed by `fleetwright
+// build`: namespaces and definitions of kinds first.
 func (f *Fleet) Build(cluster string) []*unstructured.Unstructured {
 	f.t.Helper()
 	cmd := f.command(filepath.Join(Root(f.t), "bin", "fleetwright"), "build", f.Dir, "--cluster", cluster, "--format", "json")

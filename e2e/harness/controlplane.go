@@ -1,9 +1,9 @@
-// Package harness starts what an end-to-end test needs and nothing else does: a real
+// Package harness provides the environment of end-to-end tests: a real
 // Kubernetes control plane in the test's own process, Flux's own controllers beside it,
-// and the Internet that they see, of which every host stands on loopback.
+// and the Internet that they reach, whose hosts are all on loopback.
 //
-// What is not there is declared instead, and only this: kubelets (workloads.go), charts
-// and the controller that installs them (releases.go), and the Flux Operator (flux.go).
+// Missing parts are declared instead, and only these: kubelets, charts
+// and the controller that installs them (absent.go), and the Flux Operator (flux.go).
 package harness
 
 import (
@@ -34,8 +34,8 @@ import (
 	"k8s.io/kubernetes/test/utils/ktesting/initoption"
 )
 
-// A Client talks to a cluster as somebody. It asks which kinds there are once; Kinds are
-// asked for again after the harness has defined some.
+// A Client is the access of one account to a cluster. It reads the list of kinds once, and again after the harness has defined
+// some.
 type Client struct {
 	Config *rest.Config
 	Kube   kubernetes.Interface
@@ -47,15 +47,15 @@ type Client struct {
 
 // A Cluster is a control plane: etcd, kube-apiserver and kube-controller-manager of the
 // versions in go.mod, with RBAC and every admission plugin that is on by default. Its
-// own Client is the administrator's.
+// Client is the administrator.
 type Cluster struct {
 	Client
 	t testing.TB
 }
 
-// StartCluster starts a control plane, which ends with the test. The objects are applied
-// before the controller manager starts: it learns of kinds that are defined later every 30
-// seconds only, and until then refuses what a quota on their number counts.
+// StartCluster starts a control plane, which ends with the test. The objects are applied before the controller manager
+// starts: it discovers kinds that are defined later only every 30 seconds, and until then the API server refuses objects
+// with a quota on their number.
 func StartCluster(t *testing.T, objects ...*unstructured.Unstructured) *Cluster {
 	t.Helper()
 	storage := storagebackend.NewDefaultConfig("registry", nil)
@@ -89,8 +89,8 @@ func startEtcd(t *testing.T) string {
 	return "http://" + etcd.Clients[0].Addr().String()
 }
 
-// startControllerManager starts what makes namespaces end, quotas count, garbage go and
-// the roles admin and edit get their rules. Nothing of it listens.
+// startControllerManager starts the controllers that end namespaces, count quotas, collect garbage and aggregate the rules
+// of the roles admin and edit. They listen on no port.
 func (c *Cluster) startControllerManager(t *testing.T) {
 	t.Helper()
 	kubeconfig := writeKubeconfig(t, c.Config)
@@ -118,7 +118,7 @@ func newClient(t testing.TB, cfg *rest.Config) Client {
 	return Client{Config: cfg, Kube: kube, Any: dyn, Meta: meta, Kinds: kinds, Mapper: restmapper.NewDeferredDiscoveryRESTMapper(kinds)}
 }
 
-// As is a client with a token of the account's own, as a pod or a controller has it.
+// As returns a client with a token of the account, as a pod or a controller has it.
 func (c *Cluster) As(namespace, account string) Client {
 	c.t.Helper()
 	hour := int64(time.Hour / time.Second)
@@ -133,10 +133,10 @@ func (c *Cluster) As(namespace, account string) Client {
 	return client
 }
 
-// Kubeconfig is a file with the administrator's configuration, as kubectl reads it.
+// Kubeconfig returns a file with the administrator's configuration in the form that kubectl reads.
 func (c *Cluster) Kubeconfig(t testing.TB) string { return writeKubeconfig(t, c.Config) }
 
-// writeKubeconfig writes the configuration to a file that ends with the test.
+// writeKubeconfig writes the configuration to a file that is deleted with the test.
 func writeKubeconfig(t testing.TB, cfg *rest.Config) string {
 	t.Helper()
 	out := clientcmdapi.NewConfig()
@@ -154,9 +154,8 @@ func writeKubeconfig(t testing.TB, cfg *rest.Config) string {
 	return file
 }
 
-// Eventually asks until the answer is yes, for as long as limit: often at first, and less so
-// the longer it takes. The answer's text says what is still missing and ends up in the
-// failure.
+// Eventually calls ask until it returns true, at most for the time limit: often at first, and less often the longer it
+// takes. The string that ask returns names what is still missing, and is printed if the test fails.
 func Eventually(t testing.TB, limit time.Duration, what string, ask func(context.Context) (bool, string)) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)

@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// FluxKinds are the definitions of every kind of Flux and of the Flux Operator, and the roles
-// that the operator's chart adds to Kubernetes' own. They lie in the operator's module, beside
+// FluxKinds returns the definitions of every kind of Flux and of the Flux Operator, and the roles
+// that the operator's chart adds to Kubernetes' own. They are in the operator's module, beside
 // the manifests that FLUX_MANIFESTS names.
 //
 // https://github.com/controlplaneio-fluxcd/charts/blob/main/charts/flux-operator/templates/aggregate-clusterroles.yaml
@@ -52,7 +52,7 @@ rules:
     verbs: [get, list, watch, create, delete, deletecollection, patch, update]
 `
 
-// GatewayKinds are definitions of the Gateway API's kinds that take any field.
+// GatewayKinds returns definitions of the Gateway API's kinds that accept any field.
 func GatewayKinds() []*unstructured.Unstructured {
 	var objects []*unstructured.Unstructured
 	for kind, version := range map[string]string{
@@ -63,7 +63,7 @@ func GatewayKinds() []*unstructured.Unstructured {
 	return objects
 }
 
-// CertManagerKinds are definitions of cert-manager's kinds that a policy judges; they take any field.
+// CertManagerKinds returns definitions of the kinds of cert-manager that a policy judges; they accept any field.
 func CertManagerKinds() []*unstructured.Unstructured {
 	var objects []*unstructured.Unstructured
 	for kind, group := range map[string]string{

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Root is the checkout that holds this module.
+// Root returns the checkout that contains this module.
 func Root(t testing.TB) string {
 	t.Helper()
 	root, err := filepath.Abs("..")
@@ -22,11 +22,11 @@ func Root(t testing.TB) string {
 	return root
 }
 
-// A Fleet is one of the examples in the hands of its platform engineer: a clone of the
-// platform repository with the specification in it, worked on with git and Fleetwright.
+// A Fleet is an example as its platform engineer uses it: a clone of the
+// platform repository with the specification in it, which git and Fleetwright change.
 //
-// Two things of the specification are changed: recipients, since the examples' private
-// keys are nobody's, and ssh:// addresses, which become https://.
+// It changes two parts of the specification: recipients, since no test has the examples' private keys, and ssh:// addresses,
+// which become https://.
 type Fleet struct {
 	Name     string
 	Dir      string // the clone
@@ -37,7 +37,7 @@ type Fleet struct {
 	keys  map[string]*age.X25519Identity // by the scope in the specification: clusters/staging, tenants/team-a
 }
 
-// NewFleet clones an empty platform repository and puts the example's specification in.
+// NewFleet clones an empty platform repository and adds the example's specification.
 func NewFleet(t testing.TB, example string) *Fleet {
 	t.Helper()
 	f := &Fleet{Name: example, Dir: filepath.Join(t.TempDir(), "platform"), t: t, keys: map[string]*age.X25519Identity{}}
@@ -54,10 +54,10 @@ func NewFleet(t testing.TB, example string) *Fleet {
 	return f
 }
 
-// PlatformURL is the address of the platform repository.
+// PlatformURL returns the address of the platform repository.
 func (f *Fleet) PlatformURL() string { return f.repositories()[0] }
 
-// repositories are the addresses of the Git repositories in the specification, the
+// repositories returns the addresses of the Git repositories in the specification, the
 // platform's first.
 func (f *Fleet) repositories() []string {
 	urls := []string{f.document("Fleet", "").get("spec", "repository", "url").(string)}
@@ -71,7 +71,7 @@ func (f *Fleet) repositories() []string {
 
 var recipient = regexp.MustCompile(`age1[0-9a-z]{58}`)
 
-// ownKeys gives every recipient of the specification a private part that the test has.
+// ownKeys replaces every recipient of the specification by the public part of a key that the test creates.
 func (f *Fleet) ownKeys() {
 	f.t.Helper()
 	identities := map[string]*age.X25519Identity{}
@@ -88,7 +88,7 @@ func (f *Fleet) ownKeys() {
 	})
 	recipients := f.document("Encryption", "").get("spec", "recipients").(map[string]any)
 	for _, scope := range []string{"clusters", "tenants"} {
-		of, _ := recipients[scope].(map[string]any) // a fleet without tenants has none of theirs
+		of, _ := recipients[scope].(map[string]any) // a fleet without tenants has no recipients of tenants
 		for name, value := range of {
 			key := value.(map[string]any)["age"].([]any)[0].(string)
 			f.keys[scope+"/"+name] = identities[key]
@@ -96,10 +96,10 @@ func (f *Fleet) ownKeys() {
 	}
 }
 
-// Key is the private age key of a scope: clusters/NAME or tenants/NAME.
+// Key returns the private age key of a scope: clusters/NAME or tenants/NAME.
 func (f *Fleet) Key(scope string) string { return f.keys[scope].String() }
 
-// Edit replaces text in the specification; it fails when the text isn't there.
+// Edit replaces a string in the specification; the test fails if the string isn't there.
 func (f *Fleet) Edit(old, new string) {
 	f.t.Helper()
 	found := false
@@ -112,7 +112,7 @@ func (f *Fleet) Edit(old, new string) {
 	}
 }
 
-// SetState puts a tenant into another state.
+// SetState sets the state of a tenant.
 func (f *Fleet) SetState(tenant, state string) {
 	f.t.Helper()
 	f.each(func(text string) string {
@@ -129,7 +129,7 @@ func (f *Fleet) SetState(tenant, state string) {
 	})
 }
 
-// Remove takes an object out of the specification.
+// Remove removes an object from the specification.
 func (f *Fleet) Remove(kind, name string) {
 	f.t.Helper()
 	f.each(func(text string) string {
@@ -143,10 +143,10 @@ func (f *Fleet) Remove(kind, name string) {
 // A GitTenant is a tenant with a repository or branch of its own.
 type GitTenant struct {
 	Name, URL, Branch string
-	Namespace         string // the first of its workloads'
+	Namespace         string // the first namespace of its workloads
 }
 
-// GitTenants are the specification's, in the files' order.
+// GitTenants returns the GitTenants of the specification, in the files' order.
 func (f *Fleet) GitTenants() []GitTenant {
 	f.t.Helper()
 	var tenants []GitTenant
@@ -168,8 +168,8 @@ func (f *Fleet) GitTenants() []GitTenant {
 	return tenants
 }
 
-// Commit is the day's work: the specification is committed with git, what it renders to
-// with Fleetwright, with more flags, and all of it is pushed.
+// Commit commits the specification with git, and commits and pushes the rendered files with Fleetwright, with additional
+// flags.
 func (f *Fleet) Commit(message string, flags ...string) {
 	f.t.Helper()
 	f.git("add", "--all")
@@ -177,9 +177,8 @@ func (f *Fleet) Commit(message string, flags ...string) {
 	f.Render(flags...)
 }
 
-// SyncSecrets makes the Secrets that the specification declares, with Fleetwright, and
-// values of the test's: what it gives for a tenant's token opens the tenant's repository. The environment is for values that
-// come from variables of others.
+// SyncSecrets creates the declared Secrets with Fleetwright, and with values of the test: the value for a tenant's token opens
+// the tenant's repository. env contains further variables for values that come from the environment.
 func (f *Fleet) SyncSecrets(env ...string) {
 	f.t.Helper()
 	if len(f.Declared()) == 0 {
@@ -193,11 +192,11 @@ func (f *Fleet) SyncSecrets(env ...string) {
 	}
 }
 
-// DeclaredValue is what the values of declared Secrets are that come from elsewhere: as
-// Flux substitutes variables after it decrypts, it would change the name in it.
+// DeclaredValue is the value of declared Secrets that come from the environment. Flux would replace the variable in it if it
+// substituted variables after it decrypts.
 const DeclaredValue = "what was ${CLUSTER_NAME} $2y$10$ declared"
 
-// A DeclaredSecret is one that the specification declares.
+// A DeclaredSecret is a Secret that the specification declares.
 type DeclaredSecret struct {
 	Name, Namespace, Scope, Tenant string
 	Keys                           []struct {
@@ -206,7 +205,7 @@ type DeclaredSecret struct {
 	}
 }
 
-// Declared are the Secrets that the specification declares.
+// Declared returns the Secrets that the specification declares.
 func (f *Fleet) Declared() []DeclaredSecret {
 	f.t.Helper()
 	text, err := yaml.Marshal(f.document("Encryption", "").get("spec", "secrets"))
@@ -221,13 +220,13 @@ func (f *Fleet) Declared() []DeclaredSecret {
 	return declared
 }
 
-// Declares says whether the specification declares a Secret.
+// Declares reports whether the specification declares a Secret.
 func (f *Fleet) Declares(namespace, name string) bool {
 	f.t.Helper()
 	return slices.ContainsFunc(f.Declared(), func(d DeclaredSecret) bool { return d.Namespace == namespace && d.Name == name })
 }
 
-// Recipients are the public keys of a tenant, as the specification has them now.
+// Recipients returns the current public keys of a tenant in the specification.
 func (f *Fleet) Recipients(tenant string) []any {
 	f.t.Helper()
 	keys, _ := f.document("Encryption", "").get("spec", "recipients", "tenants", tenant, "age").([]any)
@@ -240,7 +239,7 @@ func (f *Fleet) Render(flags ...string) {
 	f.run(filepath.Join(Root(f.t), "bin", "fleetwright"), append(f.commitArgs(), flags...)...)
 }
 
-// Head is the commit that a branch of a repository stands at.
+// Head returns the commit at the head of a branch of a repository.
 func (f *Fleet) Head(url, branch string) string {
 	f.t.Helper()
 	_, path, _ := strings.Cut(url, "://")
@@ -249,12 +248,11 @@ func (f *Fleet) Head(url, branch string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// LinkTo begins the content of what is no file but a symbolic link, with where it leads.
+// LinkTo begins the content that Put writes as a symbolic link; the target follows.
 const LinkTo = "link to "
 
-// Put writes a file into a branch of a repository by hand, as its owners do: secrets are
-// encrypted by the platform's engineers with Fleetwright, and by the tenants with sops. An
-// empty content takes a file away.
+// Put writes files into a branch of a repository by hand, as its owners do. Secrets are encrypted as their owners would: with
+// Fleetwright by the platform's engineers, with sops by the tenants. An empty content deletes a file.
 func (f *Fleet) Put(url, branch string, files map[string]string) {
 	f.t.Helper()
 	clone := f.t.TempDir()
@@ -280,7 +278,7 @@ func (f *Fleet) Put(url, branch string, files map[string]string) {
 		}
 	}
 	f.run("git", "-C", clone, "add", "--all")
-	f.run("git", "-C", clone, "commit", "--quiet", "--allow-empty", "--message", "Put files by hand") // which may be what they were
+	f.run("git", "-C", clone, "commit", "--quiet", "--allow-empty", "--message", "Put files by hand") // the files may be unchanged
 	f.run("git", "-C", clone, "-c", "credential.helper="+f.helper(), "push", "--quiet", "origin", branch)
 }
 
@@ -294,7 +292,7 @@ func (f *Fleet) encrypt(dir, name string) {
 	}
 }
 
-// Pull brings the engineer's clone up to date.
+// Pull updates the engineer's clone.
 func (f *Fleet) Pull() {
 	f.t.Helper()
 	f.git("-c", "credential.helper="+f.helper(), "pull", "--quiet", "--rebase", "origin", "main")
@@ -334,7 +332,7 @@ func (f *Fleet) files() []string {
 	return files
 }
 
-// A document is one object of the specification.
+// A document is an object of the specification.
 type document map[string]any
 
 func (d document) get(path ...string) any {
@@ -349,7 +347,7 @@ func (d document) get(path ...string) any {
 	return value
 }
 
-// documents are the specification's objects of a kind, in the files' order.
+// documents returns the specification's objects of a kind, in the files' order.
 func (f *Fleet) documents(kind string) []document {
 	f.t.Helper()
 	var found []document
@@ -367,7 +365,7 @@ func (f *Fleet) documents(kind string) []document {
 	return found
 }
 
-// document is the specification's first object of a kind, or the one with the name.
+// document returns the specification's object of a kind with a name, or the first if the name is "".
 func (f *Fleet) document(kind, name string) document {
 	f.t.Helper()
 	for _, d := range f.documents(kind) {

@@ -24,7 +24,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 )
 
-// The kinds that the tests look at.
+// The kinds that the tests read.
 var (
 	Kustomizations   = schema.GroupVersionResource{Group: "kustomize.toolkit.fluxcd.io", Version: "v1", Resource: "kustomizations"}
 	GitRepositories  = schema.GroupVersionResource{Group: "source.toolkit.fluxcd.io", Version: "v1", Resource: "gitrepositories"}
@@ -37,7 +37,7 @@ var (
 // for cluster.multitenant: https://fluxoperator.dev/docs/crd/fluxinstance/#cluster-configuration.
 var lockdown = []string{"--no-cross-namespace-refs=true", "--no-remote-bases=true", "--default-service-account=default"}
 
-// Flux is source- and kustomize-controller, as processes that act as their own accounts.
+// Flux consists of source-controller and kustomize-controller, as processes that act as their own accounts.
 type Flux struct {
 	*Cluster
 	Storage string // where source-controller serves artifacts
@@ -45,7 +45,7 @@ type Flux struct {
 	logs map[string]*logBuffer
 }
 
-// Build is `kustomize build`.
+// Build returns the objects that `kustomize build` prints.
 func Build(t testing.TB, dir string) []*unstructured.Unstructured {
 	t.Helper()
 	return build(t, filesys.MakeFsOnDisk(), dir)
@@ -78,16 +78,15 @@ func Objects(t testing.TB, text []byte) []*unstructured.Unstructured {
 	}
 }
 
-// StartFlux starts the two controllers of the components, which the cluster has, with the
-// lockdown's flags: those of the Deployments where Git holds them, the Flux Operator's
-// otherwise.
+// StartFlux starts the two controllers of the components, whose objects the cluster already has, with the flags of the lockdown:
+// those in Git's patch of the Deployments, or else those of the Flux Operator.
 func StartFlux(t testing.TB, c *Cluster, components []*unstructured.Unstructured, n *Internet) *Flux {
 	t.Helper()
 	return startFlux(t, c, lockdownOf(components), n)
 }
 
-// StartFluxUnlocked starts them without the lockdown: Kustomizations without an account are applied as
-// kustomize-controller's own, as those of a platform that has no tenants.
+// StartFluxUnlocked starts the two controllers without the lockdown, as on a platform without tenants: kustomize-controller
+// applies Kustomizations without an account as itself.
 func StartFluxUnlocked(t testing.TB, c *Cluster, n *Internet) *Flux {
 	t.Helper()
 	return startFlux(t, c, nil, n)
@@ -104,8 +103,8 @@ func startFlux(t testing.TB, c *Cluster, flags []string, n *Internet) *Flux {
 	return f
 }
 
-// lockdownOf are the flags that the components' kustomize-controller has beyond those
-// that Flux gives it, or the Flux Operator's, when there is no such Deployment's patch.
+// lockdownOf returns the flags that a patch in Git adds to the components' kustomize-controller, or the Flux Operator's if no
+// patch of that Deployment exists.
 func lockdownOf(components []*unstructured.Unstructured) []string {
 	for _, object := range components {
 		if object.GetKind() != "Deployment" || object.GetName() != "kustomize-controller" {
@@ -151,9 +150,8 @@ func (f *Flux) start(t testing.TB, name string, env, flags []string, extra ...st
 	})
 }
 
-// Sync makes the Flux Operator's part: the root GitRepository and Kustomization of a
-// FluxInstance's sync, with its patches and, since it is multitenant, kustomize-controller's
-// account.
+// Sync does the part of the Flux Operator: it returns the root GitRepository and Kustomization of a FluxInstance's sync, with
+// its patches and, since it is multitenant, kustomize-controller's account.
 func Sync(t testing.TB, instance map[string]any) []*unstructured.Unstructured {
 	t.Helper()
 	sync, _, _ := unstructured.NestedMap(instance, "sync")
@@ -202,7 +200,7 @@ func (f *Flux) Ready(limit time.Duration) {
 	})
 }
 
-// Says waits until the Kustomization says that it is ready or isn't, and why.
+// Says waits until the Kustomization reports that it is ready or not ready, with a message that contains why.
 func (f *Flux) Says(namespace, name string, ready bool, why string) {
 	f.t.Helper()
 	Eventually(f.t, limit, fmt.Sprintf("Kustomization %s/%s is ready: %t, %q", namespace, name, ready, why), func(ctx context.Context) (bool, string) {
@@ -215,7 +213,7 @@ func (f *Flux) Says(namespace, name string, ready bool, why string) {
 	})
 }
 
-// Message is what the Kustomization says of being ready or not.
+// Message returns the message of the Kustomization's condition Ready.
 func (f *Flux) Message(namespace, name string) string {
 	f.t.Helper()
 	k, err := f.Any.Resource(Kustomizations).Namespace(namespace).Get(f.t.Context(), name, get)
@@ -224,7 +222,7 @@ func (f *Flux) Message(namespace, name string) string {
 	return message
 }
 
-// outdated are the Kustomizations that are not at their source's revision.
+// outdated returns the Kustomizations that are not at their source's revision.
 func (f *Flux) outdated(ctx context.Context, kustomizations []unstructured.Unstructured) []string {
 	revisions := map[string]string{} // of the sources, by KIND NAMESPACE/NAME
 	for _, resource := range []schema.GroupVersionResource{GitRepositories, OCIRepositories} {
@@ -249,17 +247,16 @@ func (f *Flux) outdated(ctx context.Context, kustomizations []unstructured.Unstr
 	return outdated
 }
 
-// RequestedAt is the annotation that asks for a reconciliation.
+// RequestedAt is the annotation that requests a reconciliation.
 const RequestedAt = "reconcile.fluxcd.io/requestedAt"
 
-// Reconcile asks a source or Kustomization to look again, as `flux reconcile` does, and
-// waits until it has.
+// Reconcile requests the reconciliation of a source or Kustomization, as `flux reconcile` does, and waits for its end.
 func (f *Flux) Reconcile(resource schema.GroupVersionResource, namespace, name string) {
 	f.t.Helper()
 	f.Handled(resource, namespace, name, f.Nudge(resource, namespace, name))
 }
 
-// Handled waits until a source or Kustomization has looked again, as it was asked to.
+// Handled waits until a source or Kustomization has been reconciled for the request.
 func (f *Flux) Handled(resource schema.GroupVersionResource, namespace, name, asked string) {
 	f.t.Helper()
 	Eventually(f.t, limit, "reconcile "+namespace+"/"+name, func(context.Context) (bool, string) {
@@ -267,7 +264,7 @@ func (f *Flux) Handled(resource schema.GroupVersionResource, namespace, name, as
 	})
 }
 
-// HasHandled reports whether a source or Kustomization has looked again, as it was asked to.
+// HasHandled reports whether a source or Kustomization has been reconciled for the request.
 func (f *Flux) HasHandled(resource schema.GroupVersionResource, namespace, name, asked string) bool {
 	f.t.Helper()
 	got, err := f.Any.Resource(resource).Namespace(namespace).Get(f.t.Context(), name, get)
@@ -278,8 +275,8 @@ func (f *Flux) HasHandled(resource schema.GroupVersionResource, namespace, name,
 	return handled == asked
 }
 
-// Nudge asks a source or Kustomization to look again and does not wait; one that has
-// gone meanwhile is none to ask. It returns the annotation's value.
+// Nudge requests the reconciliation of a source or Kustomization, if it still exists, and does not wait. It returns the
+// annotation's value.
 func (f *Flux) Nudge(resource schema.GroupVersionResource, namespace, name string) string {
 	f.t.Helper()
 	now := time.Now().Format(time.RFC3339Nano)
@@ -291,7 +288,7 @@ func (f *Flux) Nudge(resource schema.GroupVersionResource, namespace, name strin
 	return now
 }
 
-// condition is a condition's state and message, of the object's present generation.
+// condition returns the state and message of a condition of the object's current generation.
 func condition(object *unstructured.Unstructured, kind string) (bool, string) {
 	observed, _, _ := unstructured.NestedInt64(object.Object, "status", "observedGeneration")
 	conditions, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
@@ -303,9 +300,9 @@ func condition(object *unstructured.Unstructured, kind string) (bool, string) {
 	return false, "no condition " + kind
 }
 
-// freePort is an address on which nobody listens. Its port is below those that systems give to
-// connections, any of which could take it before the controller listens there, and the processes of
-// the tests begin to look at different ones.
+// freePort returns an address on which no process listens. Its port is below the ports that systems assign to connections,
+// any of which could occupy it before the controller listens there, and the processes of the tests begin their search at
+// different ports.
 func freePort(t testing.TB) string {
 	t.Helper()
 	const first, ports = 20_000, 10_000
@@ -320,7 +317,7 @@ func freePort(t testing.TB) string {
 	return ""
 }
 
-// Components are Flux's as `flux bootstrap` installs them, from the classic example.
+// Components returns the components of Flux from the classic example, as `flux bootstrap` installs them.
 func Components(t testing.TB) []*unstructured.Unstructured {
 	t.Helper()
 	out := t.TempDir()

@@ -24,21 +24,21 @@ import (
 	"k8s.io/kubectl/pkg/validation"
 )
 
-// installs is how long Helm waits for what it installs, as helm-controller does.
+// installs is how long Helm waits for the objects that it installs, as helm-controller does.
 const installs = 5 * time.Minute
 
-// Helm is the Helm library set up as helm-controller does it for a HelmRelease with
-// spec.serviceAccountName: every request, its own records included, is made in the name of
-// that account; objects are applied on the server's side, taken over and waited for.
+// Helm is the Helm library with the settings that helm-controller uses for a HelmRelease with
+// spec.serviceAccountName: every request, also for Helm's own records, impersonates the
+// account; objects are applied on the server's side, taken over and waited for.
 // https://github.com/fluxcd/helm-controller/blob/v1.6.4/internal/action/install.go
 //
-// helm-controller polls what Helm watches; the account needs the more for it here.
+// helm-controller polls objects where Helm watches them, so the account needs the permission to watch here.
 type Helm struct {
 	namespace string
 	config    *action.Configuration
 }
 
-// Helm makes a Helm whose releases and records stand in the namespace. The client asks the
+// Helm returns a Helm whose releases and records are in the namespace. The client asks the
 // API server to impersonate the namespace's account, as helm-controller's own client does.
 func (c Client) Helm(t testing.TB, namespace, account string) *Helm {
 	t.Helper()
@@ -71,7 +71,7 @@ func (h *Helm) Install(name string, chart chart.Charter, values map[string]any) 
 	return err
 }
 
-// Upgrade brings the release to the chart and values, and waits until it is ready.
+// Upgrade upgrades the release to the chart and values, and waits until it is ready.
 func (h *Helm) Upgrade(name string, chart chart.Charter, values map[string]any) error {
 	upgrade := action.NewUpgrade(h.config)
 	upgrade.Namespace, upgrade.ResetValues = h.namespace, true
@@ -81,7 +81,7 @@ func (h *Helm) Upgrade(name string, chart chart.Charter, values map[string]any) 
 	return err
 }
 
-// Rollback brings the release back to a revision, and waits until it is ready.
+// Rollback rolls the release back to a revision, and waits until it is ready.
 func (h *Helm) Rollback(name string, revision int) error {
 	rollback := action.NewRollback(h.config)
 	rollback.Version = revision
@@ -99,7 +99,7 @@ func (h *Helm) Uninstall(name string) error {
 	return err
 }
 
-// Forget deletes the records of the release that are left, as `kubectl delete secret` does.
+// Forget deletes the remaining records of the release, as `kubectl delete secret` does.
 func (h *Helm) Forget(name string) error {
 	records, err := h.config.Releases.History(name)
 	if errors.Is(err, driver.ErrReleaseNotFound) {
@@ -113,17 +113,17 @@ func (h *Helm) Forget(name string) error {
 	return err
 }
 
-// Last is the record of the release's last revision.
+// Last returns the record of the release's last revision.
 func (h *Helm) Last(name string) (*release.Release, error) {
 	last, err := h.config.Releases.Last(name)
 	if err != nil {
 		return nil, err
 	}
-	return last.(*release.Release), nil // charts of version 2 make no others
+	return last.(*release.Release), nil // charts of version 2 create no other type
 }
 
-// A clientFactory keeps what it has learnt of the API server's kinds: which fields of them
-// it validates itself. Helm asks for each chart, and reads the whole of OpenAPI for that.
+// A clientFactory caches which fields of the API server's kinds it validates itself. Helm asks for this for each chart, and
+// would read all of OpenAPI each time.
 type clientFactory struct {
 	kube.Factory
 	strict validation.Schema
@@ -141,7 +141,7 @@ func (f *clientFactory) Validator(directive string) (validation.Schema, error) {
 	return f.strict, err
 }
 
-// A clientGetter is what Helm gets its clients from.
+// A clientGetter provides Helm's clients.
 type clientGetter struct {
 	config    *rest.Config
 	namespace string

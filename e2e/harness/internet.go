@@ -29,9 +29,9 @@ import (
 	"github.com/google/go-containerregistry/pkg/registry"
 )
 
-// Internet is every host that a test's processes can reach: a proxy on loopback that
-// leads the hosts that it knows to one TLS server, and refuses all others. Manifests keep
-// their public URLs. Git repositories and OCI artifacts are served with credentials only.
+// Internet contains every host that a test's processes can reach: a proxy on loopback that
+// leads the known hosts to one TLS server, and refuses all others. Manifests keep
+// their public URLs. Git repositories and OCI artifacts require credentials.
 type Internet struct {
 	// Repositories is the folder of the bare repositories: HOST/PATH.git.
 	Repositories string
@@ -43,11 +43,11 @@ type Internet struct {
 	caFile string
 
 	mu     sync.Mutex
-	grants map[string]string // password to the path that it opens
+	grants map[string]string // the paths that passwords open, by password
 	public map[string]bool   // the paths that anyone may read
 }
 
-// StartInternet serves the hosts, which end with the test.
+// StartInternet serves the hosts until the test ends.
 func StartInternet(t testing.TB, hosts ...string) *Internet {
 	t.Helper()
 	n := &Internet{Repositories: t.TempDir(), t: t, hosts: hosts, grants: map[string]string{}, public: map[string]bool{}}
@@ -70,7 +70,7 @@ func StartInternet(t testing.TB, hosts ...string) *Internet {
 	return n
 }
 
-// Env is the environment of a process that sees this Internet and no other.
+// Env returns the environment of a process that only reaches this Internet.
 func (n *Internet) Env() []string {
 	return append(os.Environ(),
 		"HTTPS_PROXY="+n.proxy.URL, "HTTP_PROXY="+n.proxy.URL, "NO_PROXY=127.0.0.1",
@@ -79,10 +79,10 @@ func (n *Internet) Env() []string {
 	)
 }
 
-// Proxy is the address of the proxy that leads to this Internet.
+// Proxy returns the address of the proxy that leads to this Internet.
 func (n *Internet) Proxy() string { return n.proxy.URL }
 
-// Authority is the certificate, in PEM, by which one trusts this Internet's hosts.
+// Authority returns the certificate, in PEM, that authenticates this Internet's hosts.
 func (n *Internet) Authority() []byte {
 	n.t.Helper()
 	ca, err := os.ReadFile(n.caFile)
@@ -90,7 +90,7 @@ func (n *Internet) Authority() []byte {
 	return ca
 }
 
-// Transport reaches this Internet from the test itself.
+// Transport returns a transport that reaches this Internet from the test itself.
 func (n *Internet) Transport() http.RoundTripper {
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(n.Authority())
@@ -99,14 +99,14 @@ func (n *Internet) Transport() http.RoundTripper {
 	return &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, Proxy: http.ProxyURL(proxy)}
 }
 
-// Serves reports whether the URL's host is one of this Internet.
+// Serves reports whether the URL's host is in this Internet.
 func (n *Internet) Serves(address string) bool {
 	_, rest, _ := strings.Cut(address, "://")
 	host, _, _ := strings.Cut(rest, "/")
 	return slices.Contains(n.hosts, host)
 }
 
-// Grant makes a password that opens the repository or artifact at the URL, and no other.
+// Grant creates a password that opens only the repository or artifact at the URL.
 func (n *Internet) Grant(address string) string {
 	_, rest, _ := strings.Cut(address, "://")
 	_, path, _ := strings.Cut(rest, "/")
@@ -126,10 +126,10 @@ func (n *Internet) Publish(address string) {
 	n.public["/"+path] = true
 }
 
-// GrantAll makes a password that opens everything, as the platform's engineers have it.
+// GrantAll creates a password that opens everything, as for the platform's engineers.
 func (n *Internet) GrantAll() string { return n.Grant("https://git.example/") }
 
-// NewRepository makes an empty bare repository at the URL.
+// NewRepository creates an empty bare repository at the URL.
 func (n *Internet) NewRepository(address string) string {
 	n.t.Helper()
 	_, rest, _ := strings.Cut(address, "://")
@@ -142,7 +142,7 @@ func (n *Internet) NewRepository(address string) string {
 	return dir
 }
 
-// connect is the proxy: it joins a client with the server, for the hosts that it knows.
+// connect is the proxy: it connects a client with the server, for known hosts.
 func (n *Internet) connect(w http.ResponseWriter, r *http.Request) {
 	host, _, _ := net.SplitHostPort(r.Host)
 	if r.Method != http.MethodConnect || !slices.Contains(n.hosts, host) {
@@ -172,7 +172,7 @@ func join(client net.Conn, early *bufio.Reader, upstream net.Conn) {
 	_ = client.Close()
 }
 
-// authenticated lets through who has a password for the path.
+// authenticated passes on the requests with a password for the path.
 func (n *Internet) authenticated(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, password, ok := r.BasicAuth()
@@ -196,7 +196,7 @@ func (n *Internet) authenticated(next http.Handler) http.Handler {
 	})
 }
 
-// certificate is one for all hosts, signed by itself, which the processes trust.
+// certificate returns a self-signed certificate for all hosts, which the processes trust.
 func (n *Internet) certificate() tls.Certificate {
 	n.t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -11,9 +11,9 @@ import (
 	"k8s.io/client-go/discovery"
 )
 
-// List are the metadata of the namespace's objects of every kind that the API server has, or
-// the cluster's when the namespace is empty, in the order of their IDs. Events are left out:
-// they outlive what they speak of.
+// List returns the metadata of the namespace's objects of every kind that the API server has, or
+// of the cluster-scoped ones if the namespace is empty, sorted by ID. It omits Events, as
+// they outlive the objects that they are about.
 func (c Client) List(t testing.TB, namespace string, options metav1.ListOptions) []metav1.PartialObjectMetadata {
 	t.Helper()
 	lists, err := c.Kinds.ServerPreferredResources()
@@ -38,7 +38,7 @@ func (c Client) List(t testing.TB, namespace string, options metav1.ListOptions)
 	return objects
 }
 
-// ID names an object: KIND NAMESPACE/NAME, or KIND NAME for one without a namespace.
+// ID returns KIND NAMESPACE/NAME, or KIND NAME for an object without a namespace.
 func ID(object metav1.PartialObjectMetadata) string {
 	return object.Kind + " " + strings.TrimPrefix(object.Namespace+"/"+object.Name, "/")
 }

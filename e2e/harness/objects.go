@@ -24,7 +24,7 @@ var (
 	pods = schema.GroupVersionResource{Version: "v1", Resource: "pods"}
 )
 
-// Resource is where objects of the kind are read and written.
+// Resource returns the interface to read and write objects of the kind.
 func (c Client) Resource(kind schema.GroupVersionKind, namespace string) (dynamic.ResourceInterface, error) {
 	mapping, err := c.Mapper.RESTMapping(kind.GroupKind(), kind.Version)
 	if meta.IsNoMatchError(err) {
@@ -74,8 +74,8 @@ func (c Client) Apply(ctx context.Context, object *unstructured.Unstructured) er
 	return err
 }
 
-// Admit applies one object on the server's side without keeping it; a namespace is kept,
-// since there would be nowhere to put what stands in it.
+// Admit applies one object on the server's side as a dry run. A namespace is really applied,
+// since the objects in it could not be admitted otherwise.
 func (c Client) Admit(ctx context.Context, object *unstructured.Unstructured) error {
 	resource, err := c.Resource(object.GroupVersionKind(), object.GetNamespace())
 	if err != nil {
@@ -120,7 +120,7 @@ func writeYAML(t testing.TB, fs filesys.FileSystem, name string, value any) {
 	must(t, fs.WriteFile(name, text))
 }
 
-// A logBuffer keeps what a process prints.
+// A logBuffer keeps the output of a process.
 type logBuffer struct {
 	mu    sync.Mutex
 	lines []string
@@ -133,7 +133,7 @@ func (b *logBuffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// errors are the last n lines that are no mere information.
+// errors returns the last n lines above the level info.
 func (b *logBuffer) errors(n int) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()

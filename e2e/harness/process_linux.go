@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// endsWithParent lets the process end when this one is killed.
+// endsWithParent ends the process when this one is killed.
 func endsWithParent(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 }

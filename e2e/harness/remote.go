@@ -14,9 +14,8 @@ import (
 	"testing"
 )
 
-// A Remote is a host that no specification speaks of, open to anyone: it serves files, and
-// the same files as the Git repository /base.git, whose branch is main. It remembers who
-// asked for what.
+// A Remote is a host that no specification names and that anyone may read: it serves files, and the same files as the Git
+// repository /base.git, whose branch is main. It records the requests.
 type Remote struct {
 	URL string
 
@@ -51,13 +50,13 @@ func StartRemote(t testing.TB, files map[string]string) *Remote {
 	return r
 }
 
-// Seed makes the files the first commit of branch main of an empty bare repository.
+// Seed commits the files as the first commit of branch main of an empty bare repository.
 func Seed(t testing.TB, repository string, files map[string]string) {
 	t.Helper()
 	runGit(t, "-C", commitFiles(t, files), "push", "--quiet", repository, "main")
 }
 
-// commitFiles makes a repository of the files, with one commit on branch main.
+// commitFiles creates a repository with the files, with one commit on branch main.
 func commitFiles(t testing.TB, files map[string]string) string {
 	t.Helper()
 	work := t.TempDir()
@@ -90,7 +89,7 @@ func (r *Remote) Answer() {
 	}
 }
 
-// Asked are the requests so far, METHOD PATH, in order of their names.
+// Asked returns the requests so far as METHOD PATH, sorted.
 func (r *Remote) Asked() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

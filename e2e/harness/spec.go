@@ -8,7 +8,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// A TenantSpec is what the specification says of a tenant and the cluster must hold it to.
+// A TenantSpec is the part of a tenant's specification that the cluster must enforce.
 type TenantSpec struct {
 	Access struct {
 		Profile string
@@ -23,8 +23,7 @@ type TenantSpec struct {
 	Source         struct{ URL string }
 }
 
-// TenantSpec is the tenant's specification. What it doesn't say is as docs/specification.md
-// has it.
+// TenantSpec returns the tenant's specification, with the defaults of docs/specification.md.
 func (f *Fleet) TenantSpec(name string) TenantSpec {
 	f.t.Helper()
 	text, err := yaml.Marshal(f.document("Tenant", name).get("spec"))
@@ -38,7 +37,7 @@ func (f *Fleet) TenantSpec(name string) TenantSpec {
 	return spec
 }
 
-// Chart is the URL of a chart in an OCI registry that the specification allows the tenant; "" for none.
+// Chart returns the URL of a chart in an OCI registry that the specification allows the tenant, "" if there is none.
 func (s TenantSpec) Chart() string {
 	for _, allowed := range append(slices.Clone(s.AllowedSources), s.Source.URL) {
 		if strings.HasPrefix(allowed, "oci://") && strings.HasSuffix(allowed, "/") {
@@ -51,7 +50,7 @@ func (s TenantSpec) Chart() string {
 	return ""
 }
 
-// Grants reports whether the specification grants the action beside the profile.
+// Grants reports whether the specification grants the action in addition to the profile.
 func (s TenantSpec) Grants(a Action) bool {
 	for _, rule := range s.Access.Rules {
 		if a.Subresource == "" && slices.Contains(rule.Verbs, a.Verb) &&

@@ -18,7 +18,7 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// SSH serves the Internet's repositories of one host by SSH, each to who has a deploy key of it, and nobody can write.
+// SSH serves the repositories of one of the Internet's hosts over SSH, each to owners of its deploy key, and read-only.
 // A SOCKS proxy on loopback leads to it by its public name.
 type SSH struct {
 	host, proxy string
@@ -26,10 +26,10 @@ type SSH struct {
 	hostKey     ssh.Signer
 
 	mu   sync.Mutex
-	keys map[string]string // marshalled public keys to the paths that they open
+	keys map[string]string // the paths that keys open, by marshalled public key
 }
 
-// StartSSH serves a host of the Internet by SSH until the test ends.
+// StartSSH serves a host of the Internet over SSH until the test ends.
 func (n *Internet) StartSSH(t testing.TB, host string) *SSH {
 	t.Helper()
 	_, private, err := ed25519.GenerateKey(rand.Reader)
@@ -42,7 +42,7 @@ func (n *Internet) StartSSH(t testing.TB, host string) *SSH {
 	return s
 }
 
-// serve handles each connection to a port of loopback until the test ends, and returns its address.
+// serve handles each connection to a port on loopback until the test ends, and returns its address.
 func serve(t testing.TB, handle func(net.Conn)) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -63,15 +63,15 @@ func serve(t testing.TB, handle func(net.Conn)) string {
 	return listener.Addr().String()
 }
 
-// Proxy is the address of the proxy that leads to the host.
+// Proxy returns the address of the proxy that leads to the host.
 func (s *SSH) Proxy() string { return "socks5://" + s.proxy }
 
-// KnownHosts is what ssh-keyscan prints of the host.
+// KnownHosts returns what ssh-keyscan prints of the host.
 func (s *SSH) KnownHosts() string {
 	return s.host + " " + string(ssh.MarshalAuthorizedKey(s.hostKey.PublicKey()))
 }
 
-// Authorize adds a deploy key to a repository, as its public half is written in an authorized_keys file.
+// Authorize adds a deploy key to a repository. The public key is in the form of an authorized_keys file.
 func (s *SSH) Authorize(t testing.TB, public, repository string) {
 	t.Helper()
 	key, _, _, _, err := ssh.ParseAuthorizedKey([]byte(public))
@@ -81,7 +81,7 @@ func (s *SSH) Authorize(t testing.TB, public, repository string) {
 	s.keys[string(key.Marshal())] = repository
 }
 
-// lead is a SOCKS proxy (RFC 1928) that knows one host.
+// lead is a SOCKS proxy (RFC 1928) that connects to one host.
 func (s *SSH) lead(conn net.Conn, server string) {
 	head := make([]byte, 2)
 	if _, err := io.ReadFull(conn, head); err != nil || head[0] != 5 {
@@ -119,7 +119,7 @@ func (s *SSH) lead(conn net.Conn, server string) {
 	_, _ = io.Copy(conn, to)
 }
 
-// session is a connection of somebody's who reads repositories.
+// session handles the connection of a client that reads repositories.
 func (s *SSH) session(conn net.Conn) {
 	config := &ssh.ServerConfig{PublicKeyCallback: func(_ ssh.ConnMetadata, key ssh.PublicKey) (*ssh.Permissions, error) {
 		s.mu.Lock()

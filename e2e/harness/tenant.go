@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Profile is the tenant's spec.access.profile.
+// Profile returns the tenant's spec.access.profile.
 func (f *Fleet) Profile(tenant string) string {
 	f.t.Helper()
 	if profile, ok := f.document("Tenant", tenant).get("spec", "access", "profile").(string); ok {
@@ -18,9 +18,8 @@ func (f *Fleet) Profile(tenant string) string {
 	return "restricted"
 }
 
-// RemoveTenant takes a tenant out of the specification, and its recipients and Secrets with
-// it: there must be none of a tenant that there isn't. The Secrets' files, which Fleetwright
-// never deletes, go too.
+// RemoveTenant removes a tenant from the specification, with its recipients and Secrets, as these must not name a tenant that
+// does not exist. It also deletes the Secrets' files, which Fleetwright never deletes.
 func (f *Fleet) RemoveTenant(name string) {
 	f.t.Helper()
 	for _, d := range f.Declared() {
@@ -47,8 +46,8 @@ func (f *Fleet) RemoveTenant(name string) {
 	})
 }
 
-// Refused commits a specification that Fleetwright must not render, takes it back, and
-// returns Fleetwright's exit code and what it printed.
+// Refused commits a specification that Fleetwright must not render, reverts it, and
+// returns Fleetwright's exit code and output.
 func (f *Fleet) Refused() (int, string) {
 	f.t.Helper()
 	f.git("add", "--all")
@@ -62,7 +61,7 @@ func (f *Fleet) Refused() (int, string) {
 	return cmd.ProcessState.ExitCode(), string(out)
 }
 
-// commitArgs are the arguments that the fleet is rendered and committed with.
+// commitArgs returns the arguments with which the fleet is rendered and committed.
 func (f *Fleet) commitArgs() []string {
 	args := []string{"commit", f.Dir, "--push"}
 	if f.Name == "classic" {
@@ -71,7 +70,7 @@ func (f *Fleet) commitArgs() []string {
 	return args
 }
 
-// command is a program in the engineer's hands: it has the token and the fleet's Internet.
+// command returns a command with the engineer's token that only reaches the fleet's Internet.
 func (f *Fleet) command(name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(name, args...)
 	cmd.Env = append(f.Internet.Env(),

@@ -1,8 +1,8 @@
 //go:build tools
 
-// Demo does Fleetwright's main job on the example fleets, with the command and git
-// alone: render, commit each target to a repository of its own, validate fresh
-// clones of them, inject a drift and find it. What it prints is made from what the
+// Demo does Fleetwright's main job on the example fleets, using only the command and git:
+// it renders, commits each target to a repository of its own, validates fresh
+// clones of them, injects a drift and finds it. Its output consists of what the
 // commands report.
 package main
 
@@ -23,7 +23,7 @@ func main() {
 	d := demo{out: os.Stdout}
 	flag.StringVar(&d.command, "fleetwright", "bin/fleetwright", "the command")
 	flag.StringVar(&d.manifests, "flux-manifests", "", "the folder with Flux's own manifests, for the example that bootstraps it")
-	flag.StringVar(&d.dir, "out", "out/demo", "the folder that everything is written to; it is emptied first")
+	flag.StringVar(&d.dir, "out", "out/demo", "the folder for all files; it is emptied first")
 	flag.Parse()
 	if err := d.run(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -55,7 +55,7 @@ func (d *demo) run() error {
 	if err := os.RemoveAll(d.dir); err != nil {
 		return err
 	}
-	d.title("What stands where")
+	d.title("Where the files are")
 	clones := map[string]string{}
 	for _, f := range fleets {
 		if err := d.fleet(f.name, f.shows, clones); err != nil {
@@ -144,7 +144,7 @@ func (d *demo) again(args []string, first rendered) error {
 	return nil
 }
 
-// drift writes down in a helmfile what Git says already, then bumps Git alone: the
+// drift copies what Git says into a helmfile, and then updates only Git: the
 // mistake that half of the repositories with a bootstrap have made.
 func (d *demo) drift(clone string) error {
 	d.title("A drift, injected and found")
@@ -196,8 +196,8 @@ Every field                    docs/specification.md
 `, d.short(filepath.Join(clones["acme/platform"], "tenants/base/team-a")), d.short(clones["homelab/platform"]))
 }
 
-// report runs the command with --format json and reads its report. It fails when
-// the command could not do its work; findings are no failure.
+// report runs the command with --format json and reads its report. It returns an error if
+// the command could not do its work; findings are not an error.
 func (d *demo) report(into any, args ...string) (int, error) {
 	cmd := exec.Command(d.command, append(args, "--format", "json")...)
 	var stderr bytes.Buffer
@@ -229,7 +229,7 @@ func (d *demo) title(s string) { d.printf("\n%s\n%s\n", s, strings.Repeat("─",
 
 func (d *demo) printf(format string, args ...any) { fmt.Fprintf(d.out, format, args...) }
 
-// short is a path from the working directory.
+// short returns a path relative to the working directory.
 func (d *demo) short(path string) string {
 	wd, err := os.Getwd()
 	if err != nil {

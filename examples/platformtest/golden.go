@@ -7,8 +7,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// Golden holds a whole repository against the archive of the first name, and what of another
-// release's is not the same against that of the second; update writes them anew.
+// Golden compares a whole repository with an archive, and the files that differ in a newer release's repository with a second
+// archive. If update is true, it rewrites the archives.
 func Golden(t *testing.T, update bool, older *Rendered, olderFile string, newer *Rendered, newerFile string) {
 	t.Helper()
 	var all, differs txtar.Archive

@@ -8,8 +8,8 @@ import (
 	"github.com/fleetwright/fleetwright/schemas"
 )
 
-// Healthy holds what a Kustomization says of when a kind is healthy against statuses, written in
-// YAML, as Flux evaluates it: healthy with the ones, in progress with the others.
+// Healthy checks how a Kustomization judges the health of a kind, as Flux evaluates it, with statuses in YAML: some are healthy,
+// the others in progress.
 func Healthy(t testing.TB, k Object, kind string, healthy, progressing []string) {
 	t.Helper()
 	expression := Expression(k, kind)

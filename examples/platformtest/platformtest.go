@@ -1,5 +1,5 @@
 // Package platformtest renders the examples of platform products for the tests of their generators,
-// which stand two folders below the root, and looks into what comes out.
+// which are two folders below the root, and returns the rendered objects.
 package platformtest
 
 import (
@@ -21,14 +21,14 @@ import (
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
-// Annotations of Flux that tests ask for.
+// Annotations of Flux that tests check.
 const (
 	Prune = "kustomize.toolkit.fluxcd.io/prune"
 	SSA   = "kustomize.toolkit.fluxcd.io/ssa"
 )
 
-// Files are those of an example's specification, changed by pairs of old and new text, each
-// of which they must have.
+// Files returns the files of an example's specification, with changes: pairs of an old and a new string. The test fails if
+// the files lack an old string.
 func Files(t testing.TB, example string, changes ...string) []specs.File {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join("../../examples", example, "fleet/*.yaml"))
@@ -53,7 +53,7 @@ func Files(t testing.TB, example string, changes ...string) []specs.File {
 	return files
 }
 
-// Spec is the specification of an example, changed as Files does.
+// Spec returns the specification of an example, changed as Files does.
 func Spec(t testing.TB, example string, changes ...string) *v1alpha1.Spec {
 	t.Helper()
 	spec, err := specs.Load(Files(t, example, changes...))
@@ -69,18 +69,17 @@ type Rendered struct {
 	Tree *tree.Tree
 	// Files are its objects, by the path of their file.
 	Files map[string][]Object
-	// Product whose steps Step and Before tell of.
+	// Product whose steps Step and Before look up.
 	Product string
 }
 
 // Object is a rendered object.
 type Object map[string]any
 
-// components stand for Flux's own manifests.
+// components replace Flux's own manifests.
 const components = "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: flux-system\n"
 
-// Render renders the platform repository, with secrets for the files of declared Secrets that
-// there are.
+// Render renders the platform repository, as if the files of the declared Secrets in secrets existed.
 func Render(t testing.TB, product string, spec *v1alpha1.Spec, secrets ...string) *Rendered {
 	t.Helper()
 	opts := generators.Options{Secrets: map[string][]byte{}, FluxComponents: []byte(components)}
@@ -114,7 +113,7 @@ func decode(t testing.TB, content []byte) []Object {
 	}
 }
 
-// Get is a value of an object, nil where there is none.
+// Get returns the value at a path of an object, nil if there is none.
 func (o Object) Get(path ...any) any {
 	var at any = map[string]any(o)
 	for _, step := range path {
@@ -136,13 +135,13 @@ func (o Object) Get(path ...any) any {
 	return at
 }
 
-// Text is a string of an object, "" where there is none.
+// Text returns the string at a path of an object, "" if there is none.
 func (o Object) Text(path ...any) string { s, _ := o.Get(path...).(string); return s }
 
-// Name of the object.
+// Name returns the name of the object.
 func (o Object) Name() string { return o.Text("metadata", "name") }
 
-// List is a list of strings.
+// List returns the list of strings at a path of an object.
 func (o Object) List(path ...any) []string {
 	items, _ := o.Get(path...).([]any)
 	var out []string
@@ -152,12 +151,12 @@ func (o Object) List(path ...any) []string {
 	return out
 }
 
-// Annotated says whether an object has an annotation.
+// Annotated reports whether an object has an annotation.
 func (o Object) Annotated(key, value string) bool {
 	return o.Text("metadata", "annotations", key) == value
 }
 
-// Holds holds a value of an object against the YAML of the whole of it.
+// Holds compares the value at a path of an object with YAML.
 func (o Object) Holds(t testing.TB, want string, path ...any) {
 	t.Helper()
 	var wanted any
@@ -173,7 +172,7 @@ func (o Object) Holds(t testing.TB, want string, path ...any) {
 	}
 }
 
-// YAML writes an object down.
+// YAML returns an object as YAML.
 func (o Object) YAML(t testing.TB) string {
 	t.Helper()
 	text, err := yaml.Marshal(map[string]any(o))
@@ -183,7 +182,7 @@ func (o Object) YAML(t testing.TB) string {
 	return string(text)
 }
 
-// Of are the objects of a kind, in the order of their files.
+// Of returns the objects of a kind, in the order of their files.
 func (r *Rendered) Of(kind string) []Object {
 	var out []Object
 	for _, path := range slices.Sorted(maps.Keys(r.Files)) {
@@ -196,7 +195,7 @@ func (r *Rendered) Of(kind string) []Object {
 	return out
 }
 
-// One is the object of a kind and name, nil where there is none.
+// One returns the object of a kind and name, nil if there is none.
 func (r *Rendered) One(kind, name string) Object {
 	for _, o := range r.Of(kind) {
 		if o.Name() == name {
@@ -206,7 +205,7 @@ func (r *Rendered) One(kind, name string) Object {
 	return nil
 }
 
-// Must is one that there has to be.
+// Must returns the object of a kind and name; the test fails if there is none.
 func (r *Rendered) Must(kind, name string) Object {
 	r.T.Helper()
 	o := r.One(kind, name)
@@ -216,7 +215,7 @@ func (r *Rendered) Must(kind, name string) Object {
 	return o
 }
 
-// Names of the objects of a kind.
+// Names returns the names of the objects of a kind.
 func (r *Rendered) Names(kind string) []string {
 	var out []string
 	for _, o := range r.Of(kind) {
@@ -225,7 +224,7 @@ func (r *Rendered) Names(kind string) []string {
 	return out
 }
 
-// File is the path of the file of an object, "" where there is none.
+// File returns the path of the file of an object, "" if there is none.
 func (r *Rendered) File(kind, name string) string {
 	for path, objects := range r.Files {
 		for _, o := range objects {
@@ -237,7 +236,7 @@ func (r *Rendered) File(kind, name string) string {
 	return ""
 }
 
-// Before says whether one step is applied before another, by dependsOn.
+// Before reports whether one step is applied before another, by dependsOn.
 func (r *Rendered) Before(first, then string) bool {
 	k := r.Must("Kustomization", r.Product+"-"+then)
 	deps, _ := k.Get("spec", "dependsOn").([]any)
@@ -250,7 +249,7 @@ func (r *Rendered) Before(first, then string) bool {
 	return false
 }
 
-// Expression says when a kind is healthy to a Kustomization, "" where it doesn't.
+// Expression returns the expression by which a Kustomization decides whether a kind is healthy, "" if it has none.
 func Expression(k Object, kind string) string {
 	exprs, _ := k.Get("spec", "healthCheckExprs").([]any)
 	for i := range exprs {
@@ -261,7 +260,7 @@ func Expression(k Object, kind string) string {
 	return ""
 }
 
-// Waited are the objects that a Kustomization waits for, as KIND NAMESPACE/NAME.
+// Waited returns the objects that a Kustomization waits for, as KIND NAMESPACE/NAME.
 func Waited(k Object) []string {
 	checks, _ := k.Get("spec", "healthChecks").([]any)
 	var out []string
@@ -272,7 +271,7 @@ func Waited(k Object) []string {
 	return out
 }
 
-// Same holds an object against what it was.
+// Same fails the test if an object changed.
 func Same(t testing.TB, before, after *Rendered, kind, name string) {
 	t.Helper()
 	a, b := before.Must(kind, name), after.One(kind, name)
@@ -281,7 +280,7 @@ func Same(t testing.TB, before, after *Rendered, kind, name string) {
 	}
 }
 
-// Changed are the files that are not the same in two trees, sorted.
+// Changed returns the paths of the files that differ between two trees, sorted.
 func Changed(before, after *Rendered) []string {
 	var out []string
 	for _, path := range slices.Compact(slices.Sorted(slices.Values(append(before.Tree.Paths(), after.Tree.Paths()...)))) {

@@ -1,5 +1,6 @@
-// Package apiserver judges objects of Kubernetes' own kinds by the code of the API server: what it refuses when an
-// object is created, beyond what the schema of the kind says. It is the only importer of k8s.io/kubernetes.
+// Package apiserver judges objects of Kubernetes' own kinds with the code of the API server: it returns the errors with
+// which the API server refuses to create an object, beyond those of the kind's schema. It is the only importer of
+// k8s.io/kubernetes.
 package apiserver
 
 import (

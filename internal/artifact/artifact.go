@@ -1,4 +1,4 @@
-// Package artifact packs the files of a source into an archive whose bytes depend on the files alone, and reads the
+// Package artifact packs the files of a source into an archive whose bytes depend only on the files, and reads the
 // archives of others. A path that leads out of the archive is an error; links are skipped, as source-controller skips them.
 package artifact
 
@@ -23,7 +23,7 @@ import (
 const (
 	// Most is the size of the largest archive, in bytes.
 	Most = 60 << 20
-	// overhead is what a file takes in an archive in addition to its content, in bytes.
+	// overhead is the size of a file in an archive in addition to its content, in bytes.
 	overhead = 1 << 10
 )
 
@@ -65,7 +65,7 @@ func Fits(sizes func(yield func(name string, size int64) bool)) error {
 		}
 		count++
 		if total += size + overhead; total > Most || count > limits.Files {
-			return fmt.Errorf("it has more than %d MB or %d files; leave out what is not used with spec.ignore", Most>>20, limits.Files)
+			return fmt.Errorf("it has more than %d MB or %d files; exclude unused files with spec.ignore", Most>>20, limits.Files)
 		}
 	}
 	return nil

@@ -13,7 +13,7 @@ import (
 	"github.com/fleetwright/fleetwright/schemas"
 )
 
-// The causes of a difference, as reports tell them.
+// The causes of a difference, as reports print them.
 const (
 	causeGitBumped       = "Git was updated, but the helmfile was not"
 	causeBootstrapBumped = "the helmfile was updated, but Git was not"
@@ -28,8 +28,8 @@ const (
 	causeChart           = "Flux installs another chart than the bootstrap"
 )
 
-// valuesRule is the rule that a difference of values falls under, and its likely cause, ""
-// where it is not known. The file is the one that declares the release.
+// valuesRule returns the rule of a difference of values and its likely cause, "" if the cause is not known. The file is
+// the one that declares the release.
 func valuesRule(file string, a, b pair) (rule, cause string) {
 	unpatched := b.written != nil && a.value != nil && located.Equal(a.value, b.written)
 	switch {
@@ -47,7 +47,7 @@ func valuesRule(file string, a, b pair) (rule, cause string) {
 	return RuleValuesDrift, ""
 }
 
-// versionCause is the likely cause of a difference of versions.
+// versionCause returns the likely cause of a difference of versions.
 func versionCause(bootstrap, git located.Text, patched bool) string {
 	a, err1 := semver.NewVersion(helmrelease.NormalVersion(bootstrap.Value))
 	b, err2 := semver.NewVersion(helmrelease.NormalVersion(git.Value))
@@ -102,7 +102,7 @@ func (r ReleaseReport) HintFor(d Difference) string {
 	return d.Cause + ": " + out
 }
 
-// wayOut says what to do about a difference, "" where its cause says it.
+// wayOut returns how to fix a difference, "" where its cause says so.
 func wayOut(d Difference, definition string) string {
 	switch d.Rule {
 	case RuleVersionDrift:
@@ -133,7 +133,7 @@ func wayOut(d Difference, definition string) string {
 	return "read the values from the HelmRelease in a values template, so that they are in Git only once"
 }
 
-// isValue says whether a field is one of the values.
+// isValue reports whether a field is part of the values.
 func isValue(field string) bool {
 	rest, is := strings.CutPrefix(field, "values")
 	return is && (rest == "" || rest[0] == '.' || rest[0] == '[')

@@ -16,11 +16,11 @@ import (
 	"github.com/fleetwright/fleetwright/internal/templates"
 )
 
-// comparison gathers what differs between a release and its HelmRelease.
+// comparison collects the differences between a release and its HelmRelease.
 type comparison struct {
 	*templates.Engine
-	helmfile    string // that declares the release
-	definition  string // what it is, in a word
+	helmfile    string // the file that declares the release
+	definition  string // the kind of that file in a word, such as helmfile
 	helmRelease *helmrelease.Release
 	differences []Difference
 	unknown     []string
@@ -31,8 +31,8 @@ func (c *comparison) differ(rule, field, cause string, bootstrap, git Side) {
 	c.differences = append(c.differences, Difference{Rule: rule, Field: field, Cause: cause, Bootstrap: bootstrap, Git: git})
 }
 
-// gone tells of a field that the bootstrap reads from a file that doesn't exist.
-func (c *comparison) gone(field string, t, git located.Text) {
+// missingFile adds a difference in a field that the bootstrap reads from a file that doesn't exist.
+func (c *comparison) missingFile(field string, t, git located.Text) {
 	c.differences = append(c.differences, Difference{Rule: RuleTemplatePath, Field: field,
 		Bootstrap: Side{File: t.File, Line: t.Line}, Git: side(git), missing: t.Unknown.Missing})
 }
@@ -60,15 +60,15 @@ func (j *judge) compare(r *helmfile.Release, h *helmrelease.Release) *comparison
 		values := j.Values(h)
 		c.values(r.Values, values, h.WrittenValues())
 		if r.Reads[h.File] && slices.ContainsFunc(r.Values.Unknown, func(m located.Unknown) bool { return m.Stops }) {
-			c.unseen(values)
+			c.addReferred(values)
 		}
 	}
 	return c
 }
 
-// unseen tells of the values that come from valuesFrom where the bootstrap reads the HelmRelease,
-// which doesn't have them, and its template stops there.
-func (c *comparison) unseen(git located.Layers) {
+// addReferred adds differences in the values that the HelmRelease has from valuesFrom, where the bootstrap's template reads the
+// HelmRelease's file, which lacks these values, and stops there.
+func (c *comparison) addReferred(git located.Layers) {
 	referred := located.EmptyMap(git.Value.Place)
 	for key, v := range git.Value.Fields {
 		if located.AnyPart(v, func(part *located.Value) bool { return part.Referred }) {
@@ -99,7 +99,7 @@ func (c *comparison) identity(r *helmfile.Release, g *helmrelease.Index, h *helm
 			c.unresolved(&located.Unknown{Reason: "the release sets no namespace"})
 		case a.Value == b.Value:
 		case each.field == "storageNamespace" && h.Storage == h.Namespace:
-			// The difference of the namespaces says it already.
+			// The difference in the namespace already reports it.
 		default:
 			c.differ(RuleIdentityDrift, each.field, causeIdentity, side(a), side(b))
 		}
@@ -109,7 +109,7 @@ func (c *comparison) identity(r *helmfile.Release, g *helmrelease.Index, h *helm
 func (c *comparison) chart(r *helmfile.Release, git helmrelease.Chart) {
 	switch {
 	case r.Chart.Unknown != nil && r.Chart.Unknown.Missing != "":
-		c.gone("chart", r.Chart, git.Name)
+		c.missingFile("chart", r.Chart, git.Name)
 	case r.Chart.Unknown != nil:
 		c.unresolved(r.Chart.Unknown)
 	case git.Name.Unknown != nil:
@@ -120,7 +120,7 @@ func (c *comparison) chart(r *helmfile.Release, git helmrelease.Chart) {
 	}
 }
 
-// bootstrapVersion is the version of the chart that a release names.
+// bootstrapVersion returns the version of the release's chart.
 func bootstrapVersion(r *helmfile.Release) located.Text {
 	v := r.Version
 	if v.Value == "" && v.Unknown == nil {
@@ -141,7 +141,7 @@ func (c *comparison) version(r *helmfile.Release, git helmrelease.Chart, locked 
 	cause := versionCause(v, git.Version, git.Patched)
 	switch {
 	case v.Unknown != nil && v.Unknown.Missing != "":
-		c.gone("version", v, git.Version)
+		c.missingFile("version", v, git.Version)
 	case v.Unknown != nil:
 		c.unresolved(v.Unknown)
 	case git.Version.Unknown != nil && located.Variable.MatchString(v.Value):
@@ -168,7 +168,7 @@ func (c *comparison) version(r *helmfile.Release, git helmrelease.Chart, locked 
 	}
 }
 
-// exactly is a text that is one version, "" for any other.
+// exactly returns the version, or "" if it is a range or not a version.
 func exactly(version string) string {
 	if _, err := semver.StrictNewVersion(helmrelease.NormalVersion(version)); err != nil {
 		return ""
@@ -176,7 +176,7 @@ func exactly(version string) string {
 	return version
 }
 
-// lockedVersion is the version that the lock names for a range of a release, "" where it names none.
+// lockedVersion returns the version to which the lock pins a release's version range, "" if it pins none.
 func (j *judge) lockedVersion(r *helmfile.Release) string {
 	ask, err := r.Request()
 	if ask == nil || err != nil || exactly(ask.Version) != "" {
@@ -185,8 +185,8 @@ func (j *judge) lockedVersion(r *helmfile.Release) string {
 	return j.Fleet.LockedVersion(*ask)
 }
 
-// ranged compares a version with a range: outside of it is drift, inside nobody
-// can tell offline what Flux installs.
+// ranged compares a version with a range. A version outside of the range is drift; with one inside, the version that Flux
+// installs is not known offline.
 func (c *comparison) ranged(v, git located.Text, cause string) {
 	if v.Value == "" {
 		c.unresolved(&located.Unknown{Reason: "neither the bootstrap nor Git pins a version"})
@@ -241,7 +241,7 @@ func (c *comparison) diff(path string, a, b pair) {
 		for _, key := range slices.Sorted(maps.Keys(keys)) {
 			c.diff(located.JoinPath(path, key), a.field(key), b.field(key))
 		}
-	case located.IsList(a.value) && located.IsList(b.value) && len(a.value.Items) == len(b.value.Items) && a.settled() && b.settled():
+	case located.IsList(a.value) && located.IsList(b.value) && len(a.value.Items) == len(b.value.Items) && a.certain() && b.certain():
 		for i := range a.value.Items {
 			at := fmt.Sprintf("%s[%d]", path, i)
 			c.diff(at, pair{value: a.value.Items[i]}, pair{value: b.value.Items[i], written: b.written.Item(i)})
@@ -261,8 +261,8 @@ func (c *comparison) leaf(path string, a, b pair) {
 	if located.IsNull(a.value) && b.value == nil && located.IsNull(b.written) {
 		return // kustomize drops nulls where it patches: both sides say the same
 	}
-	// What is unknown in a list doesn't matter where the rest differs anyway, nor does the value
-	// of a variable that the bootstrap has as it stands.
+	// An unknown value in a list doesn't matter where the rest differs anyway, nor does the value of a variable that the
+	// bootstrap has unsubstituted.
 	if c.mayEqual(a.value, b.value) {
 		if m, bad := c.MarkedIn(a.value); bad {
 			c.unresolved(&m)
@@ -273,19 +273,19 @@ func (c *comparison) leaf(path string, a, b pair) {
 			return
 		}
 	}
-	if !a.settled() || !b.settled() {
-		return // the reason stands in unresolved already
+	if !a.certain() || !b.certain() {
+		return // the reason is among the unresolved ones already
 	}
 	rule, cause := valuesRule(c.helmfile, a, b)
 	git := valueSide(path, b.value)
 	if b.value == nil && b.written != nil {
-		at, _ := c.helmRelease.Applied.PatchPosition(b.path...) // that takes it out
+		at, _ := c.helmRelease.Applied.PatchPosition(b.path...) // the patch that removes it
 		git.File, git.Line = at.File, at.Line
 	}
 	c.differ(rule, path, cause, valueSide(path, a.value), git)
 }
 
-// mayEqual says whether two values may be the same, whatever what is unknown in them is.
+// mayEqual reports whether two values may be the same, depending on their unknown parts.
 func (c *comparison) mayEqual(a, b *located.Value) bool {
 	unknown := func(v *located.Value) bool {
 		if v == nil {
@@ -297,7 +297,7 @@ func (c *comparison) mayEqual(a, b *located.Value) bool {
 	}
 	switch {
 	case a == nil:
-		// Whatever a variable's value is, it is there; what a Secret holds is left open.
+		// A variable always has some value; a Secret may lack the key.
 		return b != nil && located.AnyPart(b, func(v *located.Value) bool { return v.Unknown != nil && v.Referred })
 	case unknown(a) || unknown(b):
 		return true

@@ -7,7 +7,7 @@ import "strings"
 // version, values, or a path such as values.hubble, which includes everything below it.
 const IntendedAnnotation = "fleetwright.dev/bootstrap-intended"
 
-// Declaration is a declared difference that does not exist, or that is not declared correctly.
+// Declaration is a declared difference that does not exist, or an invalid declaration.
 type Declaration struct {
 	File    string `json:"file"`
 	Line    int    `json:"line"`
@@ -20,7 +20,7 @@ type Declaration struct {
 	object Object
 }
 
-// Object names the HelmRelease.
+// Object returns the namespace and name of the HelmRelease.
 func (d Declaration) Object() Object { return d.object }
 
 // intended is a declared difference.
@@ -29,7 +29,7 @@ type intended struct {
 	used          bool
 }
 
-// covers says whether the declaration is about a field.
+// covers reports whether the declaration includes a field.
 func (i *intended) covers(field string) bool {
 	rest, below := strings.CutPrefix(field, i.field)
 	return i.reason != "" && below && (rest == "" || rest[0] == '.' || rest[0] == '[')

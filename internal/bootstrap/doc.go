@@ -1,14 +1,14 @@
-// Package bootstrap compares what a bootstrap installs with the HelmReleases that take it over: a cluster's
-// bootstrap must install exactly what Git says. A repository goes in; [Verify] gives the verdict on each release
-// and on the Flux that is installed, and [Plan] the releases in order.
+// Package bootstrap compares the releases that a cluster's bootstrap installs with the HelmReleases that take them over: they
+// must be the same. [Verify] returns the verdict on each release and on the Flux that is installed, and [Plan] the releases in
+// order.
 //
-// The releases come from internal/helmfile, the HelmReleases from internal/helmrelease, what defines and installs
-// Flux from internal/fluxinstall. Of a cluster's Kustomizations only those are built that may matter to a
-// bootstrapped release. Every release is judged alone, even in a file that helmfile refuses.
+// The releases come from internal/helmfile, the HelmReleases from internal/helmrelease, and the definitions and installations
+// of Flux from internal/fluxinstall. Only the Kustomizations of a cluster that may matter to a bootstrapped release are built.
+// Every release is judged alone, even in a file that helmfile refuses.
 //
-// Values compare as Helm sees them: 1 and 1.0 are one number, "1" is a string, null is not absent,
-// an empty map is. A difference has the rule that its cause falls under, and both places; where
-// a patch sets a value, that is in the patch.
+// Values are compared as Helm reads them: 1 and 1.0 are the same number, "1" is a string, null is not the same as an absent
+// key, but an empty map is. A difference has the rule for its cause, and both positions; if a patch sets a value, its
+// position is in the patch.
 //
 // # A bootstrap without drift
 //

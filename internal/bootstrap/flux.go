@@ -15,9 +15,8 @@ import (
 	"github.com/fleetwright/fleetwright/internal/sorting"
 )
 
-// verifyFlux compares each way in which the repository installs Flux beside the graph with
-// what the clusters' graphs say. The releases are those of the flux-instance chart that no
-// HelmRelease takes over.
+// verifyFlux compares each way in which the repository installs Flux with the Flux that the clusters' Kustomizations declare.
+// The releases are of the flux-instance chart and have no HelmRelease.
 func (j *judge) verifyFlux(files [][]*helmfile.Release, releases []*helmfile.Release) []FluxReport {
 	if len(j.Fleet.Clusters) == 0 || !mayInstallFlux(j.Repo, files) {
 		return nil
@@ -55,8 +54,8 @@ func (j *judge) verifyFlux(files [][]*helmfile.Release, releases []*helmfile.Rel
 	return all
 }
 
-// judgeFlux gives the verdict on what a bootstrap installs: of several definitions, one that
-// agrees, else what all of them say.
+// judgeFlux returns the verdict on a bootstrap's installation of Flux: compared with the definition that agrees, or else the
+// verdict that all definitions lead to.
 func (j *judge) judgeFlux(install fluxinstall.Install, definitions []fluxinstall.Definition) FluxReport {
 	out := FluxReport{File: install.File, Line: install.Line, Cluster: install.Cluster, Installs: install.What,
 		Version: install.Version.Known(), Verdict: Unresolved, Differences: []Difference{}}
@@ -102,8 +101,8 @@ func (j *judge) judgeFlux(install fluxinstall.Install, definitions []fluxinstall
 	return out
 }
 
-// compareFlux compares what a bootstrap installs with what Git says. Of manifests that are not
-// at hand only the version can be compared.
+// compareFlux compares the Flux that a bootstrap installs with the one in Git. Of manifests that are not available locally, only
+// the version is compared.
 func (j *judge) compareFlux(install fluxinstall.Install, d fluxinstall.Definition) *comparison {
 	c := &comparison{Engine: j.engine, helmfile: install.File, definition: "bootstrap"}
 	c.fluxVersion(install.Definition, d)
@@ -121,7 +120,7 @@ func (j *judge) compareFlux(install fluxinstall.Install, d fluxinstall.Definitio
 	return c
 }
 
-// mayInstallFlux says whether some file of a repository could install Flux beside the graph.
+// mayInstallFlux reports whether a file of the repository may install Flux outside of the clusters' Kustomizations.
 func mayInstallFlux(repo *repository.Repository, files [][]*helmfile.Release) bool {
 	return fluxinstall.MayInstall(repo) || slices.ContainsFunc(slices.Concat(files...), func(r *helmfile.Release) bool {
 		return helmrelease.ChartName(r.Chart.Value) == fluxinstall.InstanceChart

@@ -14,7 +14,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// withoutPath leaves out the folder, which is the same on both sides where syncs are compared.
+// withoutPath returns the sync without its path, which is the same on both sides where syncs are compared.
 func withoutPath(spec *located.Value) *located.Value {
 	out := *spec
 	out.Fields = maps.Clone(spec.Fields)
@@ -22,7 +22,7 @@ func withoutPath(spec *located.Value) *located.Value {
 	return &out
 }
 
-// fluxVersion compares versions. A range that the other's version is in leaves open what runs.
+// fluxVersion compares versions. If one is a range that contains the other, the installed version is unresolved.
 func (c *comparison) fluxVersion(a, b fluxinstall.Definition) {
 	if a.Version.Value == "" && a.Spec != nil && a.Version.Unknown == nil {
 		a.Version.Value = fluxinstall.DefaultInstance(a, "distribution", "version")
@@ -49,7 +49,7 @@ func (c *comparison) fluxVersion(a, b fluxinstall.Definition) {
 	}
 }
 
-// fluxRange compares versions of which one may be a range.
+// fluxRange compares versions, one of which may be a range.
 func (c *comparison) fluxRange(x, y located.Text, cause string) {
 	exact, allowed := x, y
 	if helmrelease.IsRange(x.Value) {
@@ -67,7 +67,7 @@ func (c *comparison) fluxRange(x, y located.Text, cause string) {
 	}
 }
 
-// instances compares the specs of two FluxInstances, but for their versions.
+// instances compares the specs of two FluxInstances, without their versions.
 func (c *comparison) instances(a, b fluxinstall.Definition) {
 	for _, m := range slices.Concat(a.Open, b.Open) {
 		c.unresolved(&m)
@@ -78,24 +78,24 @@ func (c *comparison) instances(a, b fluxinstall.Definition) {
 			delete(distribution.Fields, "version")
 		}
 	}
-	c.alike(x, y, a, b)
+	c.dropDefaults(x, y, a, b)
 	c.diff("spec", pair{value: x, sure: x, open: len(a.Open) > 0}, pair{value: y, sure: y, open: len(b.Open) > 0})
 }
 
-// alike takes out of both specs what one leaves to a default that the other spells out, what
-// the chart of one decides, and paths that lead to the same folder.
-func (c *comparison) alike(x, y *located.Value, a, b fluxinstall.Definition) {
+// dropDefaults removes fields without an effect from both specs: defaults that only one side spells out, fields that one side's
+// chart sets, and different paths of the same folder.
+func (c *comparison) dropDefaults(x, y *located.Value, a, b fluxinstall.Definition) {
 	for _, each := range []struct {
 		spec, other *located.Value
 		of          fluxinstall.Definition
 	}{{x, y, a}, {y, x, b}} {
 		for _, at := range fluxinstall.InstanceDefaults {
-			given := each.other.At(at.Path...)
-			if given == nil || each.spec.At(at.Path...) != nil {
+			explicit := each.other.At(at.Path...)
+			if explicit == nil || each.spec.At(at.Path...) != nil {
 				continue
 			}
 			byDefault := fluxinstall.DefaultInstance(each.of, at.Path...)
-			if fluxinstall.TextOfDefault(given) == byDefault || each.of.FromChart && byDefault == "" {
+			if fluxinstall.TextOfDefault(explicit) == byDefault || each.of.FromChart && byDefault == "" {
 				delete(each.other.At(at.Path[:len(at.Path)-1]...).Fields, at.Path[len(at.Path)-1])
 			}
 		}

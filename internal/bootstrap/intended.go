@@ -27,8 +27,8 @@ func declaredBy(h *helmrelease.Release) []*intended {
 	return all
 }
 
-// excuse is the reason that is given for a difference: by the declarations of the HelmRelease,
-// by its annotation that ignores the rule, or by a comment at either place; "" for none.
+// excuse returns the reason for which a difference is ignored: from the declarations of the HelmRelease, from its annotation
+// that ignores the rule, or from a comment at either position; "" if it is not ignored.
 func (j *judge) excuse(h *helmrelease.Release, declared []*intended, r *helmfile.Release, d Difference) string {
 	for _, i := range declared {
 		if i.covers(d.Field) {
@@ -42,9 +42,8 @@ func (j *judge) excuse(h *helmrelease.Release, declared []*intended, r *helmfile
 	return cmp.Or(h.Ignores[d.Rule], j.ignored(d.Rule, "HelmRelease", located.At(d.Bootstrap.File, d.Bootstrap.Line), located.At(r.File, r.Line)))
 }
 
-// ignored is the reason for which a finding of a rule is ignored, "" for none: by a comment at
-// its place or where the thing is declared, or by the configuration. The kind is that of the
-// object that it is about.
+// ignored returns the reason for which a finding of a rule is ignored, "" if it is not: from a comment at its position or
+// where the object is declared, or from the configuration. Kind is the kind of that object.
 func (j *judge) ignored(rule, kind string, at, declared finding.Place) string {
 	if at.File == "" {
 		at = declared
@@ -62,14 +61,14 @@ func (j *judge) ignored(rule, kind string, at, declared finding.Place) string {
 	return ""
 }
 
-// staleness gathers which declarations cover a difference of some release.
+// staleness collects which declarations cover a difference of some release.
 type staleness struct {
 	all  []Declaration
 	used map[declarationKey]bool
 }
 
-// add notes the declarations of a HelmRelease that a release was compared with. Where something
-// is unresolved, any may be needed.
+// add records which declarations of a HelmRelease cover a difference of the release. If something is unresolved, all
+// of them may be needed.
 func (s *staleness) add(r ReleaseReport) {
 	if r.helmRelease == nil {
 		return
@@ -95,12 +94,12 @@ func (s *staleness) add(r ReleaseReport) {
 	}
 }
 
-// stale are the declarations that cover nothing.
+// stale returns the declarations that cover no difference.
 func (s *staleness) stale() []Declaration {
 	return slices.DeleteFunc(s.all, func(d Declaration) bool { return s.used[d.key()] })
 }
 
-// ignoredAt is the reason of a comment that ignores a rule at a line of a file, "" for none.
+// ignoredAt returns the reason of a comment that ignores a rule at a line of a file, "" if there is none.
 func (j *judge) ignoredAt(file string, line int, rule string) string {
 	if file == "" || line == 0 {
 		return ""
@@ -120,7 +119,7 @@ func (j *judge) ignoredAt(file string, line int, rule string) string {
 	return ""
 }
 
-// Declared says whether the HelmRelease of the release declares a difference to be meant.
+// Declared reports whether the HelmRelease of the release declares a difference as intended.
 func (r ReleaseReport) Declared(d Difference) bool {
 	for _, i := range declaredBy(r.helmRelease) {
 		if i.covers(d.Field) {

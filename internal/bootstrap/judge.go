@@ -17,30 +17,30 @@ import (
 	"github.com/fleetwright/fleetwright/internal/templates"
 )
 
-// judge gives the verdicts on the releases of a repository's bootstraps, and on the Flux that they install.
+// judge returns the verdicts on the releases of a repository's bootstraps, and on the Flux that they install.
 type judge struct {
 	*helmrelease.Index
-	// engine reads what is unknown in the releases.
+	// engine finds the unknown parts of the releases.
 	engine   *templates.Engine
-	comments map[string][]finding.Comment // that ignore rules, by file
-	// selectors are what the configuration ignores.
+	comments map[string][]finding.Comment // comments that ignore rules, by file
+	// selectors are the findings that the configuration ignores.
 	selectors []finding.Selector
 	// prover renders what both sides install; nil renders nothing.
 	prover *prover
-	// synced are the files of bootstraps whose FluxInstance tells their cluster.
+	// synced holds the bootstrap files whose cluster is known from the path that their FluxInstance syncs.
 	synced map[string]bool
 }
 
-// Fetched are the charts and sources in the user's cache that the lock may name: that of the repository, or Lock if it has
-// none.
+// Fetched are the charts and sources in the user's cache that the lock names: the repository's lock, or Lock if the repository
+// has none.
 type Fetched struct {
 	Charts  *charts.Shelf
 	Sources *reconcile.SourceShelf
 	Lock    *lock.Lock
 }
 
-// newJudge reads the HelmReleases that may take over the releases of bootstraps, by their files. The fleet is what
-// Flux would apply; nil computes it, with what was fetched.
+// newJudge reads the HelmReleases that may take over the releases of the bootstrap files. The fleet is what Flux would apply;
+// if it is nil, newJudge computes it, with the fetched charts and sources.
 func newJudge(ctx context.Context, repo *repository.Repository, files [][]*helmfile.Release, e *templates.Engine, fleet *reconcile.Fleet, fetched Fetched) (*judge, error) {
 	if fleet == nil {
 		var err error
@@ -55,8 +55,8 @@ func newJudge(ctx context.Context, repo *repository.Repository, files [][]*helmf
 	return j, nil
 }
 
-// in gives a variant the cluster that a variable that it assumes names.
-func (j *judge) in(variant *helmfile.Release) *helmfile.Release {
+// withCluster sets the cluster of a variant to the one that the variant's assumption about a variable names.
+func (j *judge) withCluster(variant *helmfile.Release) *helmfile.Release {
 	if variant.Cluster != "" {
 		return variant
 	}

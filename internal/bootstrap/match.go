@@ -15,12 +15,11 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// counterpart finds the HelmRelease that takes a release over: the one whose
-// file the release reads, where Flux applies it, else the one of the same name and namespace, else one
-// of the same chart whose name or namespace differs; those that the release's cluster applies
-// before those that another does, or none. Of several, those of the same cluster count, then those nearest in the
-// folder tree, then one that agrees. It says why when the choice would be a guess. What another
-// cluster has is never taken for what is hidden in the release's own.
+// counterpart finds the HelmRelease that takes a release over: first the one whose file the release reads, if Flux applies it,
+// then the one with the same name and namespace, then one of the same chart with another name or namespace. HelmReleases that
+// the release's cluster applies come before those that another cluster or none applies. Of several, it prefers the same cluster,
+// then the nearest in the folder tree, then one that agrees. It returns the reason if the choice would be a guess. If
+// the release's own cluster is not fully known, no other cluster's HelmRelease is chosen instead.
 func (j *judge) counterpart(r *helmfile.Release) (*comparison, *located.Unknown) {
 	reads := func(h *helmrelease.Release) bool { return r.Reads[h.File] }
 	cluster, hidden := j.clusterNamed(r.Cluster), ""
@@ -37,13 +36,13 @@ func (j *judge) counterpart(r *helmfile.Release) (*comparison, *located.Unknown)
 		{j.Orphans, same}, {j.Releases, similar}, {j.Orphans, similar},
 	} {
 		candidates := slices.DeleteFunc(slices.Clone(each.among), func(h *helmrelease.Release) bool {
-			if !each.fits(h) || h.Orphan && putAway(h.File, r.File) {
+			if !each.fits(h) || h.Orphan && disused(h.File, r.File) {
 				return true
 			}
 			if cluster == nil || !j.isForeign(r, cluster, h) {
 				return false
 			}
-			why := j.hides(cluster)
+			why := j.whyUnknown(cluster)
 			hidden = cmp.Or(hidden, why)
 			return why != ""
 		})
@@ -60,8 +59,8 @@ func (j *judge) counterpart(r *helmfile.Release) (*comparison, *located.Unknown)
 	return nil, nil
 }
 
-// hides says what of a cluster is not known, "" for nothing.
-func (j *judge) hides(own *reconcile.Cluster) string {
+// whyUnknown returns the reason why a cluster is not fully known, "" if it is.
+func (j *judge) whyUnknown(own *reconcile.Cluster) string {
 	for _, c := range j.Fleet.Clusters {
 		if c.Root.Path != own.Root.Path {
 			continue
@@ -78,8 +77,8 @@ func (j *judge) hides(own *reconcile.Cluster) string {
 	return ""
 }
 
-// isForeign says whether a HelmRelease is of another cluster than a release's own: that one
-// applies it, or its file stands in a folder of that one's name.
+// isForeign reports whether a HelmRelease belongs to another cluster than the release: another cluster applies it, or its
+// file is in a folder with another cluster's name.
 func (j *judge) isForeign(r *helmfile.Release, own *reconcile.Cluster, h *helmrelease.Release) bool {
 	if h.In(r.Cluster) {
 		return false
@@ -95,7 +94,8 @@ func (j *judge) isForeign(r *helmfile.Release, own *reconcile.Cluster, h *helmre
 		})
 }
 
-// clusterNamed is the cluster of a name: its own, or that of a folder that its root is in.
+// clusterNamed returns the cluster with the name, or the one whose root is in a folder with the name; nil if there is none,
+// or several.
 func (j *judge) clusterNamed(name string) *reconcile.Cluster {
 	if name == "" {
 		return nil
@@ -115,16 +115,16 @@ func (j *judge) clusterNamed(name string) *reconcile.Cluster {
 	return found
 }
 
-// putAway says whether a file is in a folder for what is no longer in use, and the bootstrap's
-// file isn't in the same one.
-func putAway(file, bootstrap string) bool {
+// disused reports whether a file is in a folder for disused files, and the bootstrap's file isn't in the same folder.
+func disused(file, bootstrap string) bool {
 	dir := repository.Attic(file)
 	return dir != "" && !strings.HasPrefix(bootstrap, dir+"/")
 }
 
-// otherCluster names the cluster that a release's file belongs to by its folder, where that stands beside one which a
-// cluster of the repository is called by, with the same file in it: config/b/helmfile.yaml beside
-// config/a/helmfile.yaml. It is "" for a cluster of the repository's, by its folder or the path that it syncs.
+// otherCluster returns the name of a cluster that is not in the repository, if the release's folder names one: the folder is
+// beside a folder named after a cluster of the repository with the same file in it, as config/b/helmfile.yaml is beside
+// config/a/helmfile.yaml. It returns "" if a folder names a cluster of the repository, or the file's FluxInstance syncs
+// one's path.
 func (j *judge) otherCluster(r *helmfile.Release) string {
 	if j.synced[r.File] {
 		return ""
@@ -148,8 +148,8 @@ func sameIdentity(r *helmfile.Release, h *helmrelease.Release) bool {
 		(r.Namespace.Value == h.Namespace || h.Namespace == "" || r.Namespace.Value == "" || strings.Contains(h.Namespace, "${"))
 }
 
-// similar says whether the release is likely meant to be the HelmRelease
-// although its name or namespace differs: the chart is the same.
+// similar reports whether the release is likely the HelmRelease's in spite of another name or namespace: the chart is
+// the same.
 func (j *judge) similar(r *helmfile.Release, h *helmrelease.Release) bool {
 	name, own := helmrelease.ChartName(r.Chart.Value), h.Applied.Name
 	if name == "" {
@@ -181,7 +181,7 @@ func (j *judge) choose(r *helmfile.Release, candidates []*helmrelease.Release) (
 		if a.Document() != b.Document() || a.Document() == nil || a.Applied.Identity != b.Applied.Identity {
 			return nil, &located.Unknown{Reason: fmt.Sprintf("several HelmReleases could take it over: %s:%d and %s:%d", a.File, a.Line, b.File, b.Line)}
 		}
-		if common := onAll(all); len(common.differences) > 0 {
+		if common := commonToAll(all); len(common.differences) > 0 {
 			return common, nil
 		}
 		return nil, &located.Unknown{Reason: fmt.Sprintf("%s:%d differs between the clusters %s and %s, and it is unknown which one the bootstrap is for",
@@ -190,9 +190,9 @@ func (j *judge) choose(r *helmfile.Release, candidates []*helmrelease.Release) (
 	return all[0], nil
 }
 
-// onAll is what differs wherever one HelmRelease is applied: whichever cluster the bootstrap is
-// for, that is drift.
-func onAll(all []*comparison) *comparison {
+// commonToAll returns the differences that the HelmRelease has in every cluster that applies it: they are drift whichever
+// cluster the bootstrap is for.
+func commonToAll(all []*comparison) *comparison {
 	common := *all[0]
 	common.differences = slices.DeleteFunc(slices.Clone(common.differences), func(d Difference) bool {
 		return slices.ContainsFunc(all[1:], func(m *comparison) bool {

@@ -15,8 +15,8 @@ const (
 	operatorChart = "flux-operator"
 )
 
-// operator tells of bootstraps that create a FluxInstance where nothing in the repository installs the Flux Operator before
-// Flux runs: the HelmRelease of the operator is applied by the Flux that the FluxInstance stands for.
+// operator reports bootstraps that create a FluxInstance where nothing in the repository installs the Flux Operator before Flux
+// runs: a HelmRelease of the operator does not help, as Flux, which the FluxInstance declares, has to apply it.
 func (s *orders) operator() []OrderProblem {
 	var found []OrderProblem
 	for _, releases := range s.files {
@@ -46,7 +46,7 @@ func (s *orders) operator() []OrderProblem {
 	return found
 }
 
-// instanceIn is where a release creates a FluxInstance: with its chart, or by a hook.
+// instanceIn returns the position at which a release creates a FluxInstance: with its chart, or by a hook.
 func (s *orders) instanceIn(r *helmfile.Release) (finding.Place, bool) {
 	if chartOf(r) == instanceChart {
 		return r.Place, true
@@ -63,8 +63,8 @@ func (s *orders) instanceIn(r *helmfile.Release) (finding.Place, bool) {
 	return finding.Place{}, false
 }
 
-// operatorElsewhere says whether the operator may come from elsewhere than a release: from manifests or a kustomization in
-// the repository, or from what a file beside them mentions.
+// operatorElsewhere reports whether the operator may come from elsewhere than a release: from manifests or a kustomization in
+// the repository, or from a script that mentions it.
 func (s *orders) operatorElsewhere() bool {
 	for _, d := range s.Repo.ByKind("apiextensions.k8s.io", "CustomResourceDefinition") {
 		if group, _ := d.Text("spec", "group"); group == fluxapi.OperatorGroup {
@@ -81,5 +81,5 @@ func (s *orders) operatorElsewhere() bool {
 			}
 		}
 	}
-	return s.beside(operatorChart, "fluxinstances."+fluxapi.OperatorGroup)
+	return s.mentionedBeside(operatorChart, "fluxinstances."+fluxapi.OperatorGroup)
 }

@@ -14,10 +14,10 @@ import (
 	"github.com/fleetwright/fleetwright/internal/sorting"
 )
 
-// OrderProblem says why the releases of a bootstrap file cannot be installed in order, or are
-// installed in another order than in Git, or what is wrong with what their hooks apply.
+// OrderProblem is a problem with the order in which the releases of a bootstrap file are installed, or with the objects
+// that their hooks apply.
 type OrderProblem struct {
-	// Rule that it falls under.
+	// Rule of the finding.
 	Rule    string `json:"rule"`
 	File    string `json:"file"`
 	Line    int    `json:"line"`
@@ -25,31 +25,30 @@ type OrderProblem struct {
 	Release string `json:"release"`
 	Message string `json:"message"`
 	Hint    string `json:"hint"`
-	// Refused says that helmfile stops there; otherwise the releases may be installed side by
-	// side, which may go well.
+	// Refused says that helmfile fails; otherwise it may install the releases in parallel, which may work.
 	Refused bool `json:"refused"`
-	// Unresolved says that the message is a question that cannot be decided.
+	// Unresolved says that the problem cannot be decided offline.
 	Unresolved bool `json:"unresolved"`
 	// Ignored says that a comment or the configuration ignores it.
 	Ignored bool `json:"ignored"`
 }
 
-// orders checks the order of the releases of all bootstrap files, and what their hooks apply.
+// orders checks the order of the releases of all bootstrap files, and the objects that their hooks apply.
 type orders struct {
 	*judge
 	files [][]*helmfile.Release
-	// taken are the HelmReleases that take the releases over, where those are known.
-	taken map[*helmfile.Release]*helmrelease.Release
-	// own is what the charts of the releases render that were fetched, nil where it is not known.
+	// takenOverBy maps the releases to the HelmReleases that take them over.
+	takenOverBy map[*helmfile.Release]*helmrelease.Release
+	// own caches the objects that the releases' fetched charts render, nil if they are not known.
 	own map[*helmfile.Release]*reconcile.Release
-	// git are the objects that Flux applies, once they are asked for.
+	// git holds the objects that Flux applies, computed at first use.
 	git *gitObjects
 }
 
-// check checks the needs and hooks of the releases of a file, and that the needs follow what the HelmReleases that take
-// the releases over depend on.
+// check checks the needs and hooks of the releases of a file, and that the needs follow the dependsOn of their
+// HelmReleases.
 func (s *orders) check(releases []*helmfile.Release) []OrderProblem {
-	o := ordering{orders: s, byID: map[string]*helmfile.Release{}, told: map[[2]*helmfile.Release]bool{}}
+	o := ordering{orders: s, byID: map[string]*helmfile.Release{}, reported: map[[2]*helmfile.Release]bool{}}
 	for _, r := range releases {
 		if r.Name.Unknown == nil && r.Namespace.Unknown == nil && r.Unreadable == "" {
 			o.byID[r.ID()] = r
@@ -77,10 +76,10 @@ type ordering struct {
 	*orders
 	byID     map[string]*helmfile.Release
 	problems []OrderProblem
-	// renamed says that a need names a release by what it is called in Git: what leads through it is not followed.
+	// renamed says that a need names a release by its id in Git: needs are not followed beyond it.
 	renamed bool
-	// told are the releases that a problem says to be installed in the wrong order, the one that needs the other first.
-	told map[[2]*helmfile.Release]bool
+	// reported holds the pairs that are reported as installed in the wrong order, the release that needs the other first.
+	reported map[[2]*helmfile.Release]bool
 }
 
 func (o *ordering) add(r *helmfile.Release, at finding.Place, refused bool, message, hint string) {
@@ -88,7 +87,7 @@ func (o *ordering) add(r *helmfile.Release, at finding.Place, refused bool, mess
 		Message: message, Hint: hint, Refused: refused})
 }
 
-// needs tells of needs that lead nowhere, or back to the release.
+// needs reports needs that name no release of the file, or that form a cycle.
 func (o *ordering) needs(r *helmfile.Release) {
 	for _, need := range r.Needs {
 		if need.Unknown != nil || r.Namespace.Unknown != nil {
@@ -97,7 +96,7 @@ func (o *ordering) needs(r *helmfile.Release) {
 		id := helmfile.NeedID(r, need.Value)
 		needed := o.byID[id]
 		switch {
-		case needed == nil && o.moved(id): // that is told of the other's namespace
+		case needed == nil && o.moved(id): // reported as a difference of the other release's namespace
 			o.renamed = true
 		case needed == nil:
 			o.add(r, need.Place, true, fmt.Sprintf("release %q needs %q, which the file does not define: helmfile fails", r.ID(), need.Value),
@@ -109,17 +108,17 @@ func (o *ordering) needs(r *helmfile.Release) {
 	}
 }
 
-// moved says whether a release has this id in Git, and another one in the bootstrap.
+// moved reports whether a release has this id in Git, and another one in the bootstrap.
 func (o *ordering) moved(id string) bool {
 	for _, r := range o.byID {
-		if h := o.taken[r]; h != nil && h.Namespace+"/"+h.Name == id {
+		if h := o.takenOverBy[r]; h != nil && h.Namespace+"/"+h.Name == id {
 			return true
 		}
 	}
 	return false
 }
 
-// leads says whether a release needs another, directly or through others.
+// leads reports whether a release needs another, directly or through others.
 func (o *ordering) leads(from, to *helmfile.Release) bool {
 	seen := map[*helmfile.Release]bool{from: true}
 	for open := []*helmfile.Release{from}; len(open) > 0; open = open[1:] {
@@ -137,10 +136,9 @@ func (o *ordering) leads(from, to *helmfile.Release) bool {
 	return false
 }
 
-// dependsOn tells of releases that Flux would install after others of the file, and that the
-// bootstrap may install before.
+// dependsOn reports releases that Flux installs after others of the file, and that the bootstrap may install before them.
 func (o *ordering) dependsOn(r *helmfile.Release) {
-	h := o.taken[r]
+	h := o.takenOverBy[r]
 	if h == nil || r.CRDsOnly || slices.ContainsFunc(r.Needs, func(t located.Text) bool { return t.Unknown != nil }) {
 		return
 	}
@@ -148,26 +146,26 @@ func (o *ordering) dependsOn(r *helmfile.Release) {
 	for _, dependency := range dependencies {
 		name, namespace := helmrelease.TextOf(dependency, "name"), cmp.Or(helmrelease.TextOf(dependency, "namespace"), h.MetadataNamespace())
 		for _, other := range o.byID {
-			on := o.taken[other]
+			on := o.takenOverBy[other]
 			if on == nil || other.CRDsOnly || on.Applied.Name != name || on.MetadataNamespace() != namespace || o.leads(r, other) {
 				continue
 			}
-			o.told[[2]*helmfile.Release{r, other}] = true
+			o.reported[[2]*helmfile.Release{r, other}] = true
 			o.add(r, r.Place, false, fmt.Sprintf("helmfile may install release %q before %q, on which HelmRelease %s/%s depends",
 				r.ID(), other.ID(), h.MetadataNamespace(), h.Applied.Name), fmt.Sprintf("add %q to its needs", other.ID()))
 		}
 	}
 }
 
-// contradicts tells of releases that the bootstrap installs after others, whose Kustomizations Flux applies in the
+// contradicts reports releases that the bootstrap installs after others, whose Kustomizations Flux applies in the
 // opposite order.
 func (o *ordering) contradicts(r *helmfile.Release) {
 	for _, need := range r.Needs {
 		other := o.byID[helmfile.NeedID(r, need.Value)]
-		if need.Unknown != nil || other == nil || o.taken[r] == nil || o.taken[other] == nil || r.CRDsOnly || other.CRDsOnly {
+		if need.Unknown != nil || other == nil || o.takenOverBy[r] == nil || o.takenOverBy[other] == nil || r.CRDsOnly || other.CRDsOnly {
 			continue
 		}
-		later, first := o.taken[r].Applied.Kustomization, o.taken[other].Applied.Kustomization
+		later, first := o.takenOverBy[r].Applied.Kustomization, o.takenOverBy[other].Applied.Kustomization
 		if later == nil || first == nil || later == first || later.Cluster != first.Cluster || !waitsFor(first, later) {
 			continue
 		}
@@ -176,7 +174,7 @@ func (o *ordering) contradicts(r *helmfile.Release) {
 	}
 }
 
-// waitsFor says whether a Kustomization depends on another one, through others too.
+// waitsFor reports whether a Kustomization depends on another one, directly or through others.
 func waitsFor(k, on *reconcile.Kustomization) bool {
 	seen := map[*reconcile.Kustomization]bool{k: true}
 	for queue := []*reconcile.Kustomization{k}; len(queue) > 0; queue = queue[1:] {
@@ -195,10 +193,10 @@ func waitsFor(k, on *reconcile.Kustomization) bool {
 	return false
 }
 
-// hooks tell of files that hooks apply and that the repository lacks: helmfile stops there; and of objects that they
-// apply and that Flux does not. What several releases have from a template is told once.
+// hooks reports files that hooks apply and that do not exist, where helmfile fails, and objects that hooks apply and Flux does
+// not. A hook that several releases inherit from a template is reported once.
 func (o *ordering) hooks(releases []*helmfile.Release) {
-	told := map[located.Text]bool{}
+	reported := map[located.Text]bool{}
 	for _, r := range releases {
 		if r.Skipped != nil || r.Unreadable != "" {
 			continue
@@ -209,10 +207,10 @@ func (o *ordering) hooks(releases []*helmfile.Release) {
 				whose = "a hook of the helmfile"
 			}
 			exists := func(does string, t located.Text) bool {
-				if told[t] || strings.HasPrefix(t.Value, "../") {
+				if reported[t] || strings.HasPrefix(t.Value, "../") {
 					return false
 				}
-				if told[t] = true; !o.Repo.Lacks(t.Value) {
+				if reported[t] = true; !o.Repo.Lacks(t.Value) {
 					return true
 				}
 				o.add(r, t.Place, true, fmt.Sprintf("%s %s %s, which does not exist", whose, does, t.Value),

@@ -2,12 +2,12 @@ package bootstrap
 
 import "github.com/fleetwright/fleetwright/internal/located"
 
-// pair is one side's value at a path: what is known, what is sure, and whether
-// an unknown layer could change what isn't.
+// pair is one side's value at a path: its known value, its certain value, and whether an unknown layer may change the
+// uncertain rest.
 type pair struct {
 	value, sure *located.Value
 	open        bool
-	// written is what the HelmRelease's file has there, and path leads to it.
+	// written is the value in the HelmRelease's file, and path leads to it.
 	written *located.Value
 	path    []any
 }
@@ -16,5 +16,5 @@ func (p pair) field(key string) pair {
 	return pair{p.value.At(key), p.sure.At(key), p.open, p.written.At(key), append(p.path[:len(p.path):len(p.path)], key)}
 }
 
-// settled says whether the side's value is certain.
-func (p pair) settled() bool { return !p.open || p.sure != nil && !p.sure.IsMap }
+// certain reports whether the side's value is certain.
+func (p pair) certain() bool { return !p.open || p.sure != nil && !p.sure.IsMap }

@@ -18,20 +18,19 @@ type Step struct {
 	Namespace string `json:"namespace"`
 	Chart     string `json:"chart"`
 	Version   string `json:"version"`
-	// Locked is the version that the lock names for a range, "" where it names none.
+	// Locked is the version to which the lock pins a range, "" if it pins none.
 	Locked string   `json:"locked,omitempty"`
 	Needs  []string `json:"needs"`
-	// CRDsOnly says that only the chart's custom resource definitions are
-	// installed.
+	// CRDsOnly says that only the chart's CustomResourceDefinitions are installed.
 	CRDsOnly bool `json:"crdsOnly"`
-	// HelmRelease is FILE:LINE of the one that takes the release over, "" without one.
+	// HelmRelease is FILE:LINE of the HelmRelease that takes the release over, "" if there is none.
 	HelmRelease string `json:"helmRelease"`
-	// TakeOver is what helm-controller will do when it finds the release; Reason says why.
+	// TakeOver is how helm-controller will take the release over, and Reason why.
 	TakeOver TakeOver `json:"takeOver"`
 	Reason   string   `json:"reason"`
 }
 
-// TakeOver is what helm-controller does when it finds a bootstrapped release.
+// TakeOver is how helm-controller takes over a release that the bootstrap installed.
 type TakeOver string
 
 // The ways of taking over.
@@ -40,17 +39,17 @@ const (
 	Adopt TakeOver = "adopt"
 	// Upgrade: an upgrade to another chart, version or other values.
 	Upgrade TakeOver = "upgrade"
-	// SecondRelease: a release of another name or namespace is installed beside it.
+	// SecondRelease: helm-controller installs a second release, with another name or namespace.
 	SecondRelease TakeOver = "second release"
-	// Install: the bootstrap installs definitions only, and the release comes from Flux.
+	// Install: the bootstrap installs only definitions, and Flux installs the release.
 	Install TakeOver = "install"
-	// NotTaken: no HelmRelease takes it over, or no cluster applies the one that would.
+	// NotTaken: the release has no HelmRelease, or no cluster applies its HelmRelease.
 	NotTaken TakeOver = "none"
 	// Undecided: it cannot be decided offline.
 	Undecided TakeOver = "unknown"
 )
 
-// takeOver predicts what Flux does about a release, and says why.
+// takeOver predicts what Flux does with a release, and returns the reason.
 func (r ReleaseReport) takeOver(crdsOnly bool) (TakeOver, string) {
 	var fields []string
 	second := false
@@ -81,12 +80,11 @@ func (r ReleaseReport) takeOver(crdsOnly bool) (TakeOver, string) {
 	return Adopt, ""
 }
 
-// mostFields is how many fields a reason names.
+// mostFields is the maximum number of fields that a reason names.
 const mostFields = 3
 
-// Plan lists the releases of all bootstrap files with what Flux will do when it takes each over. The
-// files are in the order of their paths, and the releases in the order of their file, but each after
-// those that it needs. It fails if needs form a cycle.
+// Plan lists the releases of all bootstrap files with what Flux will do when it takes each over. The files are sorted by path,
+// and the releases are in the order of their file, but after those that they need. It returns an error if needs form a cycle.
 func Plan(ctx context.Context, repo *repository.Repository, fetched Fetched) ([]Step, error) {
 	files, engine, err := helmfile.ReadAll(ctx, repo)
 	if err != nil {
@@ -115,7 +113,7 @@ func Plan(ctx context.Context, repo *repository.Repository, fetched Fetched) ([]
 	return steps, nil
 }
 
-// step is one release of the plan.
+// step returns the plan's step for a release.
 func (j *judge) step(r *helmfile.Release) Step {
 	s := Step{File: r.File, Line: r.Line, Cluster: r.Cluster, Release: r.Name.Known(), Namespace: r.Namespace.Known(),
 		Chart: r.Chart.Known(), Version: r.Version.Known(), Needs: []string{}, CRDsOnly: r.CRDsOnly}

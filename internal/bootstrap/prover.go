@@ -15,12 +15,12 @@ import (
 	"github.com/fleetwright/fleetwright/internal/secrets/credential"
 )
 
-// mostShown is the length up to which encodings of a hidden value are looked for, in bytes.
+// mostShown is the maximum length, in bytes, of a hidden value whose encodings are searched for.
 const mostShown = 64 << 10
 
-// without hides what the comparison of the values hides: the values that are secret or look like one, wherever a chart
-// copies them to, as they are or in base64.
-func without(values ...*located.Value) func(text string) string {
+// hideSecrets returns a function that hides secret values, and those that look secret, wherever a chart copies them in plaintext
+// or in base64.
+func hideSecrets(values ...*located.Value) func(text string) string {
 	var texts mask.Texts
 	for _, all := range values {
 		if all == nil {
@@ -38,13 +38,13 @@ func without(values ...*located.Value) func(text string) string {
 	return texts.Without
 }
 
-// prover renders what both sides install.
+// prover renders the objects of both sides.
 type prover struct {
 	ctx   context.Context
 	fleet *reconcile.Fleet
 }
 
-// installed is an object that differs.
+// installed converts an object that differs.
 func installed(o *reconcile.Object, fields []reconcile.FieldDiff) InstalledObject {
 	return InstalledObject{Object: finding.Object{APIVersion: o.APIVersion, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name},
 		Template: o.Template, Fields: fielddiff.Of(fields)}

@@ -21,12 +21,12 @@ import (
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 )
 
-// unrendered is why something is not rendered, and what to do about it.
+// unrendered is the reason why objects are not rendered, and what to do about it.
 type unrendered struct{ reason, hint string }
 
 func (u *unrendered) Error() string { return u.reason }
 
-// prove compares the objects of a release and of the HelmRelease that takes it over, and judges the differences by them.
+// prove compares the objects of a release with those of its HelmRelease, and judges the differences of values by the result.
 func (j *judge) prove(r *helmfile.Release, m *comparison, out *ReleaseReport) {
 	if j.prover == nil || r.Skipped != nil || slices.ContainsFunc(out.Differences, func(d Difference) bool {
 		return d.Rule == RuleIdentityDrift || d.missing != ""
@@ -36,7 +36,7 @@ func (j *judge) prove(r *helmfile.Release, m *comparison, out *ReleaseReport) {
 	h := m.helmRelease
 	beyond := beyondValues(h)
 	if len(out.Differences) == 0 && len(m.unknown) == 0 && len(beyond) == 0 {
-		out.Rendered = newRendered(Same) // what both render has the same input
+		out.Rendered = newRendered(Same) // both render the same input
 		return
 	}
 	out.Rendered = j.rendered(r, h, func(string) bool { return false })
@@ -52,8 +52,8 @@ func (j *judge) prove(r *helmfile.Release, m *comparison, out *ReleaseReport) {
 	}
 }
 
-// proveMore adds what the objects of a release tell of that no other difference does: where all others are intended, the
-// rendering is repeated with Git's values in their places.
+// proveMore adds the differences of the objects that no difference of the values explains. If all differences are intended, it
+// renders again with Git's values in their places.
 func (j *judge) proveMore(r *helmfile.Release, h *helmrelease.Release, beyond []string, out *ReleaseReport) {
 	if slices.ContainsFunc(out.Differences, func(d Difference) bool { return !d.Ignored }) {
 		return
@@ -88,7 +88,7 @@ func (j *judge) proveMore(r *helmfile.Release, h *helmrelease.Release, beyond []
 	}
 }
 
-// beyondValues are the fields of a HelmRelease that change the objects that its chart renders.
+// beyondValues returns the fields of a HelmRelease, other than the values, that change the rendered objects.
 func beyondValues(h *helmrelease.Release) []string {
 	var fields []string
 	for _, field := range []string{"postRenderers", "commonMetadata"} {
@@ -99,10 +99,10 @@ func beyondValues(h *helmrelease.Release) []string {
 	return fields
 }
 
-// rendered compares the objects, with Git's values where the bootstrap's are not to be looked at.
+// rendered compares the objects, with Git's values for the fields for which fromGit returns true.
 func (j *judge) rendered(r *helmfile.Release, h *helmrelease.Release, fromGit func(field string) bool) *Rendered {
 	out := newRendered(Same)
-	defer func() { mask.Report(out, without(r.Values.Value, j.Values(h).Value)) }()
+	defer func() { mask.Report(out, hideSecrets(r.Values.Value, j.Values(h).Value)) }()
 	diff, err := j.compareObjects(r, h, fromGit)
 	if err != nil {
 		out.Result, out.Reason = NotRendered, err.Error()
@@ -133,7 +133,7 @@ func (j *judge) rendered(r *helmfile.Release, h *helmrelease.Release, fromGit fu
 	return out
 }
 
-// compareObjects renders both sides. The error says why that cannot be done.
+// compareObjects renders both sides. The error is the reason why they cannot be rendered.
 func (j *judge) compareObjects(r *helmfile.Release, h *helmrelease.Release, fromGit func(field string) bool) (*reconcile.InstallDiff, error) {
 	if h.Orphan || h.Applied.Kustomization == nil {
 		return nil, errors.New("no cluster applies the HelmRelease")
@@ -154,11 +154,11 @@ func (j *judge) compareObjects(r *helmfile.Release, h *helmrelease.Release, from
 	}
 	git := j.Values(h).Value
 	return release.Compare(j.prover.ctx, reconcile.Install{Name: r.Name.Value, Namespace: cmp.Or(r.Namespace.Value, h.Namespace), Chart: chart,
-		Values: adopted("values", r.Values.Value, git, fromGit), DefinitionsOnly: r.CRDsOnly,
+		Values: withGitValues("values", r.Values.Value, git, fromGit), DefinitionsOnly: r.CRDsOnly,
 		Unit: bounds.Unit{File: r.File, Line: r.Line, Name: "release " + r.Name.Value}})
 }
 
-// hintFor says how a chart that is not available becomes so.
+// hintFor returns how to get a chart that is not available locally.
 func hintFor(release *reconcile.Release) string {
 	switch {
 	case release.Uncached, release.Chart == "" && release.Wanted != nil:
@@ -169,7 +169,7 @@ func hintFor(release *reconcile.Release) string {
 	return ""
 }
 
-// unknownInput says what of a release is not known, or changes its objects after they are rendered.
+// unknownInput returns an error if an input of the release is unknown, or its objects are changed after rendering.
 func (j *judge) unknownInput(r *helmfile.Release) error {
 	for _, t := range []located.Text{r.Name, r.Namespace, r.Chart, r.Version} {
 		if t.Unknown != nil {
@@ -194,19 +194,19 @@ func (j *judge) unknownInput(r *helmfile.Release) error {
 	case r.PostRenderer.Value != "" && !r.CRDsOnly:
 		return fmt.Errorf("the bootstrap changes the rendered objects with a program (postRenderer, %s:%d)", r.PostRenderer.File, r.PostRenderer.Line)
 	case r.Definition == helmfile.InKustomization:
-		if field := j.transformed(r.File); field != "" {
+		if field := j.changingField(r.File); field != "" {
 			return fmt.Errorf("the kustomization changes the rendered objects (%s, %s)", field, r.File)
 		}
 	}
 	return nil
 }
 
-// keepsObjects are the fields of a kustomization that leave rendered objects as they are.
+// keepsObjects lists the fields of a kustomization that leave rendered objects as they are.
 var keepsObjects = []string{"apiVersion", "kind", "metadata", "namespace", "helmCharts", "helmGlobals", "resources", "configMapGenerator",
 	"secretGenerator", "generators", "generatorOptions", "openapi", "crds", "buildMetadata", "sortOptions"}
 
-// transformed is a field of a kustomization that changes objects, "" for none.
-func (j *judge) transformed(file string) (field string) {
+// changingField returns a field of the kustomization that changes objects, "" if there is none.
+func (j *judge) changingField(file string) (field string) {
 	if f, ok := j.Repo.File(file); ok && len(f.Documents) > 0 {
 		if root := f.Documents[0].Root(); root != nil && root.Kind == yaml.MappingNode {
 			for i := 0; i+1 < len(root.Content); i += 2 {
@@ -219,7 +219,7 @@ func (j *judge) transformed(file string) (field string) {
 	return ""
 }
 
-// localChart is the chart of a release, nil where it is that of the HelmRelease.
+// localChart returns the chart of the release, nil if it is the same as the HelmRelease's.
 func (j *judge) localChart(r *helmfile.Release, h *helmrelease.Release, release *reconcile.Release) (*charts.Chart, error) {
 	if folder := path.Join(path.Dir(r.File), r.Chart.Value); !strings.Contains(r.Chart.Value, "://") && j.Repo.Exists(path.Join(folder, "Chart.yaml")) {
 		return bounds.Do(bounds.Unit{Kind: "loading", File: folder}, func() (*charts.Chart, error) {
@@ -246,8 +246,8 @@ func (j *judge) localChart(r *helmfile.Release, h *helmrelease.Release, release 
 		"run fleetwright fetch, or pass --charts DIR with a folder that contains the chart"}
 }
 
-// adopted is the plain value of the bootstrap, with Git's where fromGit says so of its path.
-func adopted(at string, own, git *located.Value, fromGit func(field string) bool) any {
+// withGitValues returns the bootstrap's value as plain data, with Git's values for the paths for which fromGit returns true.
+func withGitValues(at string, own, git *located.Value, fromGit func(field string) bool) any {
 	switch {
 	case fromGit(at):
 		return git.Plain()
@@ -264,29 +264,29 @@ func adopted(at string, own, git *located.Value, fromGit func(field string) bool
 		for _, key := range slices.Sorted(maps.Keys(keys)) {
 			field := located.JoinPath(at, key)
 			mine, theirs := own.At(key), git.At(key)
-			if fromGit(field) && theirs == nil || !fromGit(field) && mine == nil && !adoptsBelow(field, theirs, fromGit) {
+			if fromGit(field) && theirs == nil || !fromGit(field) && mine == nil && !adoptsGitBelow(field, theirs, fromGit) {
 				continue
 			}
-			out[key] = adopted(field, mine, theirs, fromGit)
+			out[key] = withGitValues(field, mine, theirs, fromGit)
 		}
 		return out
 	case located.IsList(own) && located.IsList(git) && len(own.Items) == len(git.Items):
 		list := make([]any, len(own.Items))
 		for i := range own.Items {
-			list[i] = adopted(at+"["+strconv.Itoa(i)+"]", own.Items[i], git.Items[i], fromGit)
+			list[i] = withGitValues(at+"["+strconv.Itoa(i)+"]", own.Items[i], git.Items[i], fromGit)
 		}
 		return list
 	}
 	return own.Plain()
 }
 
-// adoptsBelow says whether a value of Git's, which the bootstrap lacks, is taken in parts.
-func adoptsBelow(at string, git *located.Value, fromGit func(field string) bool) bool {
+// adoptsGitBelow reports whether fromGit returns true for a path below at, where the bootstrap lacks Git's value.
+func adoptsGitBelow(at string, git *located.Value, fromGit func(field string) bool) bool {
 	if !located.IsMap(git) {
 		return false
 	}
 	return slices.ContainsFunc(git.Keys(), func(key string) bool {
 		field := located.JoinPath(at, key)
-		return fromGit(field) || adoptsBelow(field, git.Fields[key], fromGit)
+		return fromGit(field) || adoptsGitBelow(field, git.Fields[key], fromGit)
 	})
 }

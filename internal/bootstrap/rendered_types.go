@@ -18,17 +18,17 @@ const (
 	objectsField = "objects"
 )
 
-// Rendered says whether the objects that a release installs are those that Flux installs in its place.
+// Rendered compares the objects that the bootstrap installs with those that Flux installs.
 type Rendered struct {
 	// Result is same, differs or unresolved; Reason says why it is unresolved, and Hint what to do about it.
 	Result string `json:"result"`
 	Reason string `json:"reason"`
 	Hint   string `json:"hint"`
-	// Added are objects that only Flux installs, Removed those that only the bootstrap does. Of each list, the first 200 are here.
+	// Added are objects that only Flux installs, Removed objects that only the bootstrap installs. Each list has at most 200.
 	Added   []InstalledObject `json:"added"`
 	Removed []InstalledObject `json:"removed"`
 	Changed []InstalledObject `json:"changed"`
-	// Undecided are objects that differ, whose templates read the cluster.
+	// Undecided are objects that differ and whose templates read the cluster.
 	Undecided []InstalledObject `json:"undecided"`
 	Summary   RenderedSummary   `json:"summary"`
 }
@@ -41,7 +41,7 @@ type RenderedSummary struct {
 	Undecided int `json:"undecided"`
 }
 
-// InstalledObject is an object that differs: its template in the chart, and the fields, from the bootstrap's to Flux's.
+// InstalledObject is an object that differs, its template in the chart, and its fields that change from the bootstrap to Flux.
 type InstalledObject struct {
 	Object   finding.Object    `json:"object"`
 	Template string            `json:"template"`

@@ -2,15 +2,14 @@ package bootstrap
 
 import "cmp"
 
-// FluxReport says whether a bootstrap installs the Flux that its cluster then keeps: the version of
-// the manifests, or the FluxInstance.
+// FluxReport compares the Flux that a bootstrap installs (the version of the manifests, or the FluxInstance) with the one
+// that its cluster then keeps.
 type FluxReport struct {
-	// File and Line of what is installed.
+	// File and Line of the installation.
 	File    string `json:"file"`
 	Line    int    `json:"line"`
 	Cluster string `json:"cluster"`
-	// Installs describes what is installed, such as "Flux's manifests"; Version is "" if nothing pins
-	// it.
+	// Installs describes the installation, such as "Flux's manifests"; Version is "" if it pins none.
 	Installs string  `json:"installs"`
 	Version  string  `json:"version"`
 	Verdict  Verdict `json:"verdict"`

@@ -7,13 +7,13 @@ import (
 	"github.com/fleetwright/fleetwright/internal/output"
 )
 
-// How much of the objects that differ the text has; the JSON report has all.
+// The maximum numbers of differing objects and fields in the text report; the JSON report has all.
 const (
 	mostShownObjects = 20
 	mostShownFields  = 10
 )
 
-// write prints the objects that differ, as diff does, below the differences of a release with a verdict.
+// write prints the objects that differ, as diff does, below the differences of a release.
 func (r *Rendered) write(out *output.Text, verdict Verdict) {
 	switch {
 	case r == nil || r.Result == Same && verdict != Drift:
@@ -22,7 +22,7 @@ func (r *Rendered) write(out *output.Text, verdict Verdict) {
 		_ = out.Printf("      %s\n", cosmetic)
 		return
 	case r.Result == NotRendered:
-		if verdict != Unresolved { // whose reason it is, or has one of its own
+		if verdict != Unresolved { // an unresolved verdict has this reason, or one of its own
 			_ = out.Printf("      unresolved by rendering: %s\n", r.Reason)
 		}
 		if r.Hint != "" {
@@ -54,7 +54,7 @@ func (r *Rendered) write(out *output.Text, verdict Verdict) {
 	}
 }
 
-// words counts the objects: "1 added, 2 changed".
+// words returns the counts of the objects: "1 added, 2 changed".
 func (s RenderedSummary) words() string {
 	var parts []string
 	for _, each := range []struct {

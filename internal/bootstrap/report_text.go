@@ -15,7 +15,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/output"
 )
 
-// TextOptions of WriteText.
+// TextOptions are the options of [Report.WriteText].
 type TextOptions struct {
 	// Color marks the verdicts with ANSI colours.
 	Color bool
@@ -71,7 +71,7 @@ func writeReleases(out *output.Text, releases []ReleaseReport) {
 	}
 	for _, r := range releases {
 		_ = out.Printf("  %s %s  %s  %s   %s\n", r.Verdict.symbol(), padded(dash(r.Release), name),
-			padded(dash(r.Namespace), namespace), padded(dash(r.Version), version), r.said())
+			padded(dash(r.Namespace), namespace), padded(dash(r.Version), version), r.verdictInWords())
 		writeDifferences(out, r.Differences)
 		if hint := r.Hint(); hint != "" {
 			_ = out.Printf("      hint: %s\n", hint)
@@ -80,10 +80,10 @@ func writeReleases(out *output.Text, releases []ReleaseReport) {
 	}
 }
 
-// symbol marks a verdict, in its colour.
+// symbol returns the mark of a verdict, in its colour.
 func (v Verdict) symbol() output.Painted { return output.Paint(colours[v], symbols[v]) }
 
-// writeFlux prints how what installs Flux compares with Git.
+// writeFlux prints the verdicts on the Flux installations.
 func (r *Report) writeFlux(out *output.Text) {
 	for _, f := range r.Flux {
 		_ = out.Printf("%s\n  %s %s  %s   %s\n", f.File, f.Verdict.symbol(), f.Installs,
@@ -95,7 +95,7 @@ func (r *Report) writeFlux(out *output.Text) {
 	}
 }
 
-// summary is the last line: the releases, and what installs Flux.
+// summary returns the last line: the counts of the releases and of the Flux installations.
 func (r *Report) summary() string {
 	if len(r.Flux) == 0 {
 		return r.Summary.String()
@@ -108,8 +108,8 @@ func (r *Report) summary() string {
 	return r.Summary.String() + "; Flux: " + verdicts
 }
 
-// said is the verdict in words.
-func (r ReleaseReport) said() string {
+// verdictInWords returns the verdict in words.
+func (r ReleaseReport) verdictInWords() string {
 	words := inWords(r.Verdict, r.HelmRelease, r.Reason)
 	if r.unapplied {
 		words += " (which no cluster applies)"
@@ -117,7 +117,7 @@ func (r ReleaseReport) said() string {
 	return words
 }
 
-// inWords is a verdict in words: git is the other side's place, "" where there is none.
+// inWords returns a verdict in words. Git is the position of the other side, "" if there is none.
 func inWords(v Verdict, git, reason string) string {
 	switch v {
 	case Agrees:
@@ -179,8 +179,8 @@ func writeDifferences(out *output.Text, differences []Difference) {
 
 const maxShown = 60
 
-// Texts are the two values as people read them, each on one line and shortened: if what is left is the same
-// of both, from shortly before the first place where they differ.
+// Texts returns the two values as one shortened line each. If they would be shortened to the same text, the lines begin
+// shortly before the first place where they differ.
 func (d Difference) Texts() (inBootstrap, inGit string) {
 	a, b := []rune(d.Bootstrap.whole()), []rune(d.Git.whole())
 	inBootstrap, inGit = cut(string(a)), cut(string(b))
@@ -198,7 +198,7 @@ func (d Difference) Texts() (inBootstrap, inGit string) {
 	return "…" + cut(string(a[from:])), "…" + cut(string(b[from:]))
 }
 
-// withVariable is a value, shortened, with its first variable: Flux replaces it, so that the same text is another value.
+// withVariable returns a shortened value with its first variable, since Flux replaces it and so the same text is another value.
 func withVariable(text string) string {
 	before, _, found := strings.Cut(text, "${")
 	if !found || utf8.RuneCountInString(before) < maxShown/2 {
@@ -208,10 +208,10 @@ func withVariable(text string) string {
 	return "…" + cut(string(from[len(from)-maxShown/3:])+text[len(before):])
 }
 
-// Text is the value as people read it, on one line and shortened.
+// Text returns the value as one shortened line.
 func (s Side) Text() string { return cut(s.whole()) }
 
-// whole is the value on one line.
+// whole returns the value as one line.
 func (s Side) whole() string {
 	if s.Locked != "" {
 		return fmt.Sprintf("%s (%s in the lock)", Side{Value: s.Value}.whole(), oneLine(s.Locked))
@@ -252,7 +252,7 @@ func cut(s string) string {
 	return string([]rune(s)[:maxShown-1]) + "…"
 }
 
-// oneLine is a value on one line, with its line breaks as Go spells them.
+// oneLine returns a string on one line, with its line breaks as \n.
 func oneLine(s string) string {
 	return output.Line(strings.NewReplacer("\n", `\n`, "\t", " ", "\r", "").Replace(s))
 }
@@ -266,7 +266,7 @@ func padded(s string, to int) string {
 
 func dash(s string) string { return cmp.Or(s, "-") }
 
-// String is the line of summary: "3 releases: 1 agrees, 1 drifts, 1 unresolved".
+// String returns the summary line: "3 releases: 1 agrees, 1 drifts, 1 unresolved".
 func (s Summary) String() string {
 	var parts []string
 	add := func(n int, one, many string) {
@@ -290,10 +290,10 @@ func (s Summary) String() string {
 	return strings.TrimSuffix(fmt.Sprintf("%d %s: %s", s.Releases, noun, strings.Join(parts, ", ")), ": ")
 }
 
-// mostLines is how many lines of a small diff are shown.
+// mostLines is the maximum number of lines of a small diff.
 const mostLines = 6
 
-// lines is a small diff of texts of several lines and of lists, nil where the values say it all.
+// lines returns a small diff of two multi-line strings or lists, nil where printing both values suffices.
 func (d Difference) lines() []string {
 	before, after := linesOf(d.Bootstrap.Value), linesOf(d.Git.Value)
 	if len(before) < 2 && len(after) < 2 || len(before) == 0 || len(after) == 0 {
@@ -318,7 +318,7 @@ func (d Difference) lines() []string {
 	return all
 }
 
-// linesOf are the lines of a text, or the items of a list.
+// linesOf returns the lines of a string, or the items of a list.
 func linesOf(v any) []string {
 	switch v := v.(type) {
 	case string:

@@ -15,8 +15,8 @@ import (
 	"github.com/fleetwright/fleetwright/internal/wellknown"
 )
 
-// requirements tell of releases that need the definitions, the network or the DNS of another one of the file, and have no
-// such needs, and of hooks that run too early. Charts that are not available are known by their names.
+// requirements reports releases that need another release of the file first (for definitions, the network or DNS) and don't
+// list it in their needs, and hooks that run too early. Charts that are not available locally are recognised by their names.
 func (o *ordering) requirements(releases []*helmfile.Release) {
 	installed := slices.DeleteFunc(slices.Clone(releases), func(r *helmfile.Release) bool {
 		return !r.Installed() || slices.ContainsFunc(r.Needs, func(t located.Text) bool { return t.Unknown != nil })
@@ -39,8 +39,8 @@ func (o *ordering) requirements(releases []*helmfile.Release) {
 
 func chartOf(r *helmfile.Release) string { return helmrelease.ChartName(r.Chart.Value) }
 
-// lacking tells of releases that do not wait for any of those which bring something. One that waits for another one of them
-// is told with that.
+// lacking reports the releases that wait for no provider of what they need. A release that waits for one that is reported is
+// not reported itself.
 func (o *ordering) lacking(releases, providers []*helmfile.Release, which func(*helmfile.Release) string) {
 	lacks := slices.DeleteFunc(slices.Clone(releases), func(r *helmfile.Release) bool {
 		return slices.ContainsFunc(providers, func(p *helmfile.Release) bool { return r == p || o.leads(r, p) })
@@ -52,13 +52,13 @@ func (o *ordering) lacking(releases, providers []*helmfile.Release, which func(*
 	}
 }
 
-// before tells that a release may be installed before another one, which it needs.
+// before reports that a release may be installed before its provider.
 func (o *ordering) before(r, provider *helmfile.Release, at finding.Place, which string) {
 	pair := [2]*helmfile.Release{r, provider}
-	if o.told[pair] {
+	if o.reported[pair] {
 		return
 	}
-	o.told[pair] = true
+	o.reported[pair] = true
 	if o.leads(provider, r) {
 		o.add(r, at, false, fmt.Sprintf("helmfile installs release %q before %q, %s", r.ID(), provider.ID(), which),
 			fmt.Sprintf("remove the needs that lead from %q to it, and add %q to its own", provider.ID(), provider.ID()))
@@ -68,34 +68,34 @@ func (o *ordering) before(r, provider *helmfile.Release, at finding.Place, which
 		fmt.Sprintf("add %q to its needs", provider.ID()))
 }
 
-// requirement is a definition that a release needs.
+// requirement is a CustomResourceDefinition that a release needs.
 type requirement struct {
 	finding.Place
 	group string
-	// which says what it is of, and why the release needs it.
+	// which names the kind that it defines, and says why the release needs it.
 	which string
 	// hook that needs it, nil if the chart does.
 	hook *helmfile.Hook
 }
 
-// definitions tell of the definitions that a release needs and that another one brings, or the release itself, too late for
-// its hook. It says nothing where they may come from elsewhere.
+// definitions reports the definitions that a release needs before another release of the file, or the release itself, installs
+// them. Definitions that may come from elsewhere are not reported.
 func (o *ordering) definitions(r *helmfile.Release, installed []*helmfile.Release) {
 	own := o.defines(r)
 	type use struct {
 		group string
 		hook  *helmfile.Hook
 	}
-	told := map[use]bool{}
+	reported := map[use]bool{}
 	for _, q := range o.required(r) {
-		if told[use{q.group, q.hook}] {
+		if reported[use{q.group, q.hook}] {
 			continue
 		}
-		told[use{q.group, q.hook}] = true
+		reported[use{q.group, q.hook}] = true
 		if slices.Contains(own, q.group) {
 			if q.hook != nil && q.hook.Before && !o.elsewhere(r, q.group, chartOf(r)) {
 				o.add(r, q.Place, false, fmt.Sprintf("a %s hook of release %q needs the definition of %s, which the release itself brings: it fails on a new cluster",
-					q.hook.Event, r.ID(), q.which), "make it a postsync hook")
+					q.hook.Event, r.ID(), q.which), "change it to a postsync hook")
 			}
 			continue
 		}
@@ -108,7 +108,7 @@ func (o *ordering) definitions(r *helmfile.Release, installed []*helmfile.Releas
 	}
 }
 
-// defines are the API groups whose definitions are there once a release is installed.
+// defines returns the API groups whose definitions exist once a release is installed.
 func (s *orders) defines(r *helmfile.Release) []string {
 	groups := slices.Clone(wellknown.Creates(chartOf(r)))
 	if rendered := s.rendered(r); rendered != nil {
@@ -132,11 +132,11 @@ func valuesOf(r *helmfile.Release) func(path ...string) any {
 	}
 }
 
-// mostInstalled is how many releases of bootstraps are rendered.
+// mostInstalled is the maximum number of bootstrap releases that are rendered.
 const mostInstalled = 300
 
-// rendered is what the chart of a release renders: as the bootstrap installs it where the chart was fetched and the values are
-// known, or else for the HelmRelease that takes it over; nil where it is not available.
+// rendered returns the objects that the release's chart renders: with the bootstrap's chart and values if the chart was fetched
+// and the values are known, otherwise with its HelmRelease's; nil if neither chart is available locally.
 func (s *orders) rendered(r *helmfile.Release) *reconcile.Release {
 	own, done := s.own[r]
 	if !done && len(s.own) < mostInstalled {
@@ -146,14 +146,14 @@ func (s *orders) rendered(r *helmfile.Release) *reconcile.Release {
 	if own != nil {
 		return own
 	}
-	h := s.taken[r]
+	h := s.takenOverBy[r]
 	if h == nil || h.Orphan || h.Applied.Kustomization == nil {
 		return nil
 	}
 	return h.Applied.Kustomization.Cluster.Release(h.Applied)
 }
 
-// installed is what the bootstrap installs with the chart that the lock names, nil where that is not known.
+// installed returns the objects that the bootstrap installs with the chart that the lock names, nil if they are not known.
 func (s *orders) installed(r *helmfile.Release) *reconcile.Release {
 	ask, err := r.Request()
 	values, known := r.KnownValues()
@@ -163,7 +163,7 @@ func (s *orders) installed(r *helmfile.Release) *reconcile.Release {
 	return s.Fleet.Install(s.Context(), reconcile.Installation{Ask: *ask, Name: r.Name.Value, Namespace: r.Namespace.Value, Values: values, File: r.File, Line: r.Line})
 }
 
-// required are the definitions that a release needs: those of its hooks, and of its chart.
+// required returns the definitions that the hooks and the chart of a release need.
 func (o *ordering) required(r *helmfile.Release) []requirement {
 	var all []requirement
 	for i, h := range r.Hooks {
@@ -190,8 +190,8 @@ func (o *ordering) required(r *helmfile.Release) []requirement {
 	return all
 }
 
-// elsewhere says whether the definitions of a group may come from elsewhere than the releases of a file: from another file's,
-// from the stage of definitions, from definitions in the repository, or from what a file beside the bootstrap mentions.
+// elsewhere reports whether the definitions of a group may come from elsewhere than the releases of this file: from another
+// file's releases, a stage that installs only definitions, a definition in the repository, or a script that mentions them.
 func (o *ordering) elsewhere(r *helmfile.Release, group, chart string) bool {
 	for _, releases := range o.files {
 		for _, other := range releases {
@@ -208,15 +208,15 @@ func (o *ordering) elsewhere(r *helmfile.Release, group, chart string) bool {
 	if data, err := o.Repo.ReadFile(r.File); err != nil || downloads.Match(data) {
 		return true
 	}
-	return o.beside(group, chart)
+	return o.mentionedBeside(group, chart)
 }
 
-// downloads matches hooks that apply manifests of the network, or install charts.
+// downloads matches hooks that apply manifests from the network or install charts.
 var downloads = regexp.MustCompile(`https?://\S+\.ya?ml|github\.com/\S+\?ref=|\bhelm\W+(install|upgrade|template|pull)\b`)
 
-// beside says whether a file beside the manifests and the bootstraps mentions one of some names, such as a script or the
-// configuration of the nodes: it may install what the name is of.
-func (s *orders) beside(names ...string) bool {
+// mentionedBeside reports whether a file that is neither a manifest nor part of a bootstrap mentions one of the names, such
+// as a script or the configuration of the nodes: it may install the thing named.
+func (s *orders) mentionedBeside(names ...string) bool {
 	wanted, found := map[string]bool{}, map[string]bool{}
 	for _, name := range names {
 		wanted[name] = true
@@ -238,7 +238,7 @@ func (s *orders) beside(names ...string) bool {
 	return len(found) > 0
 }
 
-// workloads tell of hooks that wait for workloads of their release before it is installed.
+// workloads reports hooks that wait for workloads of their own release before it is installed.
 func (o *ordering) workloads(r *helmfile.Release) {
 	for _, h := range r.Hooks {
 		for _, t := range h.Workloads {
@@ -255,12 +255,12 @@ func (o *ordering) workloads(r *helmfile.Release) {
 				continue
 			}
 			o.add(r, t.Place, rendered != nil, fmt.Sprintf("a %s hook of release %q waits for %s %s, which the release itself creates: it fails on a new cluster",
-				h.Event, r.ID(), kind, name), "make it a postsync hook")
+				h.Event, r.ID(), kind, name), "change it to a postsync hook")
 		}
 	}
 }
 
-// hasPods says whether a release is known to have pods in the cluster's network.
+// hasPods reports whether a release certainly has pods in the cluster's network.
 func (o *ordering) hasPods(r *helmfile.Release) bool {
 	rendered := o.rendered(r)
 	if rendered == nil {

@@ -1,6 +1,6 @@
 package bootstrap
 
-// Rules that a difference falls under.
+// Rules about differences.
 const (
 	RuleVersionDrift       = "bootstrap-version-drift"
 	RuleChartDrift         = "bootstrap-chart-drift"
@@ -9,7 +9,7 @@ const (
 	RuleHelmReleaseMissing = "bootstrap-helmrelease-missing"
 )
 
-// Rules that a difference of values falls under, where its cause is known.
+// Rules about differences of values with a known cause.
 const (
 	RuleSubstitution = "bootstrap-substitution"
 	RuleValuesFrom   = "bootstrap-values-from"

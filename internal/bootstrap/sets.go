@@ -9,8 +9,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/helmrelease"
 )
 
-// inSet says that the HelmRelease of a release may be made by a ResourceSet of which not all is known;
-// "" where none names it.
+// inSet returns the reason why a ResourceSet that is not fully known may create the HelmRelease of a release, "" if none may.
 func (j *judge) inSet(r *helmfile.Release) string {
 	for _, names := range []func(*helmfile.Release, any) bool{namedIn, mayBeIn} {
 		for _, set := range j.Sets {
@@ -24,7 +23,7 @@ func (j *judge) inSet(r *helmfile.Release) string {
 	return ""
 }
 
-// namedIn says whether a resource of a ResourceSet, or of a step of one, has the release's name.
+// namedIn reports whether a resource of a ResourceSet, or of one of its steps, has the release's name.
 func namedIn(r *helmfile.Release, step any) bool {
 	resources, _ := helmrelease.FieldOf(step, "resources").([]any)
 	return slices.ContainsFunc(resources, func(each any) bool {
@@ -32,8 +31,7 @@ func namedIn(r *helmfile.Release, step any) bool {
 	})
 }
 
-// mayBeIn says whether a template of a ResourceSet, or of a step of one, may make a HelmRelease of
-// the release's name.
+// mayBeIn reports whether a template of a ResourceSet, or of one of its steps, may create a HelmRelease with the release's name.
 func mayBeIn(r *helmfile.Release, step any) bool {
 	resources, _ := helmrelease.FieldOf(step, "resources").([]any)
 	text := helmrelease.TextOf(step, "resourcesTemplate")

@@ -9,8 +9,8 @@ import (
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 )
 
-// assign gives the releases of a bootstrap the cluster whose folder the FluxInstance syncs that they create, whatever
-// their own folder is called.
+// assign sets the cluster of a bootstrap's releases to the one whose folder their FluxInstance syncs, whatever their own
+// folder is called.
 func (j *judge) assign(releases []*helmfile.Release) {
 	paths := j.syncPaths(releases)
 	if len(paths) != 1 {
@@ -28,7 +28,7 @@ func (j *judge) assign(releases []*helmfile.Release) {
 	}
 }
 
-// syncPaths are the folders that the FluxInstances sync which releases create: with its chart, or by a hook.
+// syncPaths returns the folders that the FluxInstances sync which the releases create with their charts or hooks.
 func (j *judge) syncPaths(releases []*helmfile.Release) []string {
 	var paths []string
 	for _, r := range releases {

@@ -13,11 +13,11 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// mostApplied is how many files are read of what a hook applies.
+// mostApplied is the maximum number of files that are read of a folder that a hook applies.
 const mostApplied = 200
 
-// objectsAt are the objects of a file or folder that a hook applies, as its files have them; none of a folder whose
-// kustomization renames them, or makes them itself.
+// objectsAt returns the objects in the file or folder that a hook applies; none of a folder whose kustomization renames or
+// generates objects.
 func objectsAt(repo *repository.Repository, at string) []*repository.Object {
 	seen := map[string]bool{}
 	var all []*repository.Object
@@ -59,9 +59,9 @@ func objectsAt(repo *repository.Repository, at string) []*repository.Object {
 	return all
 }
 
-// isGits says whether an object that a hook applies should be Git's: a Secret, a namespace, a definition, and what starts Flux
-// are made once, or by others.
-func isGits(o *repository.Object) bool {
+// belongsInGit reports whether Flux should apply an object that a hook applies. Secrets, namespaces, definitions and the
+// objects that start Flux are created once, or by others.
+func belongsInGit(o *repository.Object) bool {
 	switch o.Kind {
 	case "Secret", "Namespace", "CustomResourceDefinition", "":
 		return false
@@ -69,12 +69,12 @@ func isGits(o *repository.Object) bool {
 	return o.Name != "" && !strings.ContainsAny(o.Name, "${}") && !strings.HasSuffix(o.Group(), ".toolkit.fluxcd.io") && o.Group() != fluxapi.OperatorGroup
 }
 
-// unmanaged tells of objects that a hook applies and that Flux does not: nobody changes them afterwards.
+// unmanaged reports objects that a hook applies and that Flux does not apply, so that later changes in Git have no effect.
 func (o *ordering) unmanaged(r *helmfile.Release, t located.Text) {
 	if len(o.Fleet.Clusters) == 0 {
 		return
 	}
-	missing := slices.DeleteFunc(objectsAt(o.Repo, t.Value), func(object *repository.Object) bool { return !isGits(object) || o.applied(object) })
+	missing := slices.DeleteFunc(objectsAt(o.Repo, t.Value), func(object *repository.Object) bool { return !belongsInGit(object) || o.applied(object) })
 	if len(missing) == 0 {
 		return
 	}
@@ -92,13 +92,13 @@ func (o *ordering) unmanaged(r *helmfile.Release, t located.Text) {
 
 // gitObjects are the objects that Flux applies.
 type gitObjects struct {
-	// names are their groups, kinds and names; a name that is not known is "".
+	// names holds their groups, kinds and names; an unknown name is "".
 	names map[[3]string]bool
-	// open says why not all of them are known.
+	// open is the reason why some are unknown, "" if all are known.
 	open string
 }
 
-// applied says whether Flux applies an object, or may.
+// applied reports whether Flux applies an object, or may.
 func (s *orders) applied(object *repository.Object) bool {
 	has := func(clusters []*reconcile.Cluster) bool {
 		return slices.ContainsFunc(clusters, func(c *reconcile.Cluster) bool {
@@ -115,7 +115,7 @@ func (s *orders) applied(object *repository.Object) bool {
 	if s.git.names[id] || s.git.names[[3]string{id[0], id[1], ""}] {
 		return true
 	}
-	// Another cluster may apply its folder, and charts that are not available and ResourceSets may have it in their values.
+	// Another cluster may apply its folder; a chart that is not available locally or a ResourceSet may contain it in its values.
 	for _, k := range s.Fleet.Unreached {
 		at, _ := k.Text("spec", "path")
 		if dir := repository.Clean(at); dir == "." || strings.HasPrefix(object.File(), dir+"/") {

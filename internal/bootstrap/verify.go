@@ -34,13 +34,13 @@ func Verify(ctx context.Context, repo *repository.Repository, fleet *reconcile.F
 	return verify(ctx, repo, fleet, Fetched{}, nil, ignore)
 }
 
-// VerifyFetched is Verify with the charts and the HelmReleases of sources that were fetched.
+// VerifyFetched returns Verify with the charts and the HelmReleases of sources that were fetched.
 func VerifyFetched(ctx context.Context, repo *repository.Repository, fetched Fetched, ignore ...finding.Selector) (*Report, error) {
 	return verify(ctx, repo, nil, fetched, nil, ignore)
 }
 
-// VerifyRendered is Verify, and compares the objects that both sides install where their charts are available: a difference
-// of values that changes no object is cosmetic.
+// VerifyRendered is Verify, and also compares the objects that both sides install, where their charts are available locally: a
+// difference of values that changes no object is cosmetic.
 func VerifyRendered(ctx context.Context, repo *repository.Repository, fleet *reconcile.Fleet, ignore ...finding.Selector) (*Report, error) {
 	return verify(ctx, repo, fleet, Fetched{}, &prover{ctx: ctx, fleet: fleet}, ignore)
 }
@@ -58,14 +58,14 @@ func verify(ctx context.Context, repo *repository.Repository, fleet *reconcile.F
 	}
 	j.selectors, j.prover = ignore, p
 	var declarations staleness
-	var alone []*helmfile.Release // of the chart that makes a FluxInstance, which no HelmRelease takes over
-	taken := map[*helmfile.Release]*helmrelease.Release{}
+	var alone []*helmfile.Release // releases of the chart that creates a FluxInstance, without a HelmRelease
+	takenOverBy := map[*helmfile.Release]*helmrelease.Release{}
 	for _, releases := range files {
 		report.Summary.Files++
 		before := len(report.Releases)
 		for _, r := range releases {
 			judged := j.release(r)
-			if taken[r] = judged.helmRelease; taken[r] == nil && r.Skipped == nil && helmrelease.ChartName(r.Chart.Value) == fluxinstall.InstanceChart {
+			if takenOverBy[r] = judged.helmRelease; takenOverBy[r] == nil && r.Skipped == nil && helmrelease.ChartName(r.Chart.Value) == fluxinstall.InstanceChart {
 				alone = append(alone, r)
 			}
 			declarations.add(judged)
@@ -77,7 +77,7 @@ func verify(ctx context.Context, repo *repository.Repository, fleet *reconcile.F
 			return nil, err
 		}
 	}
-	report.order(j, files, taken)
+	report.order(j, files, takenOverBy)
 	report.Flux = append(report.Flux, j.verifyFlux(files, alone)...)
 	if nothing && len(report.Flux) == 0 {
 		return nil, ErrNoBootstrap
@@ -91,9 +91,9 @@ func verify(ctx context.Context, repo *repository.Repository, fleet *reconcile.F
 	return report, nil
 }
 
-// order adds the problems with the order of the releases and with what their hooks apply.
-func (r *Report) order(j *judge, files [][]*helmfile.Release, taken map[*helmfile.Release]*helmrelease.Release) {
-	s := &orders{judge: j, files: files, taken: taken, own: map[*helmfile.Release]*reconcile.Release{}}
+// order adds the problems with the order of the releases and with the objects that their hooks apply.
+func (r *Report) order(j *judge, files [][]*helmfile.Release, takenOverBy map[*helmfile.Release]*helmrelease.Release) {
+	s := &orders{judge: j, files: files, takenOverBy: takenOverBy, own: map[*helmfile.Release]*reconcile.Release{}}
 	for _, releases := range files {
 		r.Order = append(r.Order, s.check(releases)...)
 	}
@@ -104,17 +104,17 @@ func (r *Report) order(j *judge, files [][]*helmfile.Release, taken map[*helmfil
 	}
 }
 
-// release gives the verdict on one release: where it has several variants, the one that all of them have.
+// release returns the verdict on a release: if it has several variants, the verdict that all of them have, or Unresolved.
 func (j *judge) release(r *helmfile.Release) ReleaseReport {
 	if len(r.Variants) == 0 {
-		return j.oneWay(r)
+		return j.variant(r)
 	}
 	var each []ReleaseReport
 	var said []string
 	for _, v := range r.Variants {
-		judged := j.oneWay(j.in(v))
+		judged := j.variant(j.withCluster(v))
 		each = append(each, judged)
-		words := judged.said()
+		words := judged.verdictInWords()
 		if fields := judged.fields(); len(fields) > 0 {
 			words += " in " + strings.Join(fields[:min(len(fields), mostFields)], ", ")
 		}
@@ -128,12 +128,12 @@ func (j *judge) release(r *helmfile.Release) ReleaseReport {
 		out.Differences = commonDifferences(each)
 	case differs || out.Verdict == Unresolved:
 		out.Verdict, out.Differences = Unresolved, []Difference{}
-		out.Reason = helmfile.Parting(r.Variants) + " (" + strings.Join(said[:min(len(said), mostWays)], "; ") + ")"
+		out.Reason = helmfile.VariantReason(r.Variants) + " (" + strings.Join(said[:min(len(said), mostWays)], "; ") + ")"
 	}
 	return out
 }
 
-// fields are those in which a release drifts.
+// fields returns the fields in which a release drifts.
 func (r ReleaseReport) fields() []string {
 	var fields []string
 	for _, d := range r.Differences {
@@ -147,7 +147,7 @@ func (r ReleaseReport) fields() []string {
 // mostWays is how many variants a reason reports.
 const mostWays = 4
 
-// commonDifferences are those that all variants have, or where they have none in common, the first's.
+// commonDifferences returns the differences that all variants have, or the first variant's if they share none.
 func commonDifferences(all []ReleaseReport) []Difference {
 	common := slices.DeleteFunc(slices.Clone(all[0].Differences), func(d Difference) bool {
 		return slices.ContainsFunc(all[1:], func(r ReleaseReport) bool {
@@ -160,8 +160,8 @@ func commonDifferences(all []ReleaseReport) []Difference {
 	return common
 }
 
-// oneWay gives the verdict on one variant of a release.
-func (j *judge) oneWay(r *helmfile.Release) ReleaseReport {
+// variant returns the verdict on one variant of a release.
+func (j *judge) variant(r *helmfile.Release) ReleaseReport {
 	out := ReleaseReport{File: r.File, Line: r.Line, Cluster: r.Cluster, Release: r.Name.Known(),
 		Namespace: r.Namespace.Known(), Chart: r.Chart.Known(), Version: r.Version.Known(), Differences: []Difference{}, definition: r.Definition}
 	if r.Unreadable != "" {
@@ -169,7 +169,7 @@ func (j *judge) oneWay(r *helmfile.Release) ReleaseReport {
 		return out
 	}
 	if name := j.otherCluster(r); name != "" {
-		out.Verdict, out.Reason = Unresolved, fmt.Sprintf("it is of the cluster %s, as its folder says, and none of that name is in the repository", name)
+		out.Verdict, out.Reason = Unresolved, fmt.Sprintf("its folder names the cluster %s, which is not in the repository", name)
 		return out
 	}
 	m, unclear := j.counterpart(r)
@@ -178,7 +178,7 @@ func (j *judge) oneWay(r *helmfile.Release) ReleaseReport {
 		out.Verdict, out.Reason = Unresolved, unclear.Reason
 		return out
 	case m == nil:
-		out.Verdict, out.Reason = j.without(r)
+		out.Verdict, out.Reason = j.withoutHelmRelease(r)
 		if out.Gone = out.Verdict == Missing; out.Gone {
 			if reason := j.ignored(RuleHelmReleaseMissing, "", r.Place, r.Place); reason != "" {
 				out.Verdict, out.Reason = Intended, out.Reason+"; intended: "+reason
@@ -230,8 +230,8 @@ func (j *judge) oneWay(r *helmfile.Release) ReleaseReport {
 	return out
 }
 
-// refuse adds the first reason for which helmfile stops at a file, once: one that is certain, and
-// that the verdicts on its releases don't tell of, before others.
+// refuse adds the first reason for which helmfile refuses a file, once per file: preferably a certain one that no verdict
+// on the file's releases reports.
 func (r *Report) refuse(j *judge, releases []*helmfile.Release, judged []ReleaseReport) {
 	for _, each := range releases {
 		if len(each.Refusals) == 0 || each.Unreadable != "" {
@@ -245,19 +245,19 @@ func (r *Report) refuse(j *judge, releases []*helmfile.Release, judged []Release
 			first = each.Refusals[i]
 		}
 		r.Refusals = append(r.Refusals, Refusal{Helmfile: each.File, File: first.File, Line: first.Line, Reason: first.Value,
-			Certain: !first.Doubtful, Absent: first.Absent, Told: first.Absent && slices.ContainsFunc(judged, ReleaseReport.tellsAbsence),
+			Certain: !first.Doubtful, Absent: first.Absent, Reported: first.Absent && slices.ContainsFunc(judged, ReleaseReport.reportsAbsence),
 			Ignored: j.ignored(RuleRefused, "", first.Place, each.Place) != ""})
 		return
 	}
 }
 
-// tellsAbsence says whether a verdict tells of a file that isn't there.
-func (r ReleaseReport) tellsAbsence() bool {
+// reportsAbsence reports whether the verdict reports a missing file.
+func (r ReleaseReport) reportsAbsence() bool {
 	return r.Gone || slices.ContainsFunc(r.Differences, func(d Difference) bool { return d.missing != "" })
 }
 
-// without is the verdict on a release that no HelmRelease takes over.
-func (j *judge) without(r *helmfile.Release) (Verdict, string) {
+// withoutHelmRelease returns the verdict on a release without a HelmRelease, and its reason.
+func (j *judge) withoutHelmRelease(r *helmfile.Release) (Verdict, string) {
 	if !j.HasFlux {
 		return Unresolved, "the repository has no Flux objects"
 	}

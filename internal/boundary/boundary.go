@@ -1,4 +1,4 @@
-// Package boundary reads what a platform allows the tenant of a repository.
+// Package boundary reads the TenantBoundary of a repository: what a platform allows its tenant.
 package boundary
 
 import (

@@ -1,8 +1,8 @@
-// Package bounds ends work that takes too much time or memory: a library that a hostile file keeps busy. The guards are so
-// generous that no honest repository meets them. What is known to explode is counted instead (package limits).
+// Package bounds ends work that takes too much time or memory because a hostile file keeps a library busy. The guards are so
+// generous that no honest repository meets them. Work that is known to explode is counted instead (package limits).
 //
 // Nothing can stop a goroutine that runs a library's code. A unit of work that exceeds a guard is therefore
-// abandoned: its goroutine goes on until the process exits, and nobody looks at what it does. A unit must not write to
+// abandoned: its goroutine goes on until the process exits, and its result is ignored. A unit must not write to
 // anything that others read; its result is what it returns. Nothing is guarded until main calls Start.
 package bounds
 
@@ -18,7 +18,7 @@ import (
 // Unit is one piece of work that can be abandoned. The same input always has the same units.
 type Unit struct {
 	Kind string // such as "build", "chart", "schema", "file" or "revision"
-	File string // what the work is about, relative to the repository's root
+	File string // the file that is worked on, relative to the repository's root
 	Line int    // 0 for the whole file
 	Name string // such as "Kustomization flux-system/apps"; "" for the file itself
 }
@@ -74,7 +74,7 @@ func Whole[T any](u Unit, work func() (T, error)) (T, error) { return run(u, fal
 // Refuse records that a unit was not checked because a counter exceeds its fixed limit. Exceeded then returns the unit.
 func Refuse(u Unit, why string) { _ = Refused(u, why, "") }
 
-// Refused is Refuse, and returns the error that Exceeded returns. hint says what to do if why is not about a limit; "" if it is.
+// Refused is Refuse, and returns the error that Exceeded returns. hint is what to do if why is not about a limit, otherwise "".
 func Refused(u Unit, why, hint string) *Error {
 	e := &Error{Unit: u, What: why, Counted: true, Hint: hint}
 	if g := current.Load(); g != nil {

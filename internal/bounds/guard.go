@@ -17,7 +17,7 @@ type Limits struct {
 	Memory int64         // bytes that are alive, and of all stacks
 }
 
-// The guards, which docs/security.md compares with what public repositories take.
+// The guards, which docs/security.md compares with the time and memory that public repositories need.
 const (
 	DefaultTime   = 10 * time.Minute
 	DefaultMemory = 2 << 30          // bytes
@@ -32,7 +32,7 @@ const (
 // guard watches the units of the process.
 type guard struct {
 	limits Limits
-	over   chan struct{} // closed when no unit may run any more
+	over   chan struct{} // closed when no more units may run
 
 	mu      sync.Mutex
 	why     string    // why the run is over; "" while it is not
@@ -51,7 +51,7 @@ func Start(began time.Time, exit func()) {
 	debug.SetMaxStack(2 * DefaultMemory) // the guard must act before Go does, which would print all goroutines
 	g := newGuard()
 	current.Store(g)
-	// What was alive at the last garbage collection, and all stacks.
+	// The memory alive at the last garbage collection, and all stacks.
 	samples := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
 	go func() {
 		for now := range time.Tick(interval) {
@@ -93,7 +93,7 @@ func run[T any](u Unit, timed bool, work func() (T, error)) (none T, err error) 
 	if err := g.begin(&u, timed); err != nil {
 		return none, err
 	}
-	var value T // these are read only when the work is done
+	var value T // value and failed are read only when the work is done
 	var failed, panicked error
 	done := make(chan struct{})
 	go func() {
@@ -125,7 +125,7 @@ func run[T any](u Unit, timed bool, work func() (T, error)) (none T, err error) 
 	}
 }
 
-// begin notes that a unit runs. It returns an error if the run is over.
+// begin records that a unit runs. It returns an error if the run is over.
 func (g *guard) begin(u *Unit, timed bool) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -138,8 +138,8 @@ func (g *guard) begin(u *Unit, timed bool) error {
 	return nil
 }
 
-// end notes that a unit does not run any more. It returns an error if it was too late, and ends a run that has several
-// such units.
+// end records that a unit does not run any more. It returns an error if the unit was too late, and ends the run if several
+// units were.
 func (g *guard) end(u *Unit, late bool) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -153,7 +153,7 @@ func (g *guard) end(u *Unit, late bool) error {
 	return e
 }
 
-// record adds an error to those of the run: one for each unit, in whatever order the work is done. The caller holds g.mu.
+// record adds an error to those of the run: one for each unit, whatever the order of the work. The caller holds g.mu.
 func (g *guard) record(e *Error) {
 	if known := g.met[e.Unit]; known == nil || known.Counted && e.Counted && e.What < known.What {
 		g.met[e.Unit] = e

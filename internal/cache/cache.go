@@ -46,7 +46,7 @@ func Folder(env func(string) string) (string, error) {
 	}
 	dir, err := os.UserCacheDir()
 	if err != nil {
-		return "", fmt.Errorf("there is no folder for the cache: %w", err)
+		return "", fmt.Errorf("no folder for the cache: %w", err)
 	}
 	return filepath.Join(dir, "fleetwright"), nil
 }
@@ -115,7 +115,8 @@ func (c *Cache) Write(data []byte) (digest string, err error) {
 	return digest, writeBlob(root, at, data)
 }
 
-// writeBlob writes a file of the cache, without a sync: what a crash leaves has another digest, and counts as absent.
+// writeBlob writes a file of the cache, without a sync: a file that a crash left incomplete has another digest, and counts
+// as absent.
 func writeBlob(root *os.Root, name string, data []byte) error {
 	if err := root.MkdirAll(temporary, 0o700); err != nil {
 		return err
@@ -148,7 +149,7 @@ type blob struct {
 	used       time.Time
 }
 
-// Prune removes all contents but some, and all results, which are not counted.
+// Prune removes all contents except those in keep, and all results, which are not counted.
 func (c *Cache) Prune(now time.Time, keep map[string]bool) (Removed, error) {
 	removed, err := c.remove(now, keep, 0)
 	if err != nil {
@@ -158,7 +159,7 @@ func (c *Cache) Prune(now time.Time, keep map[string]bool) (Removed, error) {
 }
 
 // Trim removes the content that was unused for the longest time, except for the digests in keep, until the rest takes at most
-// the given number of bytes.
+// that many bytes.
 func (c *Cache) Trim(now time.Time, keep map[string]bool, most int64) (Removed, error) {
 	return c.remove(now, keep, most)
 }

@@ -4,5 +4,5 @@ package cache
 
 import "io/fs"
 
-// private says whether the user alone may read and change a file: its folder decides that here.
+// private returns true: on this system, the permissions of the folder decide who may read and change a file.
 func private(fs.FileMode) bool { return true }

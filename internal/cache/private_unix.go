@@ -4,5 +4,5 @@ package cache
 
 import "io/fs"
 
-// private says whether the user alone may read and change a file.
+// private reports whether only the user may read and change a file.
 func private(mode fs.FileMode) bool { return mode.Perm()&0o077 == 0 }

@@ -23,13 +23,13 @@ const (
 	results = "results/v1"
 	keyFile = "results.key"
 	keySize = 32
-	// mostResult is the size of the largest result, and mostShard of those that share a folder, in bytes.
+	// mostResult is the maximum size of a result, and mostShard of the results in one folder, in bytes.
 	mostResult = 16 << 20
 	mostShard  = 4 << 20
 )
 
-// Results keeps what was computed from inputs, beside the contents of a cache. Each entry is authenticated with a key that is
-// not in the cache: one that somebody else put there is never read. A nil Results keeps nothing.
+// Results stores the results of computations, beside the contents of a cache. Each entry is authenticated with a key that is
+// not in the cache, so an entry that somebody else wrote is never read. A nil Results stores nothing.
 type Results struct {
 	dir string
 	key []byte
@@ -39,13 +39,13 @@ type Results struct {
 func KeyFolder() (string, error) {
 	dir, err := os.UserConfigDir()
 	if err != nil {
-		return "", fmt.Errorf("there is no folder for the key of results: %w", err)
+		return "", fmt.Errorf("no folder for the key of the results: %w", err)
 	}
 	return filepath.Join(dir, "fleetwright"), nil
 }
 
-// MakeKey creates the key in a folder outside of the cache, unless there is one. Of several that do so at once, all have
-// the same key then.
+// MakeKey creates the key in a folder outside of the cache, unless it exists. Processes that do so at the same time get the
+// same key.
 func MakeKey(cacheFolder, keyFolder string) error {
 	if err := outside(cacheFolder, keyFolder); err != nil {
 		return err
@@ -74,7 +74,7 @@ func MakeKey(cacheFolder, keyFolder string) error {
 	return err
 }
 
-// outside returns an error where the key would be in the cache, which others may share.
+// outside returns an error if the key would be in the cache, which others may share.
 func outside(cacheFolder, keyFolder string) error {
 	if in, err := filepath.Rel(resolved(cacheFolder), resolved(keyFolder)); err == nil && in != ".." && !strings.HasPrefix(in, ".."+string(filepath.Separator)) {
 		return errors.New("the folder of the key is in the cache")
@@ -82,7 +82,7 @@ func outside(cacheFolder, keyFolder string) error {
 	return nil
 }
 
-// resolved is a folder without links, as far as it exists.
+// resolved returns a folder with its symlinks resolved, as far as it exists.
 func resolved(dir string) string {
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		return real
@@ -93,8 +93,7 @@ func resolved(dir string) string {
 	return dir
 }
 
-// OpenResults returns the results in a cache, nil where there is no key that the user alone can read and that is outside of
-// the cache.
+// OpenResults returns the results in a cache, nil if there is no key outside of the cache that only the user can read.
 func OpenResults(cacheFolder, keyFolder string) *Results {
 	if outside(cacheFolder, keyFolder) != nil {
 		return nil
@@ -111,12 +110,12 @@ func OpenResults(cacheFolder, keyFolder string) *Results {
 	return &Results{cacheFolder, key}
 }
 
-// ID returns the name of the result of some inputs. It tells nothing of them to whoever lacks the key.
+// ID returns the name of the result for some inputs. Without the key, the name reveals nothing about them.
 func (r *Results) ID(inputs []byte) string {
 	return hex.EncodeToString(r.mac("name", nil, inputs))
 }
 
-// mac authenticates a content of an entry, or makes its name.
+// mac returns the authentication code of data, which is also used as the name of a result.
 func (r *Results) mac(what string, id, data []byte) []byte {
 	h := hmac.New(sha256.New, r.key)
 	fmt.Fprintf(h, "fleetwright %s %d\n", what, len(id))
@@ -125,7 +124,7 @@ func (r *Results) mac(what string, id, data []byte) []byte {
 	return h.Sum(nil)
 }
 
-// Read returns the result of a name, and whether there is one that was written with the key.
+// Read returns the result with a name, and whether there is one that was written with the key.
 func (r *Results) Read(id string) ([]byte, bool) {
 	if r == nil {
 		return nil, false
@@ -142,7 +141,7 @@ func (r *Results) Read(id string) ([]byte, bool) {
 	return data[sha256.Size:], true
 }
 
-// Write stores a result. What cannot be written is computed again.
+// Write stores a result. A result that cannot be stored is computed again.
 func (r *Results) Write(id string, data []byte) error {
 	if r == nil || len(data) > mostResult {
 		return nil
@@ -166,7 +165,7 @@ func (r *Results) Write(id string, data []byte) error {
 	return trimShard(root, shard, id)
 }
 
-// trimShard removes the oldest results of a folder, but for one, until all have room.
+// trimShard removes the oldest results of a folder, except for keep, until they fit.
 func trimShard(root *os.Root, shard, keep string) error {
 	all, err := resultsIn(root, shard)
 	if err != nil {
@@ -191,7 +190,7 @@ func trimShard(root *os.Root, shard, keep string) error {
 	return nil
 }
 
-// resultsIn are the results in a folder.
+// resultsIn returns the results in a folder.
 func resultsIn(root *os.Root, shard string) ([]fs.FileInfo, error) {
 	entries, err := fs.ReadDir(root.FS(), shard)
 	var all []fs.FileInfo

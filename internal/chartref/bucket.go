@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// bucketName is what S3 servers call a bucket.
+// bucketName matches the names of buckets on S3 servers.
 var bucketName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{1,62}$`)
 
-// FromBucket reads what a Bucket asks for. The error says why nothing can be fetched.
+// FromBucket returns the source of a Bucket. The error is the reason why it cannot be fetched.
 func FromBucket(bucket map[string]any) (Source, error) {
 	switch provider := cmp.Or(text(bucket, "spec", "provider"), "generic"); {
 	case provider == "gcp" || provider == "azure":
@@ -39,7 +39,7 @@ func FromBucket(bucket map[string]any) (Source, error) {
 		return Source{}, errors.New("the endpoint has a path, which source-controller refuses")
 	}
 	if !bucketName.MatchString(name) || path.Clean(name) != name {
-		return Source{}, fmt.Errorf("the name %q is not that of a bucket", name)
+		return Source{}, fmt.Errorf("%q is not a valid bucket name", name)
 	}
 	s := Source{Kind: Bucket, URL: address + "/" + name, Prefix: text(bucket, "spec", "prefix"), Region: text(bucket, "spec", "region"), Ignore: text(bucket, "spec", "ignore")}
 	return s, s.plain()

@@ -1,5 +1,5 @@
-// Package chartref reads what HelmReleases and bootstraps ask of chart sources that are on the network: what fetch
-// downloads, what the lock names, and what a rendering then looks up.
+// Package chartref reads the requests of HelmReleases, Kustomizations and bootstraps for charts and sources on the network. The
+// command fetch downloads them, the lock names them, and a rendering looks them up.
 //
 // The source of the facts is source-controller 1.9.
 package chartref
@@ -17,13 +17,13 @@ import (
 // Scheme begins the address of an OCI registry.
 const Scheme = "oci://"
 
-// Ask is what HelmReleases and bootstraps ask of a source. The same ask gets the same chart.
+// Ask is a request of a HelmRelease or bootstrap for a chart. Equal requests get the same chart.
 type Ask struct {
 	// URL is the address of an HTTP(S) chart repository, or oci:// and the repository of the chart, without a / at its end.
 	URL string
 	// Chart is the name of the chart in an HTTP(S) repository, "" in a registry.
 	Chart string
-	// Version is a version or a range of versions, as a HelmRelease has it; "*" is the highest.
+	// Version is the version or range in the HelmRelease; "*" is the highest version.
 	Version string
 	// Tag, SemVer, SemVerFilter and Digest are spec.ref of an OCIRepository.
 	Tag, SemVer, SemVerFilter, Digest string
@@ -31,7 +31,7 @@ type Ask struct {
 	MediaType string
 	// Insecure says that the registry is reached over plain HTTP.
 	Insecure bool
-	// Helm says that what is chosen is what Helm chooses, where source-controller may choose another one.
+	// Helm says that Helm chooses the version, where source-controller may choose another one.
 	Helm bool
 }
 
@@ -41,7 +41,7 @@ func (a Ask) Name() string { return cmp.Or(a.Chart, path.Base(a.URL)) }
 // OCI reports whether the source is a registry.
 func (a Ask) OCI() bool { return strings.HasPrefix(a.URL, Scheme) }
 
-// Host returns the host of the source, with a port where the address has one.
+// Host returns the host of the source, with the port if the address has one.
 func (a Ask) Host() string {
 	address, err := url.Parse(a.URL)
 	if err != nil {
@@ -50,7 +50,7 @@ func (a Ask) Host() string {
 	return strings.ToLower(address.Host)
 }
 
-// Wants returns what is asked for, as a person would say it.
+// Wants returns the requested version in words.
 func (a Ask) Wants() string {
 	switch {
 	case a.Digest != "":
@@ -67,7 +67,7 @@ func (a Ask) Wants() string {
 
 func (a Ask) String() string { return a.Name() + " from " + a.URL + ", " + a.Wants() }
 
-// Compare orders asks by chart, address and version.
+// Compare orders requests by chart, address and version.
 func Compare(a, b Ask) int {
 	return cmp.Or(cmp.Compare(a.Name(), b.Name()), cmp.Compare(a.URL, b.URL), cmp.Compare(a.Wants(), b.Wants()),
 		cmp.Compare(a.MediaType, b.MediaType), boolean(a.Insecure)-boolean(b.Insecure), boolean(a.Helm)-boolean(b.Helm))
@@ -80,7 +80,8 @@ func boolean(b bool) int {
 	return 0
 }
 
-// FromHelmRepository reads what a HelmRelease asks of a HelmRepository. The error says why nothing can be fetched.
+// FromHelmRepository returns the request of a HelmRelease for a chart of a HelmRepository. The error is the reason why it
+// cannot be fetched.
 func FromHelmRepository(repository map[string]any, chart, version string) (Ask, error) {
 	address, err := check(text(repository, "spec", "url"))
 	if err != nil {
@@ -103,7 +104,7 @@ func FromHelmRepository(repository map[string]any, chart, version string) (Ask, 
 	return a, nil
 }
 
-// FromOCIRepository reads what an OCIRepository asks for. The error says why nothing can be fetched.
+// FromOCIRepository returns the request of an OCIRepository. The error is the reason why it cannot be fetched.
 func FromOCIRepository(repository map[string]any) (Ask, error) {
 	address, err := check(text(repository, "spec", "url"))
 	if err != nil {
@@ -111,7 +112,7 @@ func FromOCIRepository(repository map[string]any) (Ask, error) {
 	}
 	a := Ask{URL: address, MediaType: text(repository, "spec", "layerSelector", "mediaType")}
 	a.Insecure, _ = field(repository, "spec", "insecure").(bool)
-	// Of several, source-controller takes the digest, then the range, then the tag.
+	// Of several, source-controller uses the digest, then the range, then the tag.
 	if a.Digest = text(repository, "spec", "ref", "digest"); a.Digest == "" {
 		if a.SemVer = text(repository, "spec", "ref", "semver"); a.SemVer != "" {
 			a.SemVerFilter = text(repository, "spec", "ref", "semverFilter")
@@ -148,10 +149,10 @@ func check(address string) (string, error) {
 
 var variableName = regexp.MustCompile(`^[A-Za-z0-9_]*`)
 
-// plain returns an error where a text holds a variable that is not substituted, or a control character.
+// plain returns an error if a string contains an unsubstituted variable or a control character.
 func plain(texts ...string) error {
 	for _, t := range texts {
-		// The text may hold a password, and so may a default of a variable.
+		// The string may contain a password, and so may the default of a variable.
 		if _, variable, found := strings.Cut(t, "${"); found {
 			return fmt.Errorf("the value of the variable ${%s} is not known", variableName.FindString(variable))
 		}

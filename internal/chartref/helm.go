@@ -11,14 +11,14 @@ import (
 	"github.com/Masterminds/semver/v3"
 )
 
-// HelmRequest is what a bootstrap asks Helm for.
+// HelmRequest is a request of a bootstrap to Helm.
 type HelmRequest struct {
 	// Repository is the address of the chart repository, or oci:// and the folder of the chart in a registry. Chart is the
-	// name in it, which may end in a tag or a digest in a registry.
+	// chart's name in it; in a registry it may end in a tag or a digest.
 	Repository, Chart string
 	// Version is a version or a range; "" is the highest.
 	Version string
-	// Devel says that "" may be a version before a release.
+	// Devel says that Version "" includes pre-releases.
 	Devel bool
 	// Insecure says that the registry is reached over plain HTTP.
 	Insecure bool
@@ -26,7 +26,7 @@ type HelmRequest struct {
 
 var ociDigest = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 
-// FromHelm reads what Helm asks a repository for. The error says why nothing can be fetched.
+// FromHelm returns the request that Helm sends to a repository. The error is the reason why the chart cannot be fetched.
 //
 // The source of the facts is Helm 4.2, pkg/downloader and pkg/registry, and helmfile 1.8.
 func FromHelm(r HelmRequest) (Ask, error) {
@@ -55,7 +55,7 @@ func FromHelm(r HelmRequest) (Ask, error) {
 	case a.Digest != "" && !ociDigest.MatchString(a.Digest):
 		return Ask{}, fmt.Errorf("the digest %q is not valid", a.Digest)
 	case a.OCI() && a.Version == "latest":
-		return Ask{}, errors.New("the version of a chart in a registry cannot be latest; leave it out for the highest one")
+		return Ask{}, errors.New("the version of a chart in a registry cannot be latest; omit it for the highest version")
 	}
 	if a.OCI() {
 		a.URL += "/" + chart
@@ -78,7 +78,7 @@ func FromHelm(r HelmRequest) (Ask, error) {
 // helmLayer is the media type of a chart that Helm pushed.
 const helmLayer = "application/vnd.cncf.helm.chart.content.v1.tar+gzip"
 
-// Same returns what an OCIRepository may ask for to get the same chart as one version from a registry.
+// Same returns the requests by which an OCIRepository may get the same chart as this one, for one version in a registry.
 func (a Ask) Same() []Ask {
 	if !a.OCI() || a.Version == "" || a.Helm {
 		return nil

@@ -54,7 +54,7 @@ func TestFromBucket(t *testing.T) {
 	}
 	for want, in := range map[string]map[string]any{
 		"has no S3 API": bucket("provider", "gcp"), "is unknown": bucket("provider", "x"), "has a scheme": bucket("endpoint", "http://example.org"),
-		"has a path": bucket("endpoint", "example.org/x"), "not that of a bucket": bucket("bucketName", "../x"), "credentials": bucket("endpoint", "a:b@example.org"),
+		"has a path": bucket("endpoint", "example.org/x"), "not a valid bucket name": bucket("bucketName", "../x"), "credentials": bucket("endpoint", "a:b@example.org"),
 		"variable": bucket("prefix", "${X}"),
 	} {
 		if _, err := FromBucket(in); err == nil || !strings.Contains(err.Error(), want) {

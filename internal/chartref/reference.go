@@ -11,11 +11,11 @@ import (
 	"strings"
 )
 
-// FromReference reads an entry of a kustomization that kustomize fetches: the source, and the path in it. Folder says that the
-// entry may name a folder of a Git repository, and not only a file. The error says why nothing can be fetched.
+// FromReference reads an entry of a kustomization that kustomize fetches, and returns the source and the path in it. folder says
+// that the entry may name a folder of a Git repository, and not only a file. The error is the reason why it cannot be fetched.
 //
-// The source of the facts is sigs.k8s.io/kustomize/api v0.21, internal/git and internal/target: kustomize tries an address as
-// a file first. What is a file is told by its name here.
+// The source of the facts is sigs.k8s.io/kustomize/api v0.21, internal/git and internal/target. Kustomize first tries to
+// download an address as a file; FromReference recognises a file by its name instead.
 func FromReference(ref string, folder bool) (s Source, at string, err error) {
 	if err := plain(ref); err != nil {
 		return Source{}, "", err
@@ -29,12 +29,12 @@ func FromReference(ref string, folder bool) (s Source, at string, err error) {
 	}
 	parsed, err := url.Parse(address)
 	if err != nil || parsed.Scheme == "oci" || strings.Trim(parsed.Path, "/") == "" {
-		return Source{}, "", errors.New("the address is not that of a file")
+		return Source{}, "", errors.New("the address does not name a file")
 	}
 	return Source{Kind: File, URL: address}, path.Base(address), nil
 }
 
-// namesFile reports whether an address is that of a manifest, and of no folder in a Git repository.
+// namesFile reports whether an address is that of a manifest, and not of a folder in a Git repository.
 func namesFile(ref string) bool {
 	address, err := url.Parse(ref)
 	if err != nil || address.Scheme != "http" && address.Scheme != "https" || strings.Contains(address.Path, "//") {
@@ -72,10 +72,10 @@ func fromClone(ref string) (s Source, at string, err error) {
 	return s, at, s.plain()
 }
 
-// user is at the beginning of the address of a server.
+// user matches the user at the beginning of a server's address.
 var user = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9-]*@`)
 
-// cutServer cuts an address into that of the server, as scheme://host, and the path.
+// cutServer splits an address into the server, as scheme://host, and the path.
 func cutServer(ref string) (server, rest string, err error) {
 	rest, _ = cutFold(ref, "git::")
 	scheme := ""
@@ -92,7 +92,7 @@ func cutServer(ref string) (server, rest string, err error) {
 	scp := scheme == "" && (name != "" || slash || colon)
 	switch {
 	case scheme == "file://":
-		return "", "", errors.New("the address is that of a local folder")
+		return "", "", errors.New("the address names a local folder")
 	case scheme == "" && !scp:
 		return "", "", errors.New("the address has no scheme")
 	}
@@ -106,7 +106,7 @@ func cutServer(ref string) (server, rest string, err error) {
 	host, rest := rest[:end], rest[end+1:]
 	switch {
 	case (slash || colon) && scheme != "ssh://" && name == "":
-		return "https://github.com", rest, nil // whatever the scheme
+		return "https://github.com", rest, nil // with any scheme
 	case slash || colon:
 		return "ssh://" + cmp.Or(name, "git@") + "github.com", rest, nil
 	case scheme == "":
@@ -115,7 +115,7 @@ func cutServer(ref string) (server, rest string, err error) {
 	return scheme + name + host, rest, nil
 }
 
-// cutRepository cuts a path into that of a repository and that in it.
+// cutRepository splits a path into the path of the repository and the path in it.
 func cutRepository(rest string) (repository, folder string, err error) {
 	const azure, suffix = "_git/", ".git"
 	if before, after, found := strings.Cut(rest, azure); found {
@@ -135,7 +135,7 @@ func cutRepository(rest string) (repository, folder string, err error) {
 	return parts[0] + "/" + parts[1], strings.Join(parts[2:], "/"), nil
 }
 
-// cutFold cuts a prefix off, whatever its case.
+// cutFold removes a prefix, ignoring its case.
 func cutFold(s, prefix string) (rest string, found bool) {
 	if len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix) {
 		return s[len(prefix):], true

@@ -18,34 +18,34 @@ const (
 	Bucket = "bucket"
 )
 
-// Source is what Kustomizations and HelmReleases ask of a source of files. The same Source gets the same files.
+// Source is a request for the files of a source, from a Kustomization or HelmRelease. Equal Sources get the same files.
 type Source struct {
 	// Kind is Git, OCI, File or Bucket.
 	Kind string
 	// URL is the address of a repository or file, without a / at its end.
 	URL string
-	// Of Git, one of Commit, Name, Tag, SemVer and Branch is set, or Ref: a branch, tag or commit as git fetch takes it,
-	// "HEAD" for the default branch. A commit may be on a Branch. Of OCI, one of Digest, SemVer and Tag.
+	// For Git, one of Commit, Name, Tag, SemVer and Branch is set, or Ref: a branch, tag or commit as git fetch accepts it, or
+	// "HEAD" for the default branch. A commit may be on a Branch. For OCI, one of Digest, SemVer and Tag is set.
 	Branch, Tag, SemVer, SemVerFilter, Name, Commit, Ref, Digest string
-	// MediaType selects the layer of an artifact; "" is the first. Copy says that the layer is used as it is: nothing of it
-	// is ignored.
+	// MediaType selects the layer of an artifact; "" is the first. Copy says that the layer is used unchanged: no file in it is
+	// ignored.
 	MediaType string
 	Copy      bool
-	// Prefix and Region are those of a Bucket.
+	// Prefix and Region of a Bucket.
 	Prefix, Region string
 	// Insecure says that the registry is reached over plain HTTP.
 	Insecure bool
 	// Submodules says that the submodules of a repository are part of it.
 	Submodules bool
-	// Sparse are the folders of a repository that are used, one a line; "" is all of it.
+	// Sparse are the folders of a repository that are used, one per line; "" is the whole repository.
 	Sparse string
 	// Ignore is spec.ignore.
 	Ignore string
-	// Whole says that nothing is ignored: kustomize clones a repository.
+	// Whole says that no file is ignored: kustomize clones the repository.
 	Whole bool
 }
 
-// Host returns the host of the source, with a port where the address has one.
+// Host returns the host of the source, with the port if the address has one.
 func (s Source) Host() string { return Ask{URL: s.URL}.Host() }
 
 // Short returns the address without its scheme, and without .git at its end.
@@ -57,7 +57,7 @@ func (s Source) Short() string {
 	return address.Host + strings.TrimSuffix(address.Path, ".git")
 }
 
-// Wants returns what is asked for, as a person would say it.
+// Wants returns the requested revision in words.
 func (s Source) Wants() string {
 	switch {
 	case s.Kind == OCI:
@@ -84,7 +84,7 @@ func (s Source) Wants() string {
 
 func (s Source) String() string { return s.Kind + " " + s.URL + ", " + s.Wants() }
 
-// CompareSources orders sources by address and by what is asked of them.
+// CompareSources orders sources by address and then by the requested revision.
 func CompareSources(a, b Source) int {
 	return cmp.Or(cmp.Compare(a.Short(), b.Short()), cmp.Compare(a.URL, b.URL), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Wants(), b.Wants()),
 		cmp.Compare(a.Branch, b.Branch), cmp.Compare(a.MediaType, b.MediaType), boolean(a.Copy)-boolean(b.Copy),
@@ -92,11 +92,11 @@ func CompareSources(a, b Source) int {
 		cmp.Compare(a.Ignore, b.Ignore), boolean(a.Whole)-boolean(b.Whole), cmp.Compare(a.Region, b.Region))
 }
 
-// mostIgnore is how many bytes of spec.ignore and spec.sparseCheckout are taken into the lock.
+// mostIgnore is the maximum size of spec.ignore and spec.sparseCheckout in the lock, in bytes.
 const mostIgnore = 16 << 10
 
-// FromGitRepository reads what a GitRepository asks for, but for spec.include. The error says why nothing can be fetched.
-// Of several references, source-controller takes the commit, then the name, the tag, the range and the branch.
+// FromGitRepository returns the source of a GitRepository, without its spec.include. The error is the reason why it cannot be
+// fetched. Of several references, source-controller uses the commit, then the name, the tag, the range and the branch.
 func FromGitRepository(repository map[string]any) (Source, error) {
 	address, err := checkGit(text(repository, "spec", "url"))
 	if err != nil {
@@ -125,7 +125,8 @@ func FromGitRepository(repository map[string]any) (Source, error) {
 	return s, s.plain()
 }
 
-// FromArtifact reads what an OCIRepository whose artifact holds files asks for. The error says why nothing can be fetched.
+// FromArtifact returns the source of an OCIRepository whose artifact contains files. The error is the reason why it cannot
+// be fetched.
 func FromArtifact(repository map[string]any) (Source, error) {
 	a, err := FromOCIRepository(repository)
 	if err != nil {
@@ -138,7 +139,7 @@ func FromArtifact(repository map[string]any) (Source, error) {
 	return s, s.plain()
 }
 
-// Artifact returns what is asked of the registry.
+// Artifact returns the request for the artifact in the registry.
 func (s Source) Artifact() Ask {
 	return Ask{URL: s.URL, Tag: s.Tag, SemVer: s.SemVer, SemVerFilter: s.SemVerFilter, Digest: s.Digest, MediaType: s.MediaType, Insecure: s.Insecure}
 }

@@ -34,7 +34,7 @@ import (
 
 var bucketCode = regexp.MustCompile(`^[A-Za-z]{1,40}$`)
 
-// Bounds of a bucket.
+// Bounds of buckets.
 const (
 	mostPages    = 200
 	mostIgnore   = 1 << 20
@@ -43,10 +43,10 @@ const (
 	amazonSuffix = ".amazonaws.com"
 )
 
-// amazonHost is a host of Amazon's S3: others below amazonaws.com are anybody's, such as those of API gateways.
+// amazonHost matches the hosts of Amazon S3. Other hosts below amazonaws.com may be anybody's, such as those of API gateways.
 var amazonHost = regexp.MustCompile(`^(?:[a-z0-9-]+\.)?s3(?:[.-][a-z0-9-]+)*\.amazonaws\.com$`)
 
-// access is how buckets are reached: through the bounds of all requests.
+// access reaches buckets, within the bounds of all requests.
 type access struct {
 	transport http.RoundTripper
 	netrc     func(host string) (user, password string)
@@ -54,16 +54,16 @@ type access struct {
 	now       func() time.Time
 }
 
-// bucket is a bucket of an S3 server. SOPS links AWS' signer; its client of S3 would add 5 MB.
+// bucket is a bucket of an S3 server. It uses AWS' signer, which SOPS links already; AWS' S3 client would add 5 MB.
 type bucket struct {
 	http   *boundedClient
-	root   *url.URL // of the objects, with a / at its end
+	root   *url.URL // the address of the objects, with a / at its end
 	region string
 	keys   aws.CredentialsProvider // nil: anonymous
 	now    func() time.Time
 }
 
-// fromBucket downloads the files of a bucket: those that source-controller takes. Source: BucketReconciler, fetchEtagIndex and
+// fromBucket downloads the files of a bucket that source-controller downloads. Source: BucketReconciler, fetchEtagIndex and
 // fetchIndexFiles.
 func (a access) fromBucket(ctx context.Context, ask chartref.Source) (revision string, files artifact.Files, err error) {
 	b, err := a.bucket(ask, nil)
@@ -93,7 +93,7 @@ func (a access) fromBucket(ctx context.Context, ask chartref.Source) (revision s
 	return revision, files, nil
 }
 
-// bucket returns the bucket that is asked for.
+// bucket returns the bucket of a source.
 func (a access) bucket(ask chartref.Source, keys aws.CredentialsProvider) (*bucket, error) {
 	endpoint, name := ask.Endpoint()
 	at, err := url.Parse(endpoint)
@@ -109,7 +109,7 @@ func (a access) bucket(ask chartref.Source, keys aws.CredentialsProvider) (*buck
 	return b, nil
 }
 
-// regionOf is the region that the address of a server of Amazon's names, or else the one that other servers take.
+// regionOf returns the region in the host name of an Amazon server, or the default region for other servers.
 func regionOf(host string) string {
 	if rest, amazon := strings.CutSuffix(host, amazonSuffix); amazon {
 		if region, found := strings.CutPrefix(rest, "s3."); found {
@@ -119,7 +119,7 @@ func regionOf(host string) string {
 	return usualRegion
 }
 
-// client does requests to S3 servers: they are not redirected, since what is signed is for one server.
+// client returns an HTTP client for S3 servers. It follows no redirects, since a signature is for one server.
 func (a access) client() *boundedClient {
 	return &boundedClient{&http.Client{Transport: a.transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}, a.alive}
 }
@@ -129,7 +129,7 @@ type boundedClient struct {
 	alive func()
 }
 
-// Do sends a request, and bounds what is answered.
+// Do sends a request, and limits the size of the answer.
 func (b *boundedClient) Do(req *http.Request) (*http.Response, error) {
 	resp, err := b.http.Do(req)
 	if err != nil {
@@ -143,8 +143,8 @@ func (b *boundedClient) Do(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// credentials are the user's own for a server: those of .netrc, or of the environment or profile of AWS where that is for
-// the server. They are never used for others.
+// credentials returns the user's own credentials for a server: from .netrc, or from the environment or profile of AWS if they
+// are for this server. They are never used for other servers.
 func (a access) credentials(ctx context.Context, ask chartref.Source) (aws.CredentialsProvider, bool) {
 	endpoint, _ := ask.Endpoint()
 	at, err := url.Parse(endpoint)
@@ -185,7 +185,7 @@ func (a access) credentials(ctx context.Context, ask chartref.Source) (aws.Crede
 	return nil, false
 }
 
-// answerError is an answer of a server that is no success.
+// answerError is an answer of a server other than success.
 type answerError struct {
 	status int
 	code   string
@@ -199,7 +199,7 @@ func (e *answerError) Error() string {
 	return text
 }
 
-// isDenied says whether a server wants to know who asks.
+// isDenied reports whether a server requires credentials.
 func isDenied(err error) bool {
 	var answer *answerError
 	return errors.As(err, &answer) && (answer.status == http.StatusForbidden || answer.status == http.StatusUnauthorized)
@@ -213,7 +213,7 @@ func isAbsent(err error) bool {
 // noContent is the digest of a request without a body.
 const noContent = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
-// do asks for an object, or with a query for the bucket itself.
+// do requests an object, or with a query the bucket itself.
 func (b *bucket) do(ctx context.Context, key string, query url.Values) (*http.Response, error) {
 	at := *b.root
 	at.Path += key
@@ -247,7 +247,7 @@ func (b *bucket) do(ctx context.Context, key string, query url.Values) (*http.Re
 		Code string `xml:"Code"`
 	}
 	if data, err := io.ReadAll(io.LimitReader(resp.Body, 64<<10)); err == nil {
-		_ = xml.Unmarshal(data, &said) // what is no XML has no code
+		_ = xml.Unmarshal(data, &said) // an answer that is not XML has no code
 	}
 	if !bucketCode.MatchString(said.Code) {
 		said.Code = ""
@@ -255,7 +255,7 @@ func (b *bucket) do(ctx context.Context, key string, query url.Values) (*http.Re
 	return nil, &answerError{resp.StatusCode, said.Code}
 }
 
-// escaped is a path as signatures have it.
+// escaped returns a path with the escapes that signatures use.
 func escaped(at string) string {
 	var out strings.Builder
 	for _, b := range []byte(at) {
@@ -279,7 +279,7 @@ type page struct {
 	}
 }
 
-// page lists the objects below a prefix, from a token on.
+// page lists the objects below a prefix, beginning at a continuation token.
 func (b *bucket) page(ctx context.Context, prefix, token string) (page, error) {
 	query := url.Values{"list-type": {"2"}, "prefix": {prefix}, "encoding-type": {"url"}}
 	if token != "" {
@@ -307,7 +307,7 @@ func (b *bucket) page(ctx context.Context, prefix, token string) (page, error) {
 	return out, err
 }
 
-// ignored are the patterns of the .sourceignore of a bucket, and of the source itself.
+// ignored returns a function that matches the patterns of the bucket's .sourceignore and of the source's spec.ignore.
 func (b *bucket) ignored(ctx context.Context, spec string) (func(key string) bool, error) {
 	data, _, err := b.get(ctx, sourceignore.IgnoreFile, mostIgnore)
 	if err != nil && !isAbsent(err) {
@@ -327,7 +327,7 @@ func (b *bucket) ignored(ctx context.Context, spec string) (func(key string) boo
 	return func(key string) bool { return matcher.Match(strings.Split(key, "/"), false) }, nil
 }
 
-// list returns the objects below a prefix that are not ignored, with their tags, but for large ones that are no manifests.
+// list returns the objects below a prefix that are not ignored, with their tags, without large objects that are not manifests.
 func (b *bucket) list(ctx context.Context, prefix string, ignored func(key string) bool) (map[string]string, error) {
 	tags, sizes := map[string]string{}, map[string]int64{}
 	token := ""
@@ -360,10 +360,10 @@ func (b *bucket) list(ctx context.Context, prefix string, ignored func(key strin
 	}
 }
 
-// place is where source-controller puts an object: no key leads out of the folder.
+// place returns the path at which source-controller writes an object. No key leads out of the folder.
 func place(key string) string { return strings.TrimPrefix(path.Clean("/"+key), "/") }
 
-// download gets objects, side by side. The revision is that of source-controller: the digest of their keys and tags.
+// download gets objects in parallel. The revision is computed as by source-controller: the digest of their keys and tags.
 func (b *bucket) download(ctx context.Context, tags map[string]string) (revision string, files artifact.Files, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -371,7 +371,7 @@ func (b *bucket) download(ctx context.Context, tags map[string]string) (revision
 	var wg sync.WaitGroup
 	contents, slots := map[string][]byte{}, make(chan struct{}, bucketSlots)
 	keys := slices.Sorted(maps.Keys(tags))
-	left := int64(artifact.Most) // whatever sizes the list said
+	left := int64(artifact.Most) // the list may announce smaller sizes
 	for _, key := range keys {
 		slots <- struct{}{}
 		wg.Go(func() {
@@ -381,7 +381,7 @@ func (b *bucket) download(ctx context.Context, tags map[string]string) (revision
 			defer mu.Unlock()
 			switch {
 			case isAbsent(err):
-				delete(tags, key) // it disappeared
+				delete(tags, key) // it was deleted after it was listed
 			case err != nil:
 				cancel(err)
 			case left < int64(len(data)):
@@ -404,7 +404,7 @@ func (b *bucket) download(ctx context.Context, tags map[string]string) (revision
 	return "sha256:" + hex.EncodeToString(sum.Sum(nil)), files, nil
 }
 
-// get returns an object of at most some bytes, and its tag.
+// get returns an object of at most that many bytes, and its tag.
 func (b *bucket) get(ctx context.Context, key string, most int64) (data []byte, tag string, err error) {
 	err = again(ctx, func() error {
 		answer, err := b.do(ctx, key, nil)

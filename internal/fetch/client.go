@@ -20,17 +20,17 @@ import (
 	"github.com/fleetwright/fleetwright/internal/version"
 )
 
-// Bounds of what is downloaded. Helm and source-controller refuse archives above 10 MB, too.
+// Bounds of downloads. Helm and source-controller refuse archives above 10 MB, too.
 const (
 	mostArchive   = 10 << 20
 	mostIndex     = 64 << 20
 	mostTagPages  = 500
 	mostRedirects = 5
-	// tries is how often a request is sent again that a server could not answer.
+	// tries is the maximum number of times that a request is repeated which a server could not answer.
 	tries = 4
 )
 
-// client does all requests of a fetch.
+// client sends all requests of a fetch.
 type client struct {
 	http     *http.Client
 	stall    time.Duration
@@ -64,7 +64,7 @@ func newClient(o Options) *client {
 
 func userAgent() string { return "fleetwright/" + version.Current().Version }
 
-// proxyOf returns the address of the proxy for a request, "" for none.
+// proxyOf returns the address of the proxy for a request, "" if there is none.
 func proxyOf(req *http.Request) (string, error) {
 	proxy, err := http.ProxyFromEnvironment(req)
 	if proxy == nil || err != nil {
@@ -80,7 +80,7 @@ func proxyOf(req *http.Request) (string, error) {
 	return net.JoinHostPort(proxy.Hostname(), port), nil
 }
 
-// policy says when a request is sent again: where a server is busy or fails, and where a connection breaks.
+// policy repeats a request if a server is busy or fails, or if a connection breaks.
 var policy = &retry.GenericPolicy{
 	Retryable: func(resp *http.Response, err error) (bool, error) {
 		if _, no := isRefused(err); no || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
@@ -108,7 +108,7 @@ func checkRedirect(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// get downloads at most some bytes.
+// get downloads at most that many bytes.
 func (c *client) get(ctx context.Context, address string, most int64) ([]byte, error) {
 	var data []byte
 	err := again(ctx, func() error {
@@ -136,17 +136,17 @@ func (c *client) get(ctx context.Context, address string, most int64) ([]byte, e
 	return data, err
 }
 
-// errStalled is the cause of a request that ends since nothing comes.
+// errStalled is the cause of a request that ends because the server sends nothing.
 var errStalled = errors.New("the server stopped answering")
 
-// watch returns a context that ends when nothing comes for some time: alive says that something did.
+// watch returns a context that ends when the server sends nothing for some time. Callers call alive whenever it sends something.
 func (c *client) watch(ctx context.Context) (live context.Context, alive, stop func()) {
 	live, cancel := context.WithCancelCause(ctx)
 	timer := time.AfterFunc(c.stall, func() { cancel(errStalled) })
 	return live, func() { timer.Reset(c.stall) }, func() { timer.Stop(); cancel(nil) }
 }
 
-// stalled is the cause of the error where that is silence.
+// stalled returns errStalled if that is the cause of an error, otherwise the error.
 func stalled(ctx context.Context, err error) error {
 	if err != nil && errors.Is(context.Cause(ctx), errStalled) {
 		return errStalled
@@ -154,7 +154,7 @@ func stalled(ctx context.Context, err error) error {
 	return err
 }
 
-// memo does each work once, whoever asks for it, and keeps what comes of it.
+// memo does each work once, however many callers need it, and keeps the result.
 type memo[T any] struct {
 	mu   sync.Mutex
 	done map[string]*result[T]
@@ -181,7 +181,7 @@ func (m *memo[T]) do(key string, work func() (T, error)) (T, error) {
 	return one.value, one.err
 }
 
-// shown is an address without what may be secret in it.
+// shown returns an address without the parts that may be secret.
 func shown(address *url.URL) string {
 	return (&url.URL{Scheme: address.Scheme, Host: address.Host, Path: address.Path}).String()
 }
@@ -192,8 +192,8 @@ var (
 	code        = regexp.MustCompile(`^[A-Z_]{1,40}$`)
 )
 
-// clean returns an error whose text holds no credential: no query of an address, since redirects sign those, and nothing
-// that a server wrote but its codes.
+// clean returns an error without credentials: without the queries of addresses, as redirects sign them, and without text that a
+// server wrote, except for its codes.
 func clean(err error) error {
 	if err == nil {
 		return nil

@@ -15,7 +15,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/regular"
 )
 
-// netrcOf returns the credentials in the user's .netrc, as curl and git find it.
+// netrcOf returns a function that looks up credentials in the user's .netrc, at the path where curl and git find it.
 func netrcOf(env func(string) string) func(host string) (user, password string) {
 	read := sync.OnceValue(func() map[string][2]string {
 		name := env("NETRC")
@@ -38,7 +38,7 @@ func netrcOf(env func(string) string) func(host string) (user, password string) 
 	}
 }
 
-// parseNetrc reads the login and password of each machine; a default, which would go to any host, is left out.
+// parseNetrc reads the login and password of each machine. It omits a default, as it would be sent to any host.
 // Source: https://www.gnu.org/software/inetutils/manual/html_node/The-_002enetrc-file.html
 func parseNetrc(text string) map[string][2]string {
 	all := map[string][2]string{}
@@ -77,7 +77,7 @@ func parseNetrc(text string) map[string][2]string {
 	return all
 }
 
-// registryCredentials returns the credentials of registries that Helm and Docker keep, by helpers too.
+// registryCredentials returns the registry credentials that Helm and Docker store, also with their helpers.
 func registryCredentials(env func(string) string) auth.CredentialFunc {
 	open := sync.OnceValue(func() []stores.Store {
 		var all []stores.Store
@@ -99,7 +99,7 @@ func registryCredentials(env func(string) string) auth.CredentialFunc {
 	}
 }
 
-// helmRegistries is the file in which Helm keeps the credentials of registries.
+// helmRegistries returns the file in which Helm stores the credentials of registries.
 // Source: helm.sh/helm/v4 pkg/helmpath, pkg/cli.
 func helmRegistries(env func(string) string) string {
 	if name := env("HELM_REGISTRY_CONFIG"); name != "" {
@@ -107,7 +107,7 @@ func helmRegistries(env func(string) string) string {
 	}
 	dir := env("HELM_CONFIG_HOME")
 	if dir == "" {
-		home, _ := os.UserHomeDir() // without one, there is no such file
+		home, _ := os.UserHomeDir() // without one, the file does not exist
 		base := map[string]string{"darwin": filepath.Join(home, "Library", "Preferences"), "windows": env("APPDATA")}[runtime.GOOS]
 		dir = filepath.Join(cmp.Or(env("XDG_CONFIG_HOME"), base, filepath.Join(home, ".config")), "helm")
 	}

@@ -1,7 +1,7 @@
-// Package fetch downloads the charts that HelmReleases ask for, and the sources of Kustomizations. Beside internal/gitrepo it
-// is the only package that opens connections, and only [Charts] and [Sources] open any.
+// Package fetch downloads the charts that HelmReleases request, and the sources of Kustomizations. Besides internal/gitrepo it
+// is the only package that opens connections, and only in [Charts] and [Sources].
 //
-// All that comes from a server is hostile input: sizes are bounded, digests are compared, and an archive is kept only if it
+// All data from a server is hostile input: sizes are limited, digests are compared, and an archive is kept only if it
 // is a chart that can be loaded.
 package fetch
 
@@ -22,32 +22,32 @@ import (
 
 // Options of a fetch.
 type Options struct {
-	// Lock is what asks resolved to before. It is not changed.
+	// Lock contains the earlier results of requests. It is not changed.
 	Lock *lock.Lock
-	// Update says of which asks the lock is not used.
+	// Update reports whether the lock is ignored for a request.
 	Update func(chartref.Ask) bool
-	// UpdateSource says the same of sources of files.
+	// UpdateSource does the same for sources of files.
 	UpdateSource func(chartref.Source) bool
-	// Keys are the public keys by which the artifact of an ask must be signed, in PEM: one of each set. It may be nil.
+	// Keys returns sets of public keys in PEM: one key of each set must have signed the artifact. It may be nil.
 	Keys func(chartref.Ask) []string
-	// SourceKeys are those of a source of files.
+	// SourceKeys does the same for a source of files.
 	SourceKeys func(chartref.Source) []string
 	Cache      *cache.Cache
-	// Trusted says of a host, without a port, whether it may be at a private address.
+	// Trusted reports whether a host, without its port, may be at a private address.
 	Trusted func(host string) bool
-	// Env is the environment, in which proxies and credentials are looked up.
+	// Env returns the variables of the environment, which contain proxies and credentials.
 	Env func(string) string
-	// Now is the time, with which requests to Buckets are signed.
+	// Now returns the time, which is part of the signatures of requests to Buckets.
 	Now func() time.Time
-	// Jobs is how many charts are fetched side by side; 0 is a default.
+	// Jobs is the maximum number of charts that are fetched in parallel; 0 is the default.
 	Jobs int
-	// Stall is how long a server may be silent, and Deadline how long a chart may take; 0 is a default.
+	// Stall is how long a server may be silent, and Deadline how long a chart may take; 0 is the default.
 	Stall, Deadline time.Duration
 	// Done is called when a chart is done; it may be nil.
 	Done func(done, total int)
 }
 
-// DefaultJobs is how many charts are fetched side by side.
+// DefaultJobs is the default number of charts that are fetched in parallel.
 const DefaultJobs = 8
 
 func (o Options) jobs() int               { return cmp.Or(max(o.Jobs, 0), DefaultJobs) }
@@ -64,30 +64,30 @@ const (
 	Failed  Status = "failed"
 )
 
-// Outcome is what became of an ask.
+// Outcome is the result of a request for a chart.
 type Outcome struct {
 	Ask    chartref.Ask
 	Status Status
-	// Entry is what it resolved to; of one that failed, nothing.
+	// Entry is the new entry of the lock, empty if the request failed.
 	Entry lock.Chart
-	// Was is what the lock had, if that is something else.
+	// Was is the old entry of the lock, nil if it is the same.
 	Was *lock.Chart
-	// Unverified says why its signature could not be checked, "" where it was, or none is asked for.
+	// Unverified is the reason why the signature could not be checked, "" if it was checked, or none is required.
 	Unverified string
-	// Checked is how many sets of keys were looked at.
+	// Checked is the number of sets of keys that were compared.
 	Checked int
 	Err     error
 }
 
-// resolution is what a source has for an ask.
+// resolution is the chart that a source has for a request.
 type resolution struct {
 	version, manifest string
-	// announced is the digest that the source says the archive has, "" where it says none.
+	// announced is the digest of the archive according to the source, "" if the source has none.
 	announced string
 	archive   []byte
 }
 
-// MovedError is a source that has other content than the lock says.
+// MovedError says that a source has other content than the lock.
 type MovedError struct {
 	Locked, Found string
 }
@@ -96,7 +96,7 @@ func (e *MovedError) Error() string {
 	return fmt.Sprintf("the lock has %s, the source has %s", e.Locked, e.Found)
 }
 
-// Charts fetches what is asked, side by side, and returns an outcome for each, in the same order.
+// Charts fetches the requested charts in parallel, and returns an outcome for each, in the same order.
 func Charts(ctx context.Context, asks []chartref.Ask, o Options) []Outcome {
 	out := make([]Outcome, len(asks))
 	connect := sync.OnceValue(func() *client { return newClient(o) })
@@ -104,7 +104,7 @@ func Charts(ctx context.Context, asks []chartref.Ask, o Options) []Outcome {
 	return out
 }
 
-// chart fetches one chart, unless the cache has what the lock names.
+// chart fetches one chart, unless the cache has the one that the lock names.
 func (o Options) chart(ctx context.Context, connect func() *client, ask chartref.Ask) Outcome {
 	out := Outcome{Ask: ask, Status: Cached}
 	locked, isLocked := lock.Chart{}, false
@@ -155,7 +155,7 @@ func (o Options) chart(ctx context.Context, connect func() *client, ask chartref
 	return out
 }
 
-// moved returns an error where a source has other content than the lock.
+// moved returns an error if a source has other content than the lock.
 func moved(locked, found lock.Chart) error {
 	switch {
 	case locked.SHA256 != found.SHA256:
@@ -166,7 +166,7 @@ func moved(locked, found lock.Chart) error {
 	return nil
 }
 
-// resolve finds what a source has for an ask, and puts it into the cache. Fresh says that it was downloaded.
+// resolve finds the chart for a request, and writes it into the cache. fresh says that it was downloaded.
 func (o Options) resolve(ctx context.Context, c *client, ask chartref.Ask, version string) (entry lock.Chart, fresh bool, err error) {
 	fresh = true
 	known := func(digest string) []byte {
@@ -197,7 +197,7 @@ func (o Options) resolve(ctx context.Context, c *client, ask chartref.Ask, versi
 		return err
 	})
 	if err != nil {
-		return entry, false, fmt.Errorf("what the source has is not a chart: %w", err)
+		return entry, false, fmt.Errorf("the archive of the source is not a chart: %w", err)
 	}
 	_, err = o.Cache.Write(found.archive)
 	return entry, true, err

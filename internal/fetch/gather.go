@@ -17,16 +17,17 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// Bounds of the submodules of a repository.
+// Bounds of a repository's submodules and symlinks.
 const (
 	mostModules = 100
 	mostNested  = 10
-	// mostLinks is how many files links to folders add, and mostLooked how many of these are looked for.
+	// mostLinks is the maximum number of files that symlinks to folders add, and mostLooked the number of such symlinks that
+	// are followed.
 	mostLinks  = 10_000
 	mostLooked = 200
 )
 
-// gathering is the files of a commit, and of its submodules.
+// gathering collects the files of a commit and of its submodules.
 type gathering struct {
 	c       *client
 	source  chartref.Source
@@ -37,13 +38,13 @@ type gathering struct {
 	close   []func() error
 }
 
-// gathered is a file that is not read yet.
+// gathered is a file that has not been read yet.
 type gathered struct {
 	size int64
 	read func() ([]byte, error)
 }
 
-// fromGit downloads the files of a repository. Locked is the revision in the lock, "" for none.
+// fromGit downloads the files of a repository. locked is the revision in the lock, or "".
 func (c *client) fromGit(ctx context.Context, s chartref.Source, locked string, alive func()) (revision string, files artifact.Files, err error) {
 	g := &gathering{c: c, source: s, alive: alive, files: map[string]gathered{}, links: map[string]string{}}
 	defer func() {
@@ -71,7 +72,7 @@ func (c *client) fromGit(ctx context.Context, s chartref.Source, locked string, 
 	return at.revision(), files, err
 }
 
-// add adds the files of a commit below a folder, "" for the whole.
+// add adds the files of a commit below the folder prefix, "" for the root.
 func (g *gathering) add(ctx context.Context, u *gitrepo.Upstream, address string, at pinned, prefix string, depth int) error {
 	commit, err := u.Checkout(ctx, at.commit, at.reference)
 	if err != nil {
@@ -127,7 +128,7 @@ func (g *gathering) module(ctx context.Context, parent, address, commit, at stri
 	return g.add(ctx, u, address, pinned{commit: commit}, at+"/", depth)
 }
 
-// moduleAddress is the address of a submodule, which may be relative to that of its repository.
+// moduleAddress returns the address of a submodule, which may be relative to the address of its repository.
 func moduleAddress(parent, address string) (string, error) {
 	from, err := url.Parse(parent)
 	if err != nil {
@@ -138,7 +139,7 @@ func moduleAddress(parent, address string) (string, error) {
 		return from.String(), nil
 	}
 	if host, at, ok := strings.Cut(address, ":"); ok && !strings.Contains(address, "://") && !strings.Contains(host, "/") {
-		address = "ssh://" + host + "/" + strings.TrimPrefix(at, "/") // as scp has it
+		address = "ssh://" + host + "/" + strings.TrimPrefix(at, "/") // the form of scp
 	}
 	to, err := chartref.FromGitRepository(map[string]any{"spec": map[string]any{"url": address}})
 	return to.URL, err
@@ -185,7 +186,7 @@ func (g *gathering) pick() (artifact.Files, error) {
 	return files, nil
 }
 
-// follow puts what symlinks lead to in their place: kustomize reads a clone as it is on disk.
+// follow replaces symlinks by copies of their targets: kustomize reads a clone as it is on disk.
 func (g *gathering) follow() {
 	added, looked := 0, 0
 	for range mostNested { // a link may lead to another one

@@ -19,10 +19,10 @@ import (
 	"github.com/fleetwright/fleetwright/internal/gitrepo"
 )
 
-// mostAdvertised is how many bytes the references of a repository have at most.
+// mostAdvertised is the maximum size of the list of a repository's references, in bytes.
 const mostAdvertised = 64 << 20
 
-// gitServer returns the repository at an address. Alive is called when the server sends something.
+// gitServer returns the repository at an address. It calls alive whenever the server sends something.
 func (c *client) gitServer(address string, alive func()) (gitrepo.UploadServer, error) {
 	at, err := url.Parse(address)
 	if err != nil {
@@ -41,7 +41,7 @@ func (c *client) gitServer(address string, alive func()) (gitrepo.UploadServer, 
 	}), nil
 }
 
-// watched is a connection whose bytes count as signs of life.
+// watched is a connection that calls alive for each read.
 type watched struct {
 	net.Conn
 	alive func()
@@ -61,7 +61,7 @@ type gitOverHTTP struct {
 	bodies []io.Closer
 }
 
-// Advertise asks for the references. Where the server redirects, all else is asked of where it redirects to.
+// Advertise requests the references. If the server redirects, all other requests go to the new address.
 func (g *gitOverHTTP) Advertise(ctx context.Context) (io.Reader, error) {
 	answer, err := g.do(ctx, http.MethodGet, "/info/refs?service=git-upload-pack", nil)
 	if err != nil {
@@ -84,14 +84,14 @@ func (g *gitOverHTTP) Upload(ctx context.Context, request []byte) (io.Reader, er
 	return counted{answer.body, g.alive}, nil
 }
 
-// httpAnswer is what a server sends, and the address that it comes from. Close of the gitOverHTTP closes the body.
+// httpAnswer is an answer of a server, and the address that it comes from. Close of the gitOverHTTP closes the body.
 type httpAnswer struct {
 	body        io.ReadCloser
 	at          *url.URL
 	contentType string
 }
 
-// Close ends the answers.
+// Close closes the answers.
 func (g *gitOverHTTP) Close() error {
 	for _, body := range g.bodies {
 		_ = body.Close()
@@ -99,7 +99,7 @@ func (g *gitOverHTTP) Close() error {
 	return nil
 }
 
-// do sends a request, and sends it again with what git's credential helpers have where the server asks for it.
+// do sends a request, and repeats it with the credentials of git's credential helpers if the server requires some.
 func (g *gitOverHTTP) do(ctx context.Context, method, path string, body []byte) (*httpAnswer, error) {
 	user, password := g.c.netrc(g.base.Hostname())
 	for first := true; ; first = false {
@@ -133,7 +133,7 @@ func (g *gitOverHTTP) do(ctx context.Context, method, path string, body []byte) 
 	}
 }
 
-// helped is what git's credential helpers have for an address, asked once.
+// helped returns the credentials that git's credential helpers have for an address. It asks them once.
 func (c *client) helped(ctx context.Context, at *url.URL) (user, password string) {
 	found, _ := c.helpers.do(at.String(), func() ([2]string, error) {
 		user, password := gitrepo.Credential(ctx, at)
@@ -142,13 +142,13 @@ func (c *client) helped(ctx context.Context, at *url.URL) (user, password string
 	return found[0], found[1]
 }
 
-// pinned is a commit, and the reference that leads to it, "" where none is known.
+// pinned is a commit, and the reference that leads to it, "" if none is known.
 type pinned struct{ reference, commit string }
 
-// sha1Prefix is between a reference and a commit in a revision, as Flux writes it.
+// sha1Prefix separates the reference and the commit in a revision of Flux.
 const sha1Prefix = "sha1:"
 
-// revision is a commit as Flux writes it: main@sha1:….
+// revision returns the revision in Flux's form: main@sha1:….
 func (p pinned) revision() string {
 	name := p.reference
 	for _, prefix := range []string{"refs/heads/", "refs/tags/"} {
@@ -160,8 +160,8 @@ func (p pinned) revision() string {
 	return name + "@" + sha1Prefix + p.commit
 }
 
-// resolveGit finds the commit that is asked for. Locked is the revision in the lock, "" for none: then it is that commit,
-// unless a tag leads to another one by now.
+// resolveGit returns the commit of a source. If locked, the revision in the lock, is not "", it returns the locked commit, or an
+// error if the tag leads to another commit now.
 func resolveGit(u *gitrepo.Upstream, s chartref.Source, locked string) (pinned, error) {
 	name, commit, _ := strings.Cut(locked, sha1Prefix)
 	name = strings.TrimSuffix(name, "@")
@@ -172,7 +172,7 @@ func resolveGit(u *gitrepo.Upstream, s chartref.Source, locked string) (pinned, 
 	if s.Commit != "" {
 		return pinned{reference, s.Commit}, nil
 	}
-	if reference == "" { // a commit, as kustomize takes it
+	if reference == "" { // a commit, in kustomize's form
 		return pinned{"", s.Ref}, nil
 	}
 	now, found := u.Commit(reference)
@@ -187,7 +187,7 @@ func resolveGit(u *gitrepo.Upstream, s chartref.Source, locked string) (pinned, 
 	return pinned{reference, commit}, nil
 }
 
-// referenceOf is the reference that is asked for; "" where a commit is. Name is that in the lock, "" for none.
+// referenceOf returns the reference of a source, "" if the source names a commit. The name is the one in the lock, or "".
 func referenceOf(u *gitrepo.Upstream, s chartref.Source, name string) (string, error) {
 	switch {
 	case s.Name != "":
@@ -215,8 +215,8 @@ func referenceOf(u *gitrepo.Upstream, s chartref.Source, name string) (string, e
 	return "", fmt.Errorf("the repository has no branch and no tag %q", s.Ref)
 }
 
-// pickGitTag returns the tag that source-controller takes for a range. Of two that are the same version, it takes the one
-// of the later commit; here it is the last one by name. Source: github.com/fluxcd/pkg/git/gogit, cloneSemVer.
+// pickGitTag returns the tag that source-controller chooses for a range. Of two tags with the same version, source-controller
+// chooses the one with the later commit, and pickGitTag the last by name. Source: github.com/fluxcd/pkg/git/gogit, cloneSemVer.
 func pickGitTag(tags []string, constraint string) (string, error) {
 	within, err := semver.NewConstraint(constraint)
 	if err != nil {

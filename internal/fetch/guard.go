@@ -13,27 +13,27 @@ import (
 	"time"
 )
 
-// refusedError is a connection that is not opened, whoever asks for it.
+// refusedError says that a connection is not opened, whatever requests it.
 type refusedError struct{ text string }
 
 func (e *refusedError) Error() string { return e.text }
 
 func refused(format string, args ...any) error { return &refusedError{fmt.Sprintf(format, args...)} }
 
-// guard decides which addresses are connected to: after names are resolved, and for each redirect.
+// guard decides which addresses may be connected to: after names are resolved, and for each redirect.
 type guard struct {
-	// trusted says of a host whether it may be at a private address.
+	// trusted reports whether a host may be at a private address.
 	trusted func(host string) bool
-	// proxy says through which proxy a request goes, as the environment has it.
+	// proxy returns the proxy for a request, from the environment.
 	proxy   func(*http.Request) (string, error)
 	proxies sync.Map // addresses of proxies that are in use
 	next    http.RoundTripper
 }
 
-// metadataNames are names of metadata services that a proxy would resolve.
+// metadataNames are the names of metadata services, which a proxy would resolve.
 var metadataNames = map[string]bool{"metadata": true, "metadata.google.internal": true, "metadata.goog": true, "instance-data": true, "instance-data.ec2.internal": true}
 
-// RoundTrip refuses what can be seen from an address; dial refuses what its name resolves to.
+// RoundTrip refuses requests by the name in their address; dial refuses them by the resolved address.
 func (g *guard) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.URL.Scheme != "http" && req.URL.Scheme != "https" {
 		return nil, refused("the scheme %q is not http or https", req.URL.Scheme)
@@ -51,7 +51,7 @@ func (g *guard) RoundTrip(req *http.Request) (*http.Response, error) {
 	return g.next.RoundTrip(req)
 }
 
-// checkName returns why a host is not connected to that can be seen from its name or address.
+// checkName returns an error if a host is refused by its name or literal address.
 func (g *guard) checkName(host string) error {
 	host = strings.TrimSuffix(strings.ToLower(host), ".")
 	if metadataNames[host] {
@@ -63,7 +63,7 @@ func (g *guard) checkName(host string) error {
 	return nil
 }
 
-// dial connects to an address unless it is refused. What a proxy connects to is not known here.
+// dial connects to an address unless it is refused. Where a proxy connects to is not known.
 func (g *guard) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	if _, isProxy := g.proxies.Load(address); isProxy {
 		dialer := net.Dialer{Timeout: dialTimeout}
@@ -74,7 +74,7 @@ func (g *guard) dial(ctx context.Context, network, address string) (net.Conn, er
 
 const dialTimeout = 15 * time.Second
 
-// direct connects to an address unless it is refused, through no proxy.
+// direct connects to an address unless it is refused, without a proxy.
 func (g *guard) direct(ctx context.Context, network, address string) (net.Conn, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -93,7 +93,7 @@ func (g *guard) direct(ctx context.Context, network, address string) (net.Conn, 
 	return dialer.DialContext(ctx, network, address)
 }
 
-// check returns why an address that a host has is not connected to.
+// check returns an error if the address of a host is refused.
 func (g *guard) check(host string, address netip.Addr) error {
 	address = embedded(address)
 	switch {
@@ -113,14 +113,14 @@ func prefixes(all ...string) []netip.Prefix {
 	return out
 }
 
-// Networks that are never connected to, and those of hosts that are trusted. Sources: RFC 6890, and the documentation of
+// Networks that are never connected to, and those that only trusted hosts may be in. Sources: RFC 6890, and the documentation of
 // the metadata services of AWS, Azure, Alibaba and Oracle.
 var (
 	metadata = prefixes("169.254.0.0/16", "fe80::/10", "0.0.0.0/8", "224.0.0.0/4", "ff00::/8", "::/128",
 		"fd00:ec2::254/128", "100.100.100.200/32", "192.0.0.192/32", "168.63.129.16/32", "255.255.255.255/32")
 	private = prefixes("127.0.0.0/8", "::1/128", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10",
 		"192.0.0.0/24", "198.18.0.0/15", "240.0.0.0/4", "fc00::/7", "fec0::/10")
-	// translated are networks whose last bytes are an address of version 4.
+	// translated are networks whose addresses end with an IPv4 address.
 	translated = prefixes("64:ff9b::/96", "64:ff9b:1::/48", "::/96")
 )
 
@@ -136,7 +136,7 @@ func within(address netip.Addr, networks []netip.Prefix) bool {
 func isMetadata(address netip.Addr) bool { return within(address, metadata) }
 func isPrivate(address netip.Addr) bool  { return within(address, private) }
 
-// embedded is the address of version 4 in one of version 6 that stands for it, or else the address.
+// embedded returns the IPv4 address that an IPv6 address translates to, or else the address itself.
 func embedded(address netip.Addr) netip.Addr {
 	address = address.Unmap().WithZone("")
 	bytes := address.AsSlice()
@@ -150,7 +150,7 @@ func embedded(address netip.Addr) netip.Addr {
 	return address
 }
 
-// isRefused reports whether a connection was refused, and says why.
+// isRefused reports whether a connection was refused, and returns the reason.
 func isRefused(err error) (*refusedError, bool) {
 	var e *refusedError
 	return e, errors.As(err, &e)

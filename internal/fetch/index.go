@@ -50,7 +50,7 @@ func (c *client) index(ctx context.Context, repository string) (*index, error) {
 	})
 }
 
-// releases are the versions of a chart.
+// releases returns the versions of a chart.
 func (i *index) releases(chart string) ([]release, error) {
 	node, found := i.Entries[chart]
 	if !found {
@@ -61,12 +61,12 @@ func (i *index) releases(chart string) ([]release, error) {
 		return nil, fmt.Errorf("the entry of %q in the index is not valid: %w", chart, err)
 	}
 	for n := range all {
-		all[n].Created, _ = time.Parse(time.RFC3339, all[n].When.Value) // what is no time comes first
+		all[n].Created, _ = time.Parse(time.RFC3339, all[n].When.Value) // an invalid time comes first
 	}
 	return all, nil
 }
 
-// pick returns the version that source-controller takes. Source: internal/helm/repository, getChartVersion.
+// pick returns the version that source-controller chooses. Source: internal/helm/repository, getChartVersion.
 func pick(all []release, version string) (release, error) {
 	for _, r := range all {
 		if r.Version == version {
@@ -93,8 +93,8 @@ func pick(all []release, version string) (release, error) {
 	return all[best], nil
 }
 
-// pickAsHelm returns the version that Helm takes: unlike source-controller, it takes versions such as 1.2, and of two that are
-// the same the first one in the index. Source: helm.sh/helm/v4 pkg/repo/v1, IndexFile.Get.
+// pickAsHelm returns the version that Helm chooses: unlike source-controller, Helm accepts versions such as 1.2, and of two
+// equal versions it chooses the first in the index. Source: helm.sh/helm/v4 pkg/repo/v1, IndexFile.Get.
 func pickAsHelm(all []release, version string) (release, error) {
 	constraint, err := semver.NewConstraint(version)
 	if err != nil {
@@ -116,7 +116,7 @@ func pickAsHelm(all []release, version string) (release, error) {
 	return all[best], nil
 }
 
-// pickTag returns the tag that source-controller takes. Source: internal/helm/repository, getLastMatchingVersionOrConstraint.
+// pickTag returns the tag that source-controller chooses. Source: internal/helm/repository, getLastMatchingVersionOrConstraint.
 func pickTag(tags []string, version string) (string, error) {
 	if slices.Contains(tags, version) {
 		return version, nil
@@ -137,7 +137,7 @@ func pickTag(tags []string, version string) (string, error) {
 	return highest.Original(), nil
 }
 
-// parseVersion returns a whole version, nil where a text is none. Source: github.com/fluxcd/pkg/version.
+// parseVersion parses a complete version; it returns nil if the string is not one. Source: github.com/fluxcd/pkg/version.
 func parseVersion(text string) *semver.Version {
 	if _, err := semver.StrictNewVersion(strings.TrimPrefix(text, "v")); err != nil {
 		return nil
@@ -151,7 +151,7 @@ func parseVersion(text string) *semver.Version {
 
 var plainSum = regexp.MustCompile(`^(?:sha256:)?([0-9a-f]{64})$`)
 
-// sum is the digest that an index has of an archive, "" for none.
+// sum returns the digest of an archive in the index, "" if it has none.
 func (r release) sum() string {
 	if m := plainSum.FindStringSubmatch(strings.ToLower(r.Digest)); m != nil {
 		return "sha256:" + m[1]
@@ -159,7 +159,7 @@ func (r release) sum() string {
 	return ""
 }
 
-// address is where the archive of a version is. Source: helm.sh/helm/v4 pkg/repo, ResolveReferenceURL.
+// address returns the address of the archive of a version. Source: helm.sh/helm/v4 pkg/repo, ResolveReferenceURL.
 func (r release) address(repository string) (string, error) {
 	if len(r.URLs) == 0 {
 		return "", errors.New("the index has no address for this version")
@@ -179,7 +179,7 @@ func (r release) address(repository string) (string, error) {
 	return from.ResolveReference(to).String(), nil
 }
 
-// fromIndex resolves what is asked of a chart repository. Version is what the lock has, "" for none.
+// fromIndex resolves a request for a chart repository. version is the one in the lock, or "".
 func (c *client) fromIndex(ctx context.Context, a chartref.Ask, version string, known func(digest string) []byte) (resolution, error) {
 	i, err := c.index(ctx, a.URL)
 	if err != nil {

@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	// attempts is how often a download is begun whose body ends too early.
+	// attempts is the maximum number of times that a download is started whose body ends too early.
 	attempts = 3
 	// mostManifest is the size of the largest manifest, in bytes.
 	mostManifest = 4 << 20
 )
 
-// readAll reads at most some bytes; alive is called for each part.
+// readAll reads at most that many bytes, and calls alive for each part.
 func readAll(from io.Reader, most, announced int64, alive func()) ([]byte, error) {
 	if announced > most {
 		return nil, refused("the answer is larger than %d MB", most>>20)
@@ -62,7 +62,7 @@ func again(ctx context.Context, download func() error) error {
 	}
 }
 
-// limited reads no more than some bytes.
+// limited returns an error if a reader returns more bytes than allowed.
 type limited struct {
 	from io.Reader
 	left int64
@@ -79,7 +79,7 @@ func (l *limited) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// counted is a body whose bytes count as work.
+// counted is a body that calls alive for each read.
 type counted struct {
 	from  io.Reader
 	alive func()
@@ -91,12 +91,12 @@ func (c counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// isManifest says whether a file may be one that Flux applies.
+// isManifest reports whether Flux may apply a file, by its extension.
 func isManifest(name string) bool {
 	return slices.Contains([]string{".yaml", ".yml", ".json"}, path.Ext(name))
 }
 
-// readVerified reads what a descriptor describes, and nothing else.
+// readVerified reads the content that a descriptor describes, and compares its digest.
 func readVerified(body io.ReadCloser, d ocispec.Descriptor, most int64, alive func()) ([]byte, error) {
 	defer func() { _ = body.Close() }()
 	if d.Size > most || d.Size < 0 {

@@ -20,12 +20,12 @@ import (
 // chartLayers are the media types of a chart in an artifact that Helm pushed, the newest first.
 var chartLayers = []string{"application/vnd.cncf.helm.chart.content.v1.tar+gzip", "application/tar+gzip"}
 
-// fromRegistry resolves what is asked of a registry. Version is what the lock has, "" for none.
+// fromRegistry resolves a request for a registry. version is the one in the lock, or "".
 func (c *client) fromRegistry(ctx context.Context, a chartref.Ask, version string, known func(digest string) []byte) (resolution, error) {
 	return c.fromRegistryUpTo(ctx, a, version, known, mostArchive)
 }
 
-// fromRegistryUpTo is fromRegistry for archives of some size.
+// fromRegistryUpTo is fromRegistry with a maximum size of the archive, in bytes.
 func (c *client) fromRegistryUpTo(ctx context.Context, a chartref.Ask, version string, known func(digest string) []byte, most int64) (resolution, error) {
 	repo, err := c.repository(a)
 	if err != nil {
@@ -52,8 +52,8 @@ func (c *client) fromRegistryUpTo(ctx context.Context, a chartref.Ask, version s
 	return out, stalled(live, err)
 }
 
-// verify checks the signature of an artifact, and returns the digest of what it keeps of it in the cache, or why it cannot be
-// checked.
+// verify checks the signature of an artifact. It returns the digest of the proof that it keeps in the cache, or the reason
+// why the signature cannot be checked.
 func (c *client) verify(ctx context.Context, a chartref.Ask, manifest string, keys []string, in *cache.Cache) (kept, unverified string, err error) {
 	repo, err := c.repository(a)
 	if err != nil {
@@ -71,17 +71,17 @@ func (c *client) verify(ctx context.Context, a chartref.Ask, manifest string, ke
 	return kept, "", nil
 }
 
-// repository is the one in a registry that is asked.
+// repository returns the repository in the registry of a request.
 func (c *client) repository(a chartref.Ask) (*remote.Repository, error) {
 	repo, err := remote.NewRepository(strings.TrimPrefix(a.URL, chartref.Scheme))
 	if err != nil {
-		return nil, errors.New("the address is not that of a repository in a registry")
+		return nil, errors.New("the address does not name a repository in a registry")
 	}
 	repo.Client, repo.PlainHTTP, repo.TagListMaxPages = c.registry, a.Insecure, mostTagPages
 	return repo, nil
 }
 
-// reference is the tag or digest that is asked for.
+// reference returns the tag or digest that a request resolves to.
 func (c *client) reference(ctx context.Context, repo *remote.Repository, a chartref.Ask, version string) (string, error) {
 	switch {
 	case a.Digest != "":
@@ -111,20 +111,21 @@ func (c *client) reference(ctx context.Context, repo *remote.Repository, a chart
 	for i, tag := range tags {
 		versions[i] = strings.ReplaceAll(tag, "_", "+")
 	}
-	if a.Helm { // whose ranges know whole versions only, without a v
+	if a.Helm { // its ranges only match complete versions without a v
 		versions = slices.DeleteFunc(versions, func(v string) bool { _, err := semver.StrictNewVersion(v); return err != nil })
 	}
 	picked, err := pickTag(versions, a.Version)
 	return strings.ReplaceAll(picked, "+", "_"), err
 }
 
-// isVersion says whether Helm takes a version as it is, and not as a range.
+// isVersion reports whether Helm reads a version as such, and not as a range.
 func isVersion(version string) bool {
 	_, err := semver.NewVersion(version)
 	return err == nil
 }
 
-// pickSemVer returns the tag that source-controller takes for spec.ref.semver. Source: OCIRepositoryReconciler, getTagBySemver.
+// pickSemVer returns the tag that source-controller chooses for spec.ref.semver. Source: OCIRepositoryReconciler,
+// getTagBySemver.
 func pickSemVer(tags []string, constraint, filter string) (string, error) {
 	if _, err := semver.NewConstraint(constraint); err != nil {
 		return "", fmt.Errorf("the range %q is not valid: %w", constraint, err)
@@ -172,7 +173,7 @@ func (c *client) artifact(ctx context.Context, repo *remote.Repository, a chartr
 	return out, err
 }
 
-// layerOf is the layer that holds the chart.
+// layerOf returns the layer that contains the chart.
 func layerOf(manifest ocispec.Manifest, a chartref.Ask) (ocispec.Descriptor, error) {
 	if len(manifest.Layers) == 0 {
 		return ocispec.Descriptor{}, errors.New("the artifact has no layers")

@@ -17,22 +17,22 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// SourceOutcome is what became of a source that is asked for.
+// SourceOutcome is the result of a request for a source.
 type SourceOutcome struct {
 	Ask    chartref.Source
 	Status Status
-	// Entry is what it resolved to; of one that failed, nothing.
+	// Entry is the new entry of the lock, empty if the request failed.
 	Entry lock.Source
-	// Was is what the lock had, if that is something else.
+	// Was is the old entry of the lock, nil if it is the same.
 	Was *lock.Source
-	// Unverified says why its signature could not be checked, "" where it was, or none is asked for.
+	// Unverified is the reason why the signature could not be checked, "" if it was checked, or none is required.
 	Unverified string
-	// Checked is how many sets of keys were looked at.
+	// Checked is the number of sets of keys that were compared.
 	Checked int
 	Err     error
 }
 
-// Sources fetches the sources of files that are asked for, side by side, and returns an outcome for each, in the same order.
+// Sources fetches the requested sources of files in parallel, and returns an outcome for each, in the same order.
 func Sources(ctx context.Context, asks []chartref.Source, o Options) []SourceOutcome {
 	out := make([]SourceOutcome, len(asks))
 	connect := sync.OnceValue(func() *client { return newClient(o) })
@@ -40,7 +40,7 @@ func Sources(ctx context.Context, asks []chartref.Source, o Options) []SourceOut
 	return out
 }
 
-// each does work side by side.
+// each does work in parallel.
 func (o Options) each(n int, work func(i int)) {
 	slots := make(chan struct{}, o.jobs())
 	var wg sync.WaitGroup
@@ -61,7 +61,7 @@ func (o Options) each(n int, work func(i int)) {
 	wg.Wait()
 }
 
-// source fetches one source, unless the cache has what the lock names.
+// source fetches one source, unless the cache has the one that the lock names.
 func (o Options) source(ctx context.Context, connect func() *client, ask chartref.Source) SourceOutcome {
 	out := SourceOutcome{Ask: ask, Status: Cached}
 	locked, isLocked := lock.Source{}, false
@@ -75,7 +75,7 @@ func (o Options) source(ctx context.Context, connect func() *client, ask chartre
 		out.Checked = len(keys)
 	}
 	if pinned {
-		if _, err := o.Cache.Read(locked.SHA256); err == nil && len(keys) == 0 { // what is signed is another archive
+		if _, err := o.Cache.Read(locked.SHA256); err == nil && len(keys) == 0 { // the signature is of another archive
 			out.Entry = locked
 			return out
 		}
@@ -115,10 +115,10 @@ func (o Options) source(ctx context.Context, connect func() *client, ask chartre
 	return out
 }
 
-// manifestOf is the digest of the manifest in a revision of an artifact.
+// manifestOf returns the digest of the manifest in a revision of an artifact.
 func manifestOf(revision string) string { return revision[strings.LastIndexByte(revision, '@')+1:] }
 
-// sourceOf downloads a source. Locked is the revision in the lock, "" for none.
+// sourceOf downloads a source. locked is the revision in the lock, or "".
 func (c *client) sourceOf(ctx context.Context, ask chartref.Source, locked string) (entry lock.Source, archive []byte, err error) {
 	entry = lock.Source{Source: ask}
 	var files artifact.Files
@@ -145,12 +145,12 @@ func (c *client) sourceOf(ctx context.Context, ask chartref.Source, locked strin
 	return entry, archive, err
 }
 
-// fromArtifact downloads the files of an artifact in a registry. Locked is the revision in the lock, "" for none.
+// fromArtifact downloads the files of an artifact in a registry. locked is the revision in the lock, or "".
 func (c *client) fromArtifact(ctx context.Context, ask chartref.Source, locked string) (revision string, files artifact.Files, err error) {
 	unknown := func(string) []byte { return nil }
 	version, _, tagged := strings.Cut(locked, "@")
 	if !tagged {
-		version = "" // a digest is asked for
+		version = "" // the source has a digest
 	}
 	found, err := c.fromRegistryUpTo(ctx, ask.Artifact(), version, unknown, artifact.Most)
 	if err != nil {
@@ -184,7 +184,7 @@ func (c *client) fromFile(ctx context.Context, ask chartref.Source) (artifact.Fi
 	}
 	name := path.Base(ask.URL)
 	if strings.ContainsAny(name, "?#%") {
-		return nil, fmt.Errorf("the name %q is not that of a file", name)
+		return nil, fmt.Errorf("%q is not a file name", name)
 	}
 	return artifact.Files{name: data}, nil
 }

@@ -35,19 +35,20 @@ const (
 	bundleType          = "application/vnd.dev.sigstore.bundle"
 )
 
-// signature is one that cosign made: Payload names the digest of a manifest.
+// signature is a signature by cosign. Payload contains the digest of the signed manifest.
 type signature struct {
 	Payload   []byte `json:"payload"`
 	Signature []byte `json:"signature"`
 }
 
-// proof is what the cache keeps of a signed artifact: its manifest, which names the archive, and the signatures of that.
+// proof is the part of a signed artifact that the cache keeps: its manifest, which names the archive, and the manifest's
+// signatures.
 type proof struct {
 	Manifest   []byte      `json:"manifest"`
 	Signatures []signature `json:"signatures"`
 }
 
-// errBundle says that an artifact has signatures in a form that is not checked.
+// errBundle says that an artifact has signatures in a form that is not supported.
 var errBundle = errors.New("its signature is a bundle of Sigstore, which is not checked")
 
 // signaturesOf downloads the signatures of a manifest. Source: github.com/sigstore/cosign/v2, specs/SIGNATURE_SPEC.md.
@@ -86,7 +87,7 @@ func signaturesOf(ctx context.Context, repo *remote.Repository, manifest string,
 	return all, nil
 }
 
-// bundled is errBundle where an artifact without a signature of the first form has one of the second, nil where it has none.
+// bundled returns errBundle if an artifact has a signature in the form of a Sigstore bundle, nil if it has none.
 func bundled(ctx context.Context, repo *remote.Repository, manifest string) error {
 	described, err := repo.Resolve(ctx, manifest)
 	if err != nil {
@@ -103,7 +104,7 @@ func bundled(ctx context.Context, repo *remote.Repository, manifest string) erro
 	return err
 }
 
-// matching returns the signatures of a manifest that a key of each set made. The error says that one set made none.
+// matching returns a signature of a manifest for each set of keys, by one of its keys, or an error if a set has none.
 func matching(all []signature, manifest string, sets []string) ([]signature, error) {
 	var good []signature
 	for _, set := range sets {
@@ -122,7 +123,7 @@ func matching(all []signature, manifest string, sets []string) ([]signature, err
 	return good, nil
 }
 
-// names says whether a signature is of a manifest.
+// names reports whether a signature is for a manifest.
 func (s signature) names(manifest string) bool {
 	var claim struct {
 		Critical struct {
@@ -134,7 +135,7 @@ func (s signature) names(manifest string) bool {
 	return json.Unmarshal(s.Payload, &claim) == nil && claim.Critical.Image.Digest == manifest
 }
 
-// by says whether a key made a signature.
+// by reports whether a signature was created with a key.
 func (s signature) by(key crypto.PublicKey) bool {
 	sum := sha256.Sum256(s.Payload)
 	switch key := key.(type) {
@@ -148,7 +149,7 @@ func (s signature) by(key crypto.PublicKey) bool {
 	return false
 }
 
-// publicKeys reads keys in PEM.
+// publicKeys parses keys in PEM.
 func publicKeys(text string) ([]crypto.PublicKey, error) {
 	var keys []crypto.PublicKey
 	for block, rest := pem.Decode([]byte(text)); block != nil; block, rest = pem.Decode(rest) {
@@ -164,7 +165,8 @@ func publicKeys(text string) ([]crypto.PublicKey, error) {
 	return keys, nil
 }
 
-// isVerified says whether the cache has the proof that keys signed what the lock names: its manifest, and the archive in that.
+// isVerified reports whether the cache has the proof that the keys signed the locked manifest, and that it names the locked
+// archive.
 func isVerified(in *cache.Cache, locked lock.Chart, sets []string) bool {
 	data, err := in.Read(locked.Signature)
 	var kept proof
@@ -176,7 +178,7 @@ func isVerified(in *cache.Cache, locked lock.Chart, sets []string) bool {
 	return err == nil && slices.ContainsFunc(of.Layers, func(d ocispec.Descriptor) bool { return string(d.Digest) == locked.SHA256 })
 }
 
-// verified downloads the signatures of a manifest, keeps the proof by keys in the cache, and returns its digest.
+// verified downloads and checks the signatures of a manifest, stores the proof in the cache, and returns the proof's digest.
 func verified(ctx context.Context, repo *remote.Repository, manifest string, sets []string, in *cache.Cache, alive func()) (kept string, err error) {
 	all, err := signaturesOf(ctx, repo, manifest, alive)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package fielddiff holds the fields in which two objects differ, as reports print them.
+// Package fielddiff contains the fields in which two objects differ, as reports print them.
 package fielddiff
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/fleetwright/fleetwright/schemas"
 )
 
-// Field is one that differs; a side that lacks it is null.
+// Field is a field that differs. Its value is null on a side that lacks the field.
 type Field struct {
 	Path string `json:"path"`
 	From any    `json:"from"`
@@ -30,8 +30,8 @@ func Of(fields []reconcile.FieldDiff) []Field {
 	return all
 }
 
-// Without returns the field with hidden secrets: before a long value is cut, which may cut a secret, too, and a value that is
-// hidden only in quotes as a whole.
+// Without returns the field with its secrets hidden. It hides them before long values are cut, as a cut secret would not be
+// recognised.
 func (f Field) Without(hide func(text string) string) Field {
 	f.From, f.To = without(f.From, hide), without(f.To, hide)
 	return f
@@ -65,7 +65,7 @@ func (f Field) Write(w io.Writer, indent string) {
 	_ = output.Printf(w, indent+"%s: %s → %s\n", f.Path, output.Paint(output.Red, shown(f.From)), output.Paint(output.Green, shown(f.To)))
 }
 
-// shown is a value on one line, cut where it is long, without what could steer a terminal.
+// shown returns a value on one line, shortened and without terminal escapes.
 func shown(value any) string {
 	const most = 100
 	if value == nil {

@@ -9,7 +9,7 @@ import (
 type Coverage struct {
 	// Covered is the coverage of the whole repository: a document counts once, however many clusters apply it.
 	Covered
-	// Causes are why objects were not reached, the most frequent first.
+	// Causes are the reasons why objects were not reached, the most frequent first.
 	Causes []CoverageCause `json:"causes"`
 	// Clusters in the order of their names.
 	Clusters []ClusterCoverage `json:"clusters"`
@@ -24,9 +24,9 @@ type Covered struct {
 	Unreached []Unreached `json:"unreached"`
 }
 
-// CoveredKustomizations counts Flux Kustomizations in files or from builds: those found, those built
-// (Incomplete: without an unresolved part), and those suspended. SwitchedOff are not among those
-// found: no build applies them, and a kustomization lists them, or a folder that contains them, in a comment.
+// CoveredKustomizations counts Flux Kustomizations in files or from builds: those found, those built (Incomplete: with an
+// unresolved part), and those suspended. SwitchedOff are not counted as found: no build applies them, and a kustomization
+// lists them, or a folder that contains them, in a comment.
 type CoveredKustomizations struct {
 	Found      int `json:"found"`
 	Built      int `json:"built"`
@@ -37,7 +37,7 @@ type CoveredKustomizations struct {
 }
 
 // CoveredHelmReleases counts HelmReleases in files or from builds: those found, those that a build applies, and those
-// whose chart was rendered. SwitchedOff are not among those found.
+// whose chart was rendered. SwitchedOff are not counted as found.
 type CoveredHelmReleases struct {
 	Found    int `json:"found"`
 	Applied  int `json:"applied"`
@@ -46,8 +46,8 @@ type CoveredHelmReleases struct {
 	SwitchedOff int `json:"switchedOff"`
 }
 
-// CoveredObjects counts the objects that builds and charts apply, each once for each cluster, and those of them
-// that were checked against a schema.
+// CoveredObjects counts the objects that builds and charts apply, once for each cluster, and how many of them were
+// checked against a schema.
 type CoveredObjects struct {
 	Applied       int `json:"applied"`
 	SchemaChecked int `json:"schemaChecked"`
@@ -69,7 +69,7 @@ type Unreached struct {
 	Reason string `json:"reason"`
 }
 
-// CoverageCause is a cause why objects were not reached, with the number of objects.
+// CoverageCause is a reason why objects were not reached, with the number of objects.
 type CoverageCause struct {
 	Cause          string `json:"cause"`
 	Kustomizations int    `json:"kustomizations"`
@@ -136,7 +136,7 @@ func (c Covered) Figures() []Figure {
 	}
 }
 
-// String returns in one line how much was checked, of how much.
+// String returns how much was checked, of how much, in one line.
 func (c Covered) String() string {
 	var parts []string
 	for _, s := range []struct {
@@ -156,7 +156,7 @@ func (c Covered) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// Off returns in words how many objects are switched off; "" if none are.
+// Off returns how many objects are switched off, in words; "" if none are.
 func (c Covered) Off() string {
 	return counted(counts{c.Kustomizations.SwitchedOff, "Kustomization"}, counts{c.HelmReleases.SwitchedOff, "HelmRelease"})
 }
@@ -214,14 +214,14 @@ func (t text) coverageList(c *Coverage) {
 
 // coverageOf prints the objects that were not reached for one cause.
 func (t text) coverageOf(cause CoverageCause, all []Unreached) {
-	told := false
+	printed := false
 	for _, u := range all {
 		if u.Cause != cause.Cause {
 			continue
 		}
-		if !told {
+		if !printed {
 			t.printf("  %s\n", cause.Message)
-			told = true
+			printed = true
 		}
 		at := u.File
 		if u.Line > 0 {

@@ -93,7 +93,7 @@ type Fix struct{ Edits []Edit }
 
 // Edit replaces a string in a file.
 type Edit struct {
-	// Place is that of Old; Column counts characters.
+	// Place of Old; Column counts characters.
 	Place
 	// Old is replaced by New; an empty Old inserts it.
 	Old, New string

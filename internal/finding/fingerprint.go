@@ -23,7 +23,7 @@ func sign(findings []Finding) {
 	}
 }
 
-// numbered makes a hash unique: hash, hash:2, hash:3.
+// numbered returns a unique form of a hash: hash, hash:2, hash:3.
 func numbered(seen map[string]int, hash string) string {
 	if seen[hash]++; seen[hash] > 1 {
 		return fmt.Sprintf("%s:%d", hash, seen[hash])

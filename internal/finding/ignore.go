@@ -19,8 +19,7 @@ const CommentMarker = "fleetwright:ignore"
 type Ignore struct {
 	Rule   string
 	Reason string
-	// Mistake is why the instruction has no effect, such as a missing reason; "" if it
-	// has one.
+	// Mistake is the reason why the instruction has no effect, such as a missing reason; "" if it has an effect.
 	Mistake string
 }
 
@@ -48,7 +47,7 @@ func ParseAnnotation(value string) []Ignore {
 func newIgnore(id, reason string) Ignore {
 	i := Ignore{Rule: id, Reason: reason}
 	if reason == "" {
-		i.Mistake = fmt.Sprintf("it gives no reason for %s", id)
+		i.Mistake = fmt.Sprintf("the reason for %s is missing", id)
 	}
 	return i
 }

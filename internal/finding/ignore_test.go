@@ -15,8 +15,8 @@ func TestParseAnnotation(t *testing.T) {
 		{"rule-a: one node; rule-b: later: in May", []Ignore{{Rule: "rule-a", Reason: "one node"}, {Rule: "rule-b", Reason: "later: in May"}}},
 		{"rule-a: one\nrule-b: two\n", []Ignore{{Rule: "rule-a", Reason: "one"}, {Rule: "rule-b", Reason: "two"}}},
 		{" rule-a : x ;", []Ignore{{Rule: "rule-a", Reason: "x"}}},
-		{"rule-a", []Ignore{{Rule: "rule-a", Mistake: "it gives no reason for rule-a"}}},
-		{"rule-a: ", []Ignore{{Rule: "rule-a", Mistake: "it gives no reason for rule-a"}}},
+		{"rule-a", []Ignore{{Rule: "rule-a", Mistake: "the reason for rule-a is missing"}}},
+		{"rule-a: ", []Ignore{{Rule: "rule-a", Mistake: "the reason for rule-a is missing"}}},
 		{"Rule A: x", []Ignore{{Mistake: `"Rule A: x" is not "rule: reason"`}}},
 		{"rule-*: x", []Ignore{{Mistake: `"rule-*: x" is not "rule: reason"`}}},
 		{"", []Ignore{{Mistake: "it names no rule"}}},
@@ -74,9 +74,9 @@ func TestComments(t *testing.T) {
 func TestCommentsWithMistakes(t *testing.T) {
 	for text, want := range map[string]string{
 		"# fleetwright:ignore":            "it names no rule",
-		"# fleetwright:ignore rule-a":     "it gives no reason for rule-a",
-		"# fleetwright:ignore rule-a  ":   "it gives no reason for rule-a",
-		"# fleetwright:ignore rule-a # x": "it gives no reason for rule-a",
+		"# fleetwright:ignore rule-a":     "the reason for rule-a is missing",
+		"# fleetwright:ignore rule-a  ":   "the reason for rule-a is missing",
+		"# fleetwright:ignore rule-a # x": "the reason for rule-a is missing",
 		"# fleetwright:ignore all of it":  `"all" is not a rule`,
 		"#fleetwright:ignore Rule-A test": `"Rule-A" is not a rule`,
 	} {

@@ -32,7 +32,7 @@ type MachineOptions struct {
 	FailOnUnresolved bool
 	// MinCoverage is the coverage in percent below which the run fails.
 	MinCoverage int
-	// Failure is why the validation stopped early, "" if it did not.
+	// Failure is the reason why the validation stopped early, "" if it did not.
 	Failure string
 }
 

@@ -123,7 +123,7 @@ func ParseSeverity(text string) (Severity, error) {
 	case Error, Warning, Info:
 		return s, nil
 	}
-	return "", fmt.Errorf("%q is no severity; allowed are error, warning, info", text)
+	return "", fmt.Errorf("%q is not a severity; allowed are error, warning, info", text)
 }
 
 // same reports whether two findings are equal, except for their fixes.

@@ -17,7 +17,7 @@ type Selector struct {
 	// Kinds are kinds of the objects that findings are about.
 	Kinds  []string
 	Reason string
-	// Place is that of the entry.
+	// Place of the entry.
 	Place
 }
 
@@ -31,7 +31,7 @@ func (s Selector) MatchesPath(file string) bool {
 	return len(s.Paths) == 0 || slices.ContainsFunc(s.Paths, func(glob string) bool { return matchesPath(glob, file) })
 }
 
-// MatchesKind reports whether the selector selects a kind; "" stands for no object.
+// MatchesKind reports whether the selector selects a kind; "" means no object.
 func (s Selector) MatchesKind(kind string) bool {
 	return len(s.Kinds) == 0 || slices.Contains(s.Kinds, kind)
 }

@@ -210,7 +210,7 @@ func (t text) summary(r Report) {
 	}
 }
 
-// summary returns in one line what was read and found.
+// summary returns what was read and found, in one line.
 func summary(r Report) string {
 	s := r.Summary
 	read := fmt.Sprintf("%s, %s, %s and %s read", Count(s.Files, "file"), Count(s.Documents, "document"),
@@ -244,7 +244,7 @@ func summary(r Report) string {
 		found = append(found, Count(s.RulesOff, "rule")+" off")
 	}
 	if s.NotJudged > 0 {
-		found = append(found, Count(s.NotJudged, "file")+" of examples and tests not held against schemas (--root FOLDER does)")
+		found = append(found, Count(s.NotJudged, "file")+" of examples and tests not checked against schemas (--root FOLDER checks them)")
 	}
 	return read + ": " + strings.Join(found, ", ")
 }

@@ -58,13 +58,13 @@ func condense(all []Unresolved) (shown []Unresolved, left []leftOut) {
 			same[of(u)]++
 		}
 	}
-	told, lines, at := map[cause]bool{}, map[string]int{}, map[string]int{}
+	printed, lines, at := map[cause]bool{}, map[string]int{}, map[string]int{}
 	for _, u := range all {
 		if n := same[of(u)]; n > mostOfCause {
-			if told[of(u)] {
+			if printed[of(u)] {
 				continue
 			}
-			told[of(u)] = true
+			printed[of(u)] = true
 			u.Reason = fmt.Sprintf("%s, and %d more like it: %s", u.Question, n-1, u.Cause)
 		}
 		if lines[u.Rule]++; lines[u.Rule] <= mostOfRule {

@@ -24,7 +24,7 @@ type Definition struct {
 	// Version of Flux: "" if it is not pinned. A FluxInstance may have a range.
 	Version located.Text
 	// Spec is the spec of a FluxInstance, nil for other definitions. FromChart is set if the chart creates the FluxInstance:
-	// the chart has defaults of its own. Open is why parts of the spec are unknown.
+	// the chart has defaults of its own. Open lists why parts of the spec are unknown.
 	Spec      *located.Value
 	FromChart bool
 	Open      []located.Unknown
@@ -52,7 +52,7 @@ var (
 )
 
 // fluxReference returns the version of Flux's manifests that a resource of a kustomization refers to,
-// or "" if it pins none. ok is false if the resource is something else.
+// or "" if it pins none. It returns false if the resource is something else.
 func fluxReference(resource string) (version string, ok bool) {
 	if m := fluxRelease.FindStringSubmatch(resource); m != nil {
 		return m[2], true

@@ -10,12 +10,12 @@ import (
 type call struct {
 	path      located.Text
 	selectors []string
-	// inherits is set if the called helmfile inherits fields of this one.
+	// inherits says that the called helmfile inherits fields of this one.
 	inherits bool
 	values   []entry
 }
 
-// newCall reads an item of helmfiles: a path, or a map with one.
+// newCall reads an item of helmfiles: a path, or a map with a path.
 func newCall(file string, n *yaml.Node) call {
 	if n.Kind == yaml.ScalarNode {
 		return call{path: located.Text{Place: located.At(file, n.Line), Value: n.Value}}

@@ -11,7 +11,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// checkCall refuses a call of a helmfile that isn't there.
+// checkCall refuses a call of a helmfile that does not exist.
 func (r *reader) checkCall(h *helmfile, c call) {
 	if len(r.called(h, c)) == 0 && !isRemote(c.path.Value) && cmp.Or(h.missingFiles.Value, "Error") == "Error" {
 		_, local := repository.Join(h.dir, c.path.Value)
@@ -19,11 +19,10 @@ func (r *reader) checkCall(h *helmfile, c call) {
 	}
 }
 
-// isRemote says whether helmfile fetches a path by go-getter.
+// isRemote reports whether helmfile fetches a path by go-getter.
 func isRemote(p string) bool { return strings.Contains(p, "://") || strings.Contains(p, "::") }
 
-// called are the files that a call runs: of a folder, all that end as a helmfile
-// does, sorted.
+// called returns the files that a call runs: in a folder, all files with the suffix of a helmfile, sorted.
 func (r *reader) called(h *helmfile, c call) []string {
 	p, local := repository.Join(h.dir, c.path.Value)
 	if !local || isRemote(c.path.Value) {
@@ -46,8 +45,8 @@ func (r *reader) called(h *helmfile, c call) []string {
 	return found
 }
 
-// releases evaluates a helmfile and those that it calls: their releases come
-// first, as helmfile installs them. within are the files that called it, and override the values that the call passes.
+// releases evaluates a helmfile and those that it calls. Their releases come first, as helmfile installs them. The files within
+// called this one, and override replaces the values that the call passes.
 func (r *reader) releases(file string, within []string, override *environment) ([]*Release, error) {
 	h, err := r.load(file, path.Dir(file), nil, override, false)
 	if err != nil {
@@ -64,7 +63,7 @@ func (r *reader) releases(file string, within []string, override *environment) (
 		}
 	}
 	all := firstOfEach(h.refusals)
-	for _, each := range out { // which helmfile doesn't come to if the file that calls them stops it
+	for _, each := range out { // helmfile does not run them if it refuses the file that calls them
 		each.Refusals = firstOfEach(all, each.Refusals)
 	}
 	own := r.evaluate(h)
@@ -79,7 +78,7 @@ func (r *reader) releases(file string, within []string, override *environment) (
 	return append(out, own...), nil
 }
 
-// nested evaluates a helmfile that another calls.
+// nested evaluates a helmfile that another one calls.
 func (r *reader) nested(h *helmfile, c call, file string, within []string) ([]*Release, error) {
 	if r.budget--; r.budget < 0 {
 		return nil, r.tooMany()
@@ -101,7 +100,7 @@ func (r *reader) nested(h *helmfile, c call, file string, within []string) ([]*R
 	return selected(releases, c), err
 }
 
-// selected marks the releases that the selectors of a call leave out.
+// selected marks the releases that the selectors of a call exclude.
 func selected(releases []*Release, c call) []*Release {
 	if len(c.selectors) == 0 {
 		return releases
@@ -114,7 +113,7 @@ func selected(releases []*Release, c call) []*Release {
 	return releases
 }
 
-// matches says whether a release has the labels of a selector: a=b,c!=d.
+// matches reports whether a release has the labels of a selector: a=b,c!=d.
 func (r *Release) matches(selector string) bool {
 	for part := range strings.SplitSeq(selector, ",") {
 		key, value, _ := strings.Cut(part, "=")

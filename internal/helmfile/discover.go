@@ -12,14 +12,14 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// known are the top-level fields of a helmfile.
+// known lists the top-level fields of a helmfile.
 var known = []string{"helmBinary", "kustomizeBinary", "values", "environments", "bases", "helmDefaults",
 	"helmfiles", "kubeContext", "namespace", "chart", "repositories", "commonLabels", "releases", "llm",
 	"apiVersions", "kubeVersion", "hooks", "templates", "defaultInherit", "missingFileHandler",
 	"missingFileHandlerConfig", "lockFilePath"}
 
-// isHelmfile says whether a document is one: releases with a name and a chart,
-// or helmfiles that it calls, and no object of Kubernetes.
+// isHelmfile reports whether a document is a helmfile: it has releases with a name and a chart, or calls helmfiles, and
+// is not a Kubernetes object.
 func isHelmfile(d *repository.Document) bool {
 	if d.Lookup("releases") == nil && d.Lookup("helmfiles") == nil || d.Lookup("kind") != nil {
 		return false
@@ -71,8 +71,8 @@ var (
 	bringsLine   = regexp.MustCompile(`(?m)^\{\{-? *(tpl|include|template|readFile) `)
 )
 
-// looksLikeHelmfile judges a text that is a template, or no YAML: by the name that helmfile looks
-// for, where another template may bring its releases.
+// looksLikeHelmfile judges a file that is a template, or not YAML. Where another template may contribute its releases,
+// the file must have one of the names that helmfile looks for.
 func looksLikeHelmfile(file string, data []byte) bool {
 	if path.Base(file) == "helmfile.yaml.gotmpl" && knownLine.Match(data) && bringsLine.Match(data) {
 		return true
@@ -81,8 +81,7 @@ func looksLikeHelmfile(file string, data []byte) bool {
 		releasesLine.Match(data) && nameLine.Match(data) && (chartLine.Match(data) || inheritsLine.Match(data))
 }
 
-// findHelmfiles returns the paths of all helmfiles of a repository, sorted, but those in folders for what is no longer
-// in use.
+// findHelmfiles returns the sorted paths of all helmfiles of a repository, except those in folders for disused files.
 func findHelmfiles(repo *repository.Repository) []string {
 	var found []string
 	for _, f := range repo.Files() {
@@ -110,8 +109,8 @@ func findHelmfiles(repo *repository.Repository) []string {
 	return found
 }
 
-// inSeveralParts says whether a file of several documents is a helmfile taken
-// together: one part brings what the releases of another inherit.
+// inSeveralParts reports whether the documents of a file form a helmfile together: one contains the templates that
+// the releases of another inherit.
 func inSeveralParts(f *repository.File) bool {
 	if len(f.Documents) < 2 || !slices.ContainsFunc(f.Documents, func(d *repository.Document) bool { return d.Lookup("releases") != nil }) {
 		return false

@@ -11,7 +11,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/templates"
 )
 
-// download notes what helmfile passes to Helm with the name of a chart.
+// download records the options that helmfile passes to Helm with the name of a chart.
 func (e *evaluation) download(r *Release) {
 	says := func(option string) bool {
 		if t, set := e.raw.fields[option]; set {
@@ -34,8 +34,8 @@ func (e *evaluation) download(r *Release) {
 		strings.Count(chart, "/") > 2 || e.HasFolder(at) || e.Files.Exists(at))
 }
 
-// Request returns what Helm asks a repository on the network for to get the chart: nil if the chart is local, or the release
-// is not installed. The error says why nothing can be fetched.
+// Request returns the request by which Helm gets the chart from the network, nil if the chart is local or the release is not
+// installed. The error is the reason why it cannot be fetched.
 func (r *Release) Request() (*chartref.Ask, error) {
 	if r.Unreadable != "" || r.Skipped != nil || r.local || r.Chart.Unknown == nil && r.Chart.Value == "" {
 		return nil, nil
@@ -45,7 +45,7 @@ func (r *Release) Request() (*chartref.Ask, error) {
 		case t.Unknown != nil:
 			return nil, errors.New(t.Unknown.Reason)
 		case strings.Contains(t.Value, templates.MarkOpen):
-			return nil, errors.New("its chart or version depends on what is not in the repository")
+			return nil, errors.New("its chart or version depends on values that are not in the repository")
 		}
 	}
 	request := chartref.HelmRequest{Repository: r.source.Value, Chart: r.Chart.Value, Version: r.Version.Value, Devel: r.devel, Insecure: r.plainHTTP}
@@ -62,7 +62,7 @@ func (r *Release) Request() (*chartref.Ask, error) {
 		request.Chart = name
 	}
 	if r.source.Value == "" && r.Definition != InHelmfile && !strings.HasPrefix(r.Chart.Value, chartref.Scheme) {
-		return nil, errors.New("it names no repository of the chart")
+		return nil, errors.New("it names no chart repository")
 	}
 	ask, err := chartref.FromHelm(request)
 	if err != nil {

@@ -18,16 +18,14 @@ type ReleaseValues struct {
 	File    string `json:"file"`
 	Line    int    `json:"line"`
 	Cluster string `json:"cluster"`
-	// Values as Helm gets them. Keys that depend on what is unknown are left
-	// out or null.
+	// Values as Helm gets them. Keys that depend on unknown values are missing or null.
 	Values map[string]any `json:"values"`
-	// Unresolved says why values are missing; empty when they are complete.
+	// Unresolved are the reasons why values are missing; empty if they are complete.
 	Unresolved []string `json:"unresolved"`
 }
 
-// Values returns the effective values of the releases that NAMESPACE/NAME names:
-// one for each bootstrap file that declares it. It fails when there is none, with a *bounds.Error if a file that was
-// not evaluated may have it.
+// Values returns the effective values of the release NAMESPACE/NAME: one result for each bootstrap file that declares it. It
+// returns an error if no file does: a *bounds.Error if a file that was not evaluated may declare it.
 func Values(ctx context.Context, repo *repository.Repository, reference string) ([]ReleaseValues, error) {
 	namespace, name, ok := strings.Cut(reference, "/")
 	if !ok || namespace == "" || name == "" || strings.Contains(name, "/") {
@@ -63,7 +61,7 @@ func Values(ctx context.Context, repo *repository.Repository, reference string) 
 	return found, err
 }
 
-// KnownValues returns the values of a release, if all are known and nothing changes what its chart renders.
+// KnownValues returns the values of a release, if all are known and its rendered objects are not changed.
 func (r *Release) KnownValues() (values map[string]any, known bool) {
 	if len(r.Values.Unknown)+len(r.Values.Missing)+len(r.partial)+len(r.Patches) > 0 || r.Refused != "" || r.Values.Value == nil {
 		return nil, false
@@ -72,7 +70,7 @@ func (r *Release) KnownValues() (values map[string]any, known bool) {
 	return values, true
 }
 
-// effective are the values without what is unknown in them.
+// effective returns the values without their unknown parts.
 func (r *Release) effective() ReleaseValues {
 	out := ReleaseValues{File: r.File, Line: r.Line, Cluster: r.Cluster, Unresolved: []string{}}
 	clean := r.Values.Value.MapScalars(func(v *located.Value) *located.Value {

@@ -12,15 +12,14 @@ import (
 	"github.com/fleetwright/fleetwright/internal/templates"
 )
 
-// environment are the values of helmfile's environment "default", the one that a
-// bootstrap uses when nothing else is said, or of one that is not known, where a helmfile
-// defines others only: values are
-// the environment's, defaults those that all environments share.
+// environment holds the values of helmfile's environment "default", which a bootstrap uses unless it names another, or of an
+// unknown environment, where a helmfile defines only others. The values are the environment's own, and all
+// environments share the defaults.
 type environment struct {
 	values, defaults map[string]any
-	// name is the mark of a name that is not known, "" for the default.
+	// name is a mark if the name is unknown, "" for the default.
 	name string
-	// unknown says which values could not be read.
+	// unknown are the reasons why values could not be read.
 	unknown []located.Unknown
 }
 
@@ -28,17 +27,17 @@ func newEnvironment() environment {
 	return environment{values: map[string]any{}, defaults: map[string]any{}}
 }
 
-// open says whether templates may see values that are not known.
+// open reports whether templates may read unknown values.
 func (e *environment) open() bool {
 	return e != nil && (len(e.unknown) > 0 || templates.HoldsMark(e.values) || templates.HoldsMark(e.defaults))
 }
 
-// lacks says whether a template fails for a key that may be in values which could not be read.
+// lacks reports whether a template fails for a key that may be among the values that could not be read.
 func (e *environment) lacks(err error) bool {
 	return e != nil && len(e.unknown) > 0 && strings.Contains(err.Error(), "map has no entry for key")
 }
 
-// over returns an environment laid over this one: nil and nil give nil.
+// over returns an environment merged over this one, nil if both are nil.
 func (e *environment) over(override *environment) *environment {
 	switch {
 	case e == nil:
@@ -50,8 +49,7 @@ func (e *environment) over(override *environment) *environment {
 		unknown: slices.Concat(e.unknown, override.unknown)}
 }
 
-// merged are the values that templates see: fresh maps each time, since a
-// template may change them.
+// merged returns the values that templates read: new maps each time, since a template may change them.
 func (e *environment) merged() map[string]any { return mergedMaps(e.defaults, e.values) }
 
 const environmentName = "default"
@@ -71,7 +69,7 @@ func (e *environment) stateData() templates.StateData {
 	return d
 }
 
-// mergedMaps lays over upon base, changing neither: maps merge, and a null doesn't replace what is there.
+// mergedMaps merges over into base, changing neither: maps merge, and a null doesn't replace a value.
 func mergedMaps(base, over map[string]any) map[string]any {
 	out := templates.Copied(base)
 	for k, v := range over {
@@ -91,7 +89,7 @@ func mergedMaps(base, over map[string]any) map[string]any {
 type environmentSpec struct {
 	values       []entry
 	missingFiles string
-	// unread are fields whose values are not known here.
+	// unread are fields whose values are not known offline.
 	unread []located.Unknown
 }
 
@@ -107,8 +105,8 @@ func newEnvironmentSpec(file string, n *yaml.Node) environmentSpec {
 	return s
 }
 
-// mergeEnvironments lays the environments of a later file over those of a base:
-// their lists append, so that the later file's values win.
+// mergeEnvironments merges the environments of a later file over those of a base: their lists are appended, so that the later
+// file's values win.
 func mergeEnvironments(base, over map[string]environmentSpec) {
 	for name, from := range over {
 		both := base[name]

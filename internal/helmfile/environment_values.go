@@ -15,8 +15,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/templates"
 )
 
-// loadEnvironment computes the environment of a part from that of the parts
-// before it, or from the caller's.
+// loadEnvironment computes the environment of a part from that of the parts before it, or from the caller's.
 func (r *reader) loadEnvironment(h *helmfile, before *environment) {
 	spec, isDefined := h.environments[environmentName]
 	env := newEnvironment()
@@ -41,12 +40,11 @@ func (r *reader) loadEnvironment(h *helmfile, before *environment) {
 	h.env, h.values = env, env.merged()
 }
 
-// environmentValues merges values of the state: maps and files, *.gotmpl ones
-// rendered. One that cannot be read leaves its keys undefined, and a template
-// that uses them says why.
+// environmentValues merges entries of values: maps and files; *.gotmpl files are rendered. An entry that cannot be read leaves
+// its keys undefined, and a template that uses them fails with the reason.
 func (r *reader) environmentValues(h *helmfile, env *environment, list []entry, before *environment, missing string) map[string]any {
 	out := map[string]any{}
-	// The same merge as helmfile's: maps merge, anything else replaces.
+	// As helmfile merges: maps merge, anything else replaces.
 	lay := func(from map[string]any, bad *located.Unknown) {
 		if bad != nil {
 			env.unknown = append(env.unknown, *bad)
@@ -73,7 +71,7 @@ func (r *reader) environmentValues(h *helmfile, env *environment, list []entry, 
 	return out
 }
 
-// resolve finds the files that an entry of values of the state names.
+// resolve finds the files that an entry of values names.
 func (r *reader) resolve(h *helmfile, item entry, handler string) ([]string, *located.Unknown) {
 	name := item.node.Value
 	if m, bad := r.Marked(name); bad {

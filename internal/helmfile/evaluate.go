@@ -25,7 +25,7 @@ func (r *reader) evaluate(h *helmfile) []*Release {
 	return out
 }
 
-// unreadable stands for a helmfile of which nothing can be told.
+// unreadable returns a placeholder for a helmfile whose releases cannot be read, or nothing if it simply has none.
 func (r *reader) unreadable(h *helmfile) []*Release {
 	out := &Release{Definition: InHelmfile, Cluster: repository.BootstrapCluster(r.Paths(), h.file)}
 	switch {
@@ -40,12 +40,12 @@ func (r *reader) unreadable(h *helmfile) []*Release {
 	return []*Release{out}
 }
 
-// release evaluates a release, under all values of environment variables that decide which files its own templates read.
+// release evaluates a release for all values of environment variables that decide which files its own templates read.
 func (r *reader) release(h *helmfile, raw *rawRelease) *Release {
 	before := len(h.refusals)
 	out := combined(templates.Explore(r.Engine, func() *Release {
 		h.refusals = h.refusals[:before:before]
-		each := r.oneWay(h, raw)
+		each := r.evaluateRelease(h, raw)
 		each.Refusals = slices.Clone(h.refusals[before:])
 		return each
 	}))
@@ -53,8 +53,8 @@ func (r *reader) release(h *helmfile, raw *rawRelease) *Release {
 	return out
 }
 
-// oneWay evaluates a release under the values that are assumed.
-func (r *reader) oneWay(h *helmfile, raw *rawRelease) *Release {
+// evaluateRelease evaluates a release under the assumed values.
+func (r *reader) evaluateRelease(h *helmfile, raw *rawRelease) *Release {
 	out := &Release{Place: raw.Place, Definition: InHelmfile, Reads: map[string]bool{}}
 	r.Reads = out.Reads
 	whole, err := h.inherited(raw)
@@ -107,8 +107,7 @@ func (r *reader) oneWay(h *helmfile, raw *rawRelease) *Release {
 	return out
 }
 
-// source is the repository that a chart's prefix names; of several with one name
-// the first, as in helmfile.
+// source returns the repository that a chart's prefix names; if several have the name, the first, as in helmfile.
 func (h *helmfile) source(chart string) located.Text {
 	prefix, _, ok := strings.Cut(chart, "/")
 	if !ok {
@@ -126,8 +125,8 @@ func (h *helmfile) source(chart string) located.Text {
 	return located.Text{}
 }
 
-// checkRepository notes a chart's prefix that is a slip of the pen for a repository: Helm knows none
-// of that name, unless somebody has added one by hand where the bootstrap is run, or it is a folder.
+// checkRepository refuses a chart's prefix that looks like a typo of a repository's name. Such a chart works only if the prefix
+// is a folder, or somebody added a repository with this name by hand on the machine that runs the bootstrap.
 func (e *evaluation) checkRepository(chart located.Text) {
 	prefix, name, ok := strings.Cut(chart.Value, "/")
 	if !ok || chart.Unknown != nil || strings.Contains(name, "/") || e.HasFolder(prefix) || e.Files.Exists(path.Join(e.h.dir, prefix)) {
@@ -144,11 +143,11 @@ func (e *evaluation) checkRepository(chart located.Text) {
 	if !slip {
 		return
 	}
-	e.h.refuse(chart.Place, fmt.Sprintf("there is no repository %q; did you mean %q?", prefix, near))
+	e.h.refuse(chart.Place, fmt.Sprintf("the helmfile has no repository %q; did you mean %q?", prefix, near))
 }
 
-// crdsOnly recognises the stage that installs custom resource definitions: its
-// arguments let helm template them, or its post-renderer keeps nothing else.
+// crdsOnly recognises the stage that installs only CustomResourceDefinitions: its arguments let helm template them, or its
+// post-renderer keeps nothing else.
 func (h *helmfile) crdsOnly(name string, raw *rawRelease) bool {
 	all := slices.Concat(h.helmDefaults["args"], h.helmDefaults["templateArgs"], h.helmDefaults["postRendererArgs"], raw.args)
 	for _, arg := range all {
@@ -159,7 +158,7 @@ func (h *helmfile) crdsOnly(name string, raw *rawRelease) bool {
 	return strings.HasSuffix(name, "-crds")
 }
 
-// choose says whether helmfile installs the release, and why not.
+// choose determines whether helmfile installs the release, and why not.
 func (e *evaluation) choose(r *Release) {
 	condition := e.fields["condition"]
 	if t := e.decided("conditionTemplate", ""); t != nil {
@@ -181,7 +180,7 @@ func (e *evaluation) choose(r *Release) {
 	}
 }
 
-// decided is a boolean field that a template may give, nil where it isn't set.
+// decided returns a boolean field that a template may set, nil if it isn't set.
 func (e *evaluation) decided(template, field string) *located.Text {
 	if t, set := e.raw.fields[template]; set {
 		out := e.trimmed(t)
@@ -194,7 +193,7 @@ func (e *evaluation) decided(template, field string) *located.Text {
 	return nil
 }
 
-// enabled evaluates a condition, "a.b.enabled": a value of the environment.
+// enabled evaluates a condition "a.b.enabled", the path of a value of the environment.
 func (e *evaluation) enabled(condition string) (bool, error) {
 	switch strings.ToLower(condition) {
 	case "", "true":
@@ -221,8 +220,8 @@ func (e *evaluation) enabled(condition string) (bool, error) {
 	return enabled, nil
 }
 
-// checkReleases notes the releases that helmfile refuses as a whole: two of one
-// name, and needs of what isn't there.
+// checkReleases records the errors for which helmfile refuses the list of releases: two releases with the same name, and needs
+// that name no release.
 func (h *helmfile) checkReleases(all []*Release) {
 	seen := map[string]*Release{}
 	for _, r := range all {

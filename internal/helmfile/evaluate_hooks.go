@@ -8,7 +8,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/located"
 )
 
-// hooks are those of a release whose fields are known.
+// hooks returns the hooks of a release, with its name and namespace inserted.
 func (e *evaluation) hooks(out *Release) []Hook {
 	var all []Hook
 	for _, raw := range slices.Concat(e.raw.hooks, e.h.hooks) {
@@ -29,7 +29,7 @@ func (e *evaluation) hooks(out *Release) []Hook {
 	return all
 }
 
-// files returns the files that a hook names, relative to the root of the repository, without those whose name is unknown.
+// files returns the files that a hook names, relative to the root of the repository, without those with an unknown name.
 func (e *evaluation) files(named []located.Text, out *Release) []located.Text {
 	var all []located.Text
 	for _, t := range named {
@@ -41,7 +41,7 @@ func (e *evaluation) files(named []located.Text, out *Release) []located.Text {
 	return all
 }
 
-// named replaces the templates of a release's name and namespace, as far as these are known.
+// named inserts the release's name and namespace into a template, and reports whether those it needs are known.
 func (e *evaluation) named(t located.Text, out *Release) (located.Text, bool) {
 	known := true
 	t.Value = ownName.ReplaceAllStringFunc(t.Value, func(match string) string {

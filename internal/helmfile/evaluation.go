@@ -24,8 +24,8 @@ type evaluation struct {
 	labels map[string]string
 }
 
-// run evaluates the fields. They may refer to each other through .Release, so
-// helmfile repeats it until nothing changes, up to six times.
+// run evaluates the fields. They may refer to each other through .Release, so helmfile repeats the evaluation until nothing
+// changes, at most six times.
 func (e *evaluation) run() {
 	e.fields, e.labels = e.raw.fields, map[string]string{}
 	for k, t := range e.ownLabels() {
@@ -61,7 +61,7 @@ func (e *evaluation) run() {
 	}
 }
 
-// open says whether templates of the release may see values that are not known.
+// open reports whether templates of the release may read unknown values.
 func (e *evaluation) open() bool {
 	for _, t := range e.fields {
 		if t.Unknown != nil || strings.Contains(t.Value, templates.MarkOpen) {
@@ -82,8 +82,7 @@ func (e *evaluation) ownLabels() map[string]located.Text {
 	return all
 }
 
-// allLabels are the labels with those that helmfile adds once the fields are
-// known.
+// allLabels returns the labels with those that helmfile adds once the fields are known.
 func (e *evaluation) allLabels(namespace string) map[string]string {
 	all := maps.Clone(e.labels)
 	chart := e.fields["chart"].Value
@@ -91,7 +90,7 @@ func (e *evaluation) allLabels(namespace string) map[string]string {
 	return all
 }
 
-// data is what the templates in the helmfile see.
+// data returns the data of the templates in the helmfile.
 func (e *evaluation) data() templates.ReleaseData {
 	d := templates.ReleaseData{
 		Environment: e.h.env.data(), Values: templates.Copied(e.h.values),
@@ -103,14 +102,14 @@ func (e *evaluation) data() templates.ReleaseData {
 	return d
 }
 
-// fileData is what the templates of values files see.
+// fileData returns the data of the templates of values files.
 func (e *evaluation) fileData(r *Release) templates.ReleaseData {
 	d := e.data()
 	d.Release.Namespace, d.Release.Labels = r.Namespace.Value, maps.Clone(r.labels)
 	return d
 }
 
-// text evaluates one template expression, relative to the helmfile's folder.
+// text evaluates a template expression, relative to the helmfile's folder.
 func (e *evaluation) text(t located.Text) located.Text {
 	if !strings.Contains(t.Value, "{{") {
 		return e.known(t)
@@ -123,7 +122,7 @@ func (e *evaluation) text(t located.Text) located.Text {
 	return e.known(t)
 }
 
-// known notes what a text depends on that is unknown.
+// known marks a string as unknown if it contains an unknown value.
 func (e *evaluation) known(t located.Text) located.Text {
 	if m, bad := e.Marked(t.Value); bad {
 		t.Unknown = &m
@@ -132,7 +131,7 @@ func (e *evaluation) known(t located.Text) located.Text {
 	return t
 }
 
-// refuseMissing notes that helmfile stops at a file that isn't there.
+// refuseMissing records that helmfile fails because of a missing file.
 func (e *evaluation) refuseMissing(at finding.Place, m located.Unknown) {
 	if m.Missing != "" {
 		e.Reads[m.Missing] = false
@@ -146,8 +145,8 @@ func (e *evaluation) trimmed(t located.Text) located.Text {
 	return t
 }
 
-// failed says why a template failed: a file that isn't there, or values that
-// cannot be read, are the cause of what fails after it.
+// failed returns why a template failed. A missing file, or values that cannot be read, are the cause of all that fails after
+// them.
 func (e *evaluation) failed(at finding.Place, err error) *located.Unknown {
 	for _, p := range slices.Sorted(maps.Keys(e.Reads)) {
 		if !e.Reads[p] {
@@ -173,7 +172,7 @@ func (e *evaluation) failed(at finding.Place, err error) *located.Unknown {
 	return &located.Unknown{Reason: templates.TemplateFails + reason, Stops: stops}
 }
 
-// innermost is the line of the template that a failing one reads and evaluates, such as
+// innermost returns the position in the template that a failing template reads and evaluates, as with
 // tpl (readFile "release.gotmpl"): the failure is there.
 func (e *evaluation) innermost(at finding.Place, err error) finding.Place {
 	m := innerTemplate.FindStringSubmatch(err.Error())
@@ -189,6 +188,6 @@ func (e *evaluation) innermost(at finding.Place, err error) finding.Place {
 	return at
 }
 
-// innerTemplate matches the error of a template whose text is that of a file.
-// Source: text/template exec.go, and helmfile's pkg/tmpl, which names all texts stringTemplate.
+// innerTemplate matches the error of a template that was read from a file.
+// Source: text/template exec.go, and helmfile's pkg/tmpl, which names every template stringTemplate.
 var innerTemplate = regexp.MustCompile(`<.*\btpl \(readFile "([^"]+)"\).*>: error calling tpl: template: stringTemplate:(\d+):`)

@@ -14,7 +14,7 @@ import (
 	"github.com/fleetwright/fleetwright/schemas"
 )
 
-// The forms of a field, which end its name in the lists below.
+// The forms of a field: suffixes of its name in the lists below.
 const (
 	isList   = "[]"
 	isMap    = "{}"
@@ -22,7 +22,7 @@ const (
 	isScalar = ""
 )
 
-// fieldsOf are the fields that helmfile 1.8 knows (pkg/state), with their forms, by what has them.
+// fieldsOf maps each kind of map in a helmfile to the fields that helmfile 1.8 knows in it (pkg/state), and their forms.
 var fieldsOf = map[string]map[string]string{
 	"helmfile": forms(`helmBinary kustomizeBinary values[] environments{} bases[] helmDefaults{} helmfiles[] kubeContext
 		namespace chart repositories[] commonLabels{} releases[] llm{} apiVersions[] kubeVersion hooks[] templates{}
@@ -53,7 +53,7 @@ var fieldsOf = map[string]map[string]string{
 	"inherit": forms(`template except[]`),
 }
 
-// partsOf are the fields whose items, or themselves, have fields of their own.
+// partsOf maps the fields that have fields of their own, or whose items have, to the kind of map they are.
 var partsOf = map[string]string{"environments": "environment", "helmDefaults": "helmDefaults", "helmfiles": "call",
 	"repositories": "repository", "releases": "release", "templates": "release", "hooks": "hook", "set": "setting",
 	"setString": "setting", "setTemplate": "setting", "env": "setting", "inherit": "inherit"}
@@ -67,8 +67,8 @@ func forms(list string) map[string]string {
 	return all
 }
 
-// checkFields notes the fields of a map that helmfile refuses: it doesn't know them, or they are of another form. What
-// stands for an unknown value has any form.
+// checkFields records the fields of a map that helmfile refuses: unknown ones, and those of the wrong form. A placeholder for an
+// unknown value passes as any form.
 func (h *helmfile) checkFields(of string, n *yaml.Node) {
 	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
 		key, v := n.Content[i], n.Content[i+1]
@@ -95,7 +95,7 @@ func (h *helmfile) checkFields(of string, n *yaml.Node) {
 	}
 }
 
-// checkParts checks the fields of a map's or list's items, and of a map that has none.
+// checkParts checks the fields of a map, or of the items of a map or list.
 func (h *helmfile) checkParts(of, field string, v *yaml.Node) {
 	if v.Kind == yaml.MappingNode && (of == field || of == "inherit") {
 		h.checkFields(of, v)
@@ -124,8 +124,8 @@ func hasForm(v *yaml.Node, form string) bool {
 	return v.Kind == yaml.ScalarNode
 }
 
-// unquoted returns the line of the first key that is a map or a list itself, 0 where there is none: YAML reads a template
-// without quotes so.
+// unquoted returns the line of the first key that is a map or a list itself, 0 if there is none: YAML reads an unquoted
+// template as one.
 func unquoted(nodes []*yaml.Node) int {
 	for _, n := range nodes {
 		for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
@@ -145,7 +145,7 @@ var (
 	separator   = regexp.MustCompile(`^---\s*$`)
 )
 
-// checkOrder notes that helmfile, which searches the lines of a file for its top-level fields (pkg/policy), refuses their
+// checkOrder records that helmfile, which searches the lines of a file for its top-level fields (pkg/policy), refuses their
 // order, or finds none.
 func (h *helmfile) checkOrder(content string) {
 	released, section, keys := false, "", 0

@@ -5,9 +5,8 @@ import (
 	"github.com/fleetwright/fleetwright/internal/located"
 )
 
-// helmfile is a helmfile with its parts and bases merged, its releases not yet
-// evaluated. The fields, and how they merge, are those of helmfile's own state
-// (pkg/state, v1.8.0).
+// helmfile is a helmfile with its parts and bases merged, and its releases not yet evaluated. The fields, and how they merge,
+// follow helmfile's own state (pkg/state, v1.8.0).
 type helmfile struct {
 	file, dir      string
 	releases       []*rawRelease
@@ -16,7 +15,7 @@ type helmfile struct {
 	defaultInherit []located.Text
 	commonLabels   map[string]located.Text
 	helmDefaults   map[string][]string // args, templateArgs, postRendererArgs, devel, plainHttp
-	namespace      located.Text        // overrides that of all releases
+	namespace      located.Text        // overrides the namespace of all releases
 	hooks          []Hook              // of the whole helmfile
 	missingFiles   located.Text        // missingFileHandler
 	defaults       []entry             // values
@@ -29,12 +28,11 @@ type helmfile struct {
 	values map[string]any
 
 	broken *brokenPart // the first part that can't be read
-	// refusals say why helmfile itself stops at the file, and where.
+	// refusals are the reasons why helmfile itself refuses the file, with positions.
 	refusals []Refusal
-	// guessed says that a template of the file was not evaluated as a whole: then nothing about
-	// the file is certain.
+	// guessed says that a template of the file could only be evaluated in parts: nothing about the file is certain then.
 	guessed bool
-	// inheritances is how many templates the releases may inherit from yet.
+	// inheritances is how many more templates the releases may inherit from.
 	inheritances int
 }
 
@@ -52,7 +50,7 @@ func newHelmfile(file, dir string) *helmfile {
 		inheritances: limits.Inherited}
 }
 
-// brokenPart is where a helmfile is neither YAML nor a template of it.
+// brokenPart is the position at which a helmfile is neither YAML nor a template of YAML.
 type brokenPart struct {
 	line   int
 	reason string

@@ -13,32 +13,32 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// Hook is what a hook of a release does with kubectl.
+// Hook is a hook of a release that calls kubectl.
 type Hook struct {
 	finding.Place
 	// Shared says that it is a hook of the whole helmfile.
 	Shared bool
-	// Before says that it runs before the release is installed, and Event names when.
+	// Before says that it runs before the release is installed. Event is the event that it runs on.
 	Before bool
 	Event  string
 	// Applied are the files of the repository that it applies.
 	Applied []located.Text
 	// Scripts are the files of the repository that it runs.
 	Scripts []located.Text
-	// Definitions are the names of CustomResourceDefinitions, and Workloads the deployments, daemon sets and stateful sets
-	// as KIND/NAMESPACE/NAME, that it waits for.
+	// Definitions are the names of the CustomResourceDefinitions that it waits for, and Workloads the Deployments,
+	// DaemonSets and StatefulSets, as KIND/NAMESPACE/NAME.
 	Definitions, Workloads []located.Text
 }
 
 // before are the events of hooks that run before a release is installed.
 var before = []string{"prepare", "preapply", "presync"}
 
-// hooksOf are the hooks of a release, with paths relative to the folder of the helmfile, where helmfile runs them. The
-// files that they apply leave out those of another place, those whose name depends on a template or a pattern, and those
-// that another hook of the release names, which may write them.
+// hooksOf returns the hooks of a release, with paths relative to the folder of the helmfile, where helmfile runs them.
+// Applied and Scripts omit absolute paths, URLs, names that depend on a template or a pattern, and files that another hook
+// of the release mentions, as it may write them.
 func hooksOf(file string, n *yaml.Node) []Hook {
 	var all []Hook
-	named := map[string]bool{} // what other arguments speak of
+	named := map[string]bool{} // words of the other arguments
 	for _, node := range located.Items(n, "hooks") {
 		h := Hook{Place: located.At(file, node.Line)}
 		for _, event := range located.Items(node, "events") {
@@ -67,11 +67,11 @@ func hooksOf(file string, n *yaml.Node) []Hook {
 	return all
 }
 
-// separates says whether a character ends the name of a file in a command of a shell.
+// separates reports whether a character ends a file name in a shell command.
 func separates(r rune) bool { return strings.ContainsRune("/ \t\n\"'`=:;,|&<>()", r) }
 
-// applies notes the files that a hook applies or runs, and returns its other arguments. Of a shell it reads only a script that
-// is the plain command line of kubectl.
+// applies records the files that a hook applies or runs, and returns its other arguments. Of shell scripts it reads only those
+// that consist of a plain kubectl command line.
 func (h *Hook) applies(hook *yaml.Node) (others []string) {
 	if direct := repository.Lookup(hook, "kubectlApply"); direct != nil {
 		for _, field := range []string{"filename", "kustomize"} {
@@ -116,7 +116,7 @@ func (h *Hook) applies(hook *yaml.Node) (others []string) {
 		}
 		files := []string{value}
 		if name == "-f" || name == "--filename" {
-			files = strings.Split(value, ",") // kubectl's flag is a list
+			files = strings.Split(value, ",") // kubectl's flag accepts a list
 		}
 		for _, file := range files {
 			h.Applied = append(h.Applied, located.Text{Place: args[i].Place, Value: file})
@@ -125,10 +125,10 @@ func (h *Hook) applies(hook *yaml.Node) (others []string) {
 	return others
 }
 
-// plainLine is a command line of kubectl in which a shell replaces nothing.
+// plainLine matches a kubectl command line in which a shell expands nothing.
 var plainLine = regexp.MustCompile(`^\s*kubectl( [-\w./:=@,+]+)+\s*$`)
 
-// fileFlag returns the flag of kubectl by which an argument names files, "" if it names none, and the value that follows it in
+// fileFlag returns the kubectl flag by which an argument names files, "" if it names none, and the value that follows it in
 // the same argument, as in -f=a.yaml and -fa.yaml.
 func fileFlag(arg string) (name, value string, inline bool) {
 	name, value, inline = strings.Cut(arg, "=")
@@ -141,8 +141,8 @@ func fileFlag(arg string) (name, value string, inline bool) {
 	return "", "", false
 }
 
-// waits notes what a hook waits for: kubectl wait and kubectl rollout status, also in a shell, and a loop until kubectl
-// gets it. A command of another form may go on without it.
+// waits records what a hook waits for: with kubectl wait or kubectl rollout status, also in a shell, or with a loop until
+// kubectl get succeeds. Commands of another form are skipped, as they may go on without it.
 func (h *Hook) waits(hook *yaml.Node) {
 	var words []located.Text
 	for _, arg := range append([]*yaml.Node{repository.Lookup(hook, "command")}, located.Items(hook, "args")...) {
@@ -164,7 +164,7 @@ func (h *Hook) waits(hook *yaml.Node) {
 		return
 	}
 	namespace := namespaceOf(words)
-	listed := false // the words name definitions
+	listed := false // whether the words name definitions
 	for _, t := range words {
 		kind, name, is := strings.Cut(t.Value, "/")
 		switch {
@@ -182,7 +182,7 @@ func (h *Hook) waits(hook *yaml.Node) {
 	}
 }
 
-// namespaceOf is the namespace that the words of a command name.
+// namespaceOf returns the namespace in the words of a command.
 func namespaceOf(words []located.Text) string {
 	for i, t := range words {
 		name, value, inline := strings.Cut(t.Value, "=")
@@ -200,11 +200,11 @@ func namespaceOf(words []located.Text) string {
 var (
 	definitionName = regexp.MustCompile(`^[a-z0-9]+(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+$`)
 	plainName      = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
-	// ownName is a template of the name or namespace of the release.
+	// ownName matches a template of the release's own name or namespace.
 	ownName = regexp.MustCompile(`\{\{-? *\.Release\.(Name|Namespace) *-?\}\}`)
 )
 
-// workloads are the kinds of workloads, by what kubectl calls them.
+// workloads maps kubectl's names of workload kinds to the kinds.
 var workloads = map[string]string{"deployment": "Deployment", "deployments": "Deployment", "deploy": "Deployment", "deployment.apps": "Deployment",
 	"daemonset": "DaemonSet", "daemonsets": "DaemonSet", "ds": "DaemonSet", "daemonset.apps": "DaemonSet",
 	"statefulset": "StatefulSet", "statefulsets": "StatefulSet", "sts": "StatefulSet", "statefulset.apps": "StatefulSet"}
@@ -214,7 +214,7 @@ func isDefinition(kind string) bool {
 	return kind == "crd" || kind == "crds" || kind == "customresourcedefinition" || kind == "customresourcedefinitions"
 }
 
-// common are the hooks that two variants of a release share.
+// common returns the hooks that two variants of a release share.
 func common(a, b []Hook) []Hook {
 	same := func(x, y []located.Text) bool {
 		return slices.EqualFunc(x, y, func(t, u located.Text) bool { return t.Value == u.Value })

@@ -12,12 +12,11 @@ import (
 
 const errInherits templates.Exceeded = "the releases inherit from too many templates"
 
-// errExcept is about what a release leaves out of a template: which of the template's values it has is not known then.
+// errExcept is the error of a release that excludes fields of a template (except): its fields from the template are not known.
 var errExcept = &templates.UnknownError{Mark: located.Unknown{Reason: "it inherits a template but for some of its fields (except), which is not evaluated"}}
 
-// inherited merges the templates that a release inherits from. As in helmfile,
-// the release's own fields and labels win over a template's, a later template's
-// over an earlier one's, and lists append, the templates' first.
+// inherited merges the templates that a release inherits from. As in helmfile, the release's own fields and labels win over a
+// template's, a later template's over an earlier one's, and lists are appended, the templates' first.
 func (h *helmfile) inherited(r *rawRelease) (*rawRelease, error) {
 	whole := *r
 	for _, d := range slices.Backward(h.defaultInherit) {
@@ -57,7 +56,7 @@ func (h *helmfile) inherit(r *rawRelease, path []string) (*rawRelease, error) {
 	return out, nil
 }
 
-// overlay sets what another release or template sets, and appends its lists.
+// overlay sets the fields that another release or template sets, and appends its lists.
 func (r *rawRelease) overlay(from *rawRelease) {
 	maps.Copy(r.fields, from.fields)
 	maps.Copy(r.labels, from.labels)
@@ -71,5 +70,5 @@ func (r *rawRelease) overlay(from *rawRelease) {
 	r.hooks = append(r.hooks, from.hooks...)
 }
 
-// isTrue says whether a scalar is the boolean true of YAML.
+// isTrue reports whether a scalar is YAML's boolean true.
 func isTrue(s string) bool { return s == "true" || s == "True" || s == "TRUE" }

@@ -14,9 +14,8 @@ import (
 // k3sGroup is the API group of K3s' and RKE2's helm-controller.
 const k3sGroup = "helm.cattle.io"
 
-// k3sChart is a HelmChart, with the HelmChartConfigs of its name, as K3s'
-// helm-controller hands it to helm: the values of the chart, then those of the
-// configuration, then set.
+// k3sChart returns a HelmChart, with the HelmChartConfigs of its name, as K3s' helm-controller passes it to helm: the values of
+// the chart, then those of the configuration, then set.
 func (r *reader) k3sChart(o *repository.Object, configs []*repository.Object) *Release {
 	file := o.File()
 	out, e := r.newChart(file, ".", o.Node)
@@ -40,7 +39,7 @@ func (r *reader) k3sChart(o *repository.Object, configs []*repository.Object) *R
 		if v == nil || v.Kind != yaml.ScalarNode {
 			return
 		}
-		// What is neither a number nor true, false or null is a text to Helm.
+		// To Helm, anything but a number, true, false or null is a string.
 		field := "setString"
 		if v.ShortTag() == "!!int" || slices.Contains([]string{"true", "false", "null"}, strings.ToLower(v.Value)) {
 			field = "set"
@@ -53,15 +52,14 @@ func (r *reader) k3sChart(o *repository.Object, configs []*repository.Object) *R
 	return out
 }
 
-// sharesFolder says whether two files belong to one cluster, as far as folders
-// tell: the first folder of their paths is the same.
+// sharesFolder reports whether two files likely belong to the same cluster: the first folder of their paths is the same.
 func sharesFolder(a, b string) bool {
 	x, _, _ := strings.Cut(a, "/")
 	y, _, _ := strings.Cut(b, "/")
 	return x == y || !strings.Contains(a, "/") || !strings.Contains(b, "/")
 }
 
-// addContent adds values, a map, and then valuesContent, a text of YAML.
+// addContent adds values, a map, and then valuesContent, a string of YAML.
 func (e *evaluation) addContent(r *Release, file string, spec *yaml.Node) {
 	if v := repository.Lookup(spec, "values"); v != nil && v.Kind == yaml.MappingNode {
 		values, err := located.ValueOf(file, v, located.AsKustomize)

@@ -14,11 +14,10 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// charts are the releases of what is no helmfile: the helmCharts of
-// kustomizations, which Flux doesn't build, and the HelmCharts of K3s and RKE2.
+// charts returns the releases that are not in a helmfile: the helmCharts of kustomizations that Flux doesn't build, and the
+// HelmCharts of K3s and RKE2.
 //
-// They count also where Flux is told to ignore the file, but not in an example's or a test's
-// folder.
+// Files that Flux is configured to ignore count, too, but not those in a folder of examples or tests.
 func (r *reader) charts() []*Release {
 	var out []*Release
 	var configs []*repository.Object
@@ -33,7 +32,7 @@ func (r *reader) charts() []*Release {
 		}
 	}
 	for _, f := range r.repo.Files() {
-		if !repository.IsKustomization(f.Path) || len(f.Documents) == 0 || r.repo.Use(f.Path) == repository.Chart || r.isAside(f.Path) {
+		if !repository.IsKustomization(f.Path) || len(f.Documents) == 0 || r.repo.Use(f.Path) == repository.Chart || r.inUnusedFolder(f.Path) {
 			continue
 		}
 		for _, chart := range located.Items(f.Documents[0].Root(), "helmCharts") {
@@ -45,11 +44,11 @@ func (r *reader) charts() []*Release {
 	return out
 }
 
-// objects are those of all files but charts'.
+// objects returns the objects of all files, except those of charts and of unused folders.
 func (r *reader) objects() iter.Seq[*repository.Object] {
 	return func(yield func(*repository.Object) bool) {
 		for _, f := range r.repo.Files() {
-			if r.repo.Use(f.Path) == repository.Chart || r.isAside(f.Path) {
+			if r.repo.Use(f.Path) == repository.Chart || r.inUnusedFolder(f.Path) {
 				continue
 			}
 			for _, d := range f.Documents {
@@ -63,9 +62,9 @@ func (r *reader) objects() iter.Seq[*repository.Object] {
 	}
 }
 
-// isAside says whether a file is in a folder that belongs to no cluster: one for what is no longer in use, or an
-// example's or a test's by its name, without a Kustomization of Flux in or for it.
-func (r *reader) isAside(file string) bool {
+// inUnusedFolder reports whether a file is in a folder that belongs to no cluster: one for disused files, or one named as
+// examples or tests, unless a Flux Kustomization is in the folder or applies it.
+func (r *reader) inUnusedFolder(file string) bool {
 	if repository.Attic(file) != "" {
 		return true
 	}
@@ -83,8 +82,8 @@ func (r *reader) isAside(file string) bool {
 	return false
 }
 
-// newChart is a release at a node, not yet evaluated, and the evaluation of its
-// values: paths start from the folder of its file.
+// newChart returns a release at a node, not yet evaluated, and the evaluation of its values. Paths are relative to the folder
+// of its file.
 func (r *reader) newChart(file, dir string, n *yaml.Node) (*Release, *evaluation) {
 	out := &Release{Place: located.At(file, n.Line), Reads: map[string]bool{}, installed: true, enabled: true,
 		Cluster: repository.BootstrapCluster(r.Paths(), file)}
@@ -95,8 +94,7 @@ func (r *reader) newChart(file, dir string, n *yaml.Node) (*Release, *evaluation
 		raw: emptyRawRelease(out.Place)}
 }
 
-// kustomizeChart is an item of helmCharts, as kustomize's
-// HelmChartInflationGenerator hands it to helm.
+// kustomizeChart returns the release of an item of helmCharts, as kustomize's HelmChartInflationGenerator passes it to helm.
 func (r *reader) kustomizeChart(f *repository.File, n *yaml.Node) *Release {
 	file, whole := f.Path, f.Documents[0].Root()
 	out, e := r.newChart(file, path.Dir(file), n)
@@ -148,8 +146,8 @@ func (r *reader) kustomizeChart(f *repository.File, n *yaml.Node) *Release {
 	return out
 }
 
-// isInflatedFrom says whether kustomize takes a chart from the folder of charts beside a kustomization: it does so if it is
-// there, whatever its version.
+// isInflatedFrom reports whether kustomize uses the chart in the folder of charts beside a kustomization. It does so whenever
+// the chart is there, whatever its version.
 func (r *reader) isInflatedFrom(dir string, kustomization *yaml.Node, chart *Release) bool {
 	home := cmp.Or(located.ScalarText("", repository.Lookup(kustomization, "helmGlobals"), "chartHome").Value, "charts")
 	if chart.Version.Value != "" && chart.source.Value != "" {
@@ -158,7 +156,7 @@ func (r *reader) isInflatedFrom(dir string, kustomization *yaml.Node, chart *Rel
 	return chart.source.Value == "" || r.HasFolder(path.Join(dir, home, chart.Chart.Value))
 }
 
-// addChartFile adds a values file that kustomize hands to helm as it is.
+// addChartFile adds a values file that kustomize passes to helm unchanged.
 func (e *evaluation) addChartFile(r *Release, t located.Text) {
 	p, bad := e.Locate("values come from", e.h.dir, t.Value)
 	var data []byte
@@ -175,5 +173,5 @@ func (e *evaluation) addChartFile(r *Release, t located.Text) {
 	e.addText(&r.Values, located.At(p, 1), string(data), located.AsHelm, func(n int) int { return n })
 }
 
-// byPlace orders releases within their file.
+// byPlace compares releases of the same file by their line.
 func byPlace(a, b *Release) int { return cmp.Compare(a.Line, b.Line) }

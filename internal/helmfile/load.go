@@ -14,15 +14,14 @@ import (
 	"github.com/fleetwright/fleetwright/internal/templates"
 )
 
-// load reads the parts of a file one after the other: like helmfile, a part is
-// what stands between lines of three dashes, and sees the values of the parts
-// before it. The lists of a later part replace those of an earlier one. What cannot be read is left out.
+// load reads the parts of a file, one after the other. As in helmfile, lines of three dashes separate the parts, a part sees the
+// values of the parts before it, and its lists replace theirs. Parts that cannot be read are skipped.
 func (r *reader) load(file, dir string, env, override *environment, asBase bool) (*helmfile, error) {
 	data, err := r.repo.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
-	// What the file itself reads is no release's.
+	// Files that the helmfile itself reads do not belong to a release.
 	r.Reads = map[string]bool{}
 	whole := strings.ReplaceAll(string(data), "\r\n", "\n")
 	out := newHelmfile(file, dir)
@@ -67,8 +66,8 @@ func (r *reader) part(before *helmfile, file, source string, offset int, env *en
 	return own
 }
 
-// withBases merges a part over the files that it builds upon. A base reads files
-// relative to the folder of the helmfile that builds upon it.
+// withBases merges a part over its bases. A base reads files relative to the folder of the helmfile that
+// names it as a base.
 func (r *reader) withBases(own *helmfile, env *environment) *helmfile {
 	if len(own.bases) == 0 {
 		return own
@@ -95,8 +94,8 @@ func (r *reader) withBases(own *helmfile, env *environment) *helmfile {
 	return out
 }
 
-// merge sets what another document sets. Lists are appended where documents of
-// one part or bases merge, and replaced where parts do.
+// merge sets the fields that another document sets. Lists are appended within a part and its bases, and replaced
+// between parts.
 func (h *helmfile) merge(from *helmfile, appending bool) {
 	h.releases = mergeList(h.releases, from.releases, appending)
 	h.repositories = mergeList(h.repositories, from.repositories, appending)
@@ -138,8 +137,8 @@ func mergeList[T any](a, b []T, appending bool) []T {
 	return b
 }
 
-// breaks notes a part that is not YAML, which begins at the line offset.
-func (h *helmfile) breaks(err error, offset int) {
+// recordBroken records that a part, which begins at the line offset, is not YAML.
+func (h *helmfile) recordBroken(err error, offset int) {
 	broken := (*located.SyntaxError)(nil)
 	if !errors.As(err, &broken) {
 		return
@@ -151,21 +150,21 @@ func (h *helmfile) breaks(err error, offset int) {
 	}
 }
 
-// leavesOpen notes why a part is not evaluated.
-func (h *helmfile) leavesOpen(err error, offset int) {
+// recordUnevaluated records why a part is not evaluated.
+func (h *helmfile) recordUnevaluated(err error, offset int) {
 	if h.broken == nil {
 		h.broken = &brokenPart{line: offset + templates.LineOf(err), reason: "the file was not evaluated: " + templates.Reason(err)}
 	}
 }
 
-// documents reads a part, which is a template in a *.gotmpl file, and in a file
-// that is no YAML without being rendered (helmfile before v1 rendered all).
+// documents reads a part. It is a template in a *.gotmpl file, and also in a file that is not YAML unless it is
+// rendered (helmfile before v1 rendered all files).
 func (r *reader) documents(h *helmfile, part string, offset int, env *environment) []*yaml.Node {
 	file := h.file
 	if !strings.HasSuffix(file, ".gotmpl") {
 		nodes, err := located.Parse(file, part)
 		if err == nil || !strings.Contains(part, "{{") {
-			h.breaks(err, offset)
+			h.recordBroken(err, offset)
 			located.ShiftLines(nodes, func(line int) int { return line + offset })
 			if line := unquoted(nodes); line > 0 {
 				h.refuse(located.At(file, line), "a template without quotes is not a string: quote it, or let the name of the file end in .gotmpl")
@@ -173,7 +172,7 @@ func (r *reader) documents(h *helmfile, part string, offset int, env *environmen
 			return nodes
 		}
 		h.guessed = true
-		h.breaks(err, offset)
+		h.recordBroken(err, offset)
 		h.broken = nil // older versions of helmfile render it
 	}
 	data := env.stateData()
@@ -187,7 +186,7 @@ func (r *reader) documents(h *helmfile, part string, offset int, env *environmen
 		}
 		h.guessed = true
 		if errors.Is(failed, templates.ErrUndecided) {
-			h.leavesOpen(failed, offset)
+			h.recordUnevaluated(failed, offset)
 			return nil
 		}
 		rendered = r.Salvage(h.dir, part, data, failed)
@@ -197,9 +196,9 @@ func (r *reader) documents(h *helmfile, part string, offset int, env *environmen
 	if err != nil {
 		h.guessed = h.guessed || strings.Contains(rendered, templates.MarkOpen)
 		if failed == nil {
-			h.breaks(err, offset)
+			h.recordBroken(err, offset)
 		} else if templates.IsUndecided(failed) {
-			h.leavesOpen(failed, offset)
+			h.recordUnevaluated(failed, offset)
 		}
 		nodes, _ = located.Parse(file, r.Salvage(h.dir, part, data, err))
 		original = originalLines(part, part, offset)
@@ -208,8 +207,7 @@ func (r *reader) documents(h *helmfile, part string, offset int, env *environmen
 	return nodes
 }
 
-// originalLines tells which line of the file each line of a rendered part came
-// from.
+// originalLines maps the lines of a rendered part to the lines of the file that they came from.
 func originalLines(part, rendered string, offset int) func(int) int {
 	lines := templates.AlignLines(part, rendered)
 	return func(line int) int {

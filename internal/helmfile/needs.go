@@ -8,8 +8,8 @@ import (
 	"github.com/fleetwright/fleetwright/internal/output"
 )
 
-// NeedID is the id of the release that a need names: NAMESPACE/NAME, NAME in the release's own
-// namespace, or either with a kube context in front.
+// NeedID returns the id of the release that a need names. A need is NAMESPACE/NAME, NAME in the release's own namespace, or
+// either after a kube context.
 func NeedID(r *Release, need string) string {
 	if !strings.Contains(need, "/") {
 		return r.Namespace.Value + "/" + need
@@ -20,7 +20,7 @@ func NeedID(r *Release, need string) string {
 	return need
 }
 
-// UnreadableError is about a bootstrap file of which nothing can be told.
+// UnreadableError is about a bootstrap file that cannot be evaluated.
 type UnreadableError struct {
 	File   string
 	Line   int
@@ -31,8 +31,8 @@ func (e *UnreadableError) Error() string {
 	return fmt.Sprintf("%s:%d: %s", output.Line(e.File), e.Line, e.Reason)
 }
 
-// Readable returns the releases of a file, and fails on one of which nothing can be told. A file that exceeds a
-// bound has none: the bound is reported, and other files are not affected.
+// Readable returns the releases of a file, and an error if the file cannot be evaluated. A file that exceeds a bound has no
+// releases: the bound is returned, and other files are not affected.
 func Readable(releases []*Release) (readable []*Release, exceeded *bounds.Error, err error) {
 	for _, r := range releases {
 		switch {
@@ -47,8 +47,8 @@ func Readable(releases []*Release) (readable []*Release, exceeded *bounds.Error,
 	return readable, exceeded, nil
 }
 
-// InOrder sorts releases by their needs, keeping the order of the file
-// otherwise. A need is NAMESPACE/NAME, or NAME in the release's own namespace.
+// InOrder sorts releases by their needs, and otherwise keeps the order of the file. A need is NAMESPACE/NAME, or NAME in the
+// release's own namespace.
 func InOrder(releases []*Release) ([]*Release, error) {
 	const open, done = 1, 2
 	byID := map[string]*Release{}

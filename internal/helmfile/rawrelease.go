@@ -26,7 +26,7 @@ type rawRelease struct {
 	hooks     []Hook
 }
 
-// inherit is an item of inherit: a template, and whether the release leaves some of its fields out.
+// inherit is an item of inherit: a template, and whether the release excludes some of its fields.
 type inherit struct {
 	template string
 	except   bool
@@ -40,15 +40,15 @@ type setting struct {
 	unknown            *located.Unknown
 }
 
-// releaseFields are the scalar fields of a release that are read, and
-// templatedFields those that helmfile renders, in its order.
+// releaseFields are the scalar fields of a release that are read, and templatedFields those that helmfile renders, in its
+// order.
 var (
 	releaseFields = []string{"name", "chart", "namespace", "version", "valuesPathPrefix", "condition", "missingFileHandler",
 		"postRenderer", "installed", "installedTemplate", "conditionTemplate", "devel", "plainHttp"}
 	templatedFields = []string{"name", "chart", "namespace", "version"}
 )
 
-// patchFields are those that change the chart, or what it renders.
+// patchFields are the fields that change the chart or its rendered objects.
 var patchFields = []string{"jsonPatches", "strategicMergePatches", "transformers", "dependencies", "forceNamespace"}
 
 func newRawRelease(file string, n *yaml.Node) *rawRelease {
@@ -117,7 +117,7 @@ type entry struct {
 	node *yaml.Node
 }
 
-// settingFields are the fields by which a release sets values on Helm's command line, in Helm's order.
+// settingFields are the fields that set values on Helm's command line, in Helm's order.
 var settingFields = []string{"setTemplate", "set", "setString", "env"}
 
 func settings(file string, n *yaml.Node, field string) []setting {

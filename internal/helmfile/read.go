@@ -10,12 +10,12 @@ import (
 	"github.com/fleetwright/fleetwright/internal/templates"
 )
 
-// ErrNoBootstrap says that a repository holds no bootstrap file.
+// ErrNoBootstrap says that a repository has no bootstrap file.
 var ErrNoBootstrap = errors.New("no bootstrap file found: a helmfile with a list of releases, each with a name and a chart, " +
 	"a kustomization with helmCharts, or a HelmChart of K3s")
 
-// ReadAll evaluates all bootstrap files of a repository: the releases of each file, in the order of the
-// files' paths, and the engine that reads what is unknown in them.
+// ReadAll evaluates all bootstrap files of a repository. It returns the releases of each file, sorted by the files' paths, and
+// the engine that finds their unknown parts.
 func ReadAll(ctx context.Context, repo *repository.Repository) ([][]*Release, *templates.Engine, error) {
 	files := findHelmfiles(repo)
 	r := newReader(ctx, repo)

@@ -15,7 +15,7 @@ import (
 type reader struct {
 	*templates.Engine
 	repo *repository.Repository
-	// budget bounds the files that one helmfile builds upon or calls.
+	// budget is how many more files one helmfile may use as a base or call.
 	budget int
 }
 
@@ -23,7 +23,7 @@ func newReader(ctx context.Context, repo *repository.Repository) *reader {
 	return &reader{Engine: templates.New(ctx, repo), repo: repo, budget: limits.Helmfiles}
 }
 
-// tooMany notes that a helmfile builds upon or calls more files than are read, and returns that as an error.
+// tooMany records that a helmfile uses or calls more files than are read, and returns that as an error.
 func (r *reader) tooMany() error {
 	why := fmt.Sprintf("it uses other helmfiles as bases, or calls them, more than %d times", limits.Helmfiles)
 	bounds.Refuse(r.Unit, why)

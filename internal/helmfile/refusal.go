@@ -2,17 +2,16 @@ package helmfile
 
 import "github.com/fleetwright/fleetwright/internal/located"
 
-// Refusal is a reason for which helmfile stops, and where.
+// Refusal is a reason for which helmfile fails, and its position.
 type Refusal struct {
 	located.Text
-	// Doubtful says that it depends on what cannot be known here whether helmfile stops.
+	// Doubtful says that it depends on unknown values whether helmfile fails.
 	Doubtful bool
-	// Absent says that the reason is a file that isn't there, of which the verdicts on the
-	// releases tell.
+	// Absent says that the reason is a missing file, which the verdicts on the releases report.
 	Absent bool
 }
 
-// firstOfEach are the first reasons of each kind in some lists: however many releases and files stop helmfile, they are few.
+// firstOfEach returns the first reason of each kind in the lists, so that few remain of many releases and files.
 func firstOfEach(lists ...[]Refusal) []Refusal {
 	seen := map[[2]bool]bool{}
 	var all []Refusal

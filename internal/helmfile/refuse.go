@@ -8,18 +8,18 @@ import (
 	"github.com/fleetwright/fleetwright/internal/templates"
 )
 
-// maxRefusals bounds the reasons of one file: the first one counts.
+// maxRefusals is the maximum number of reasons that are kept for a file: the first one counts.
 const maxRefusals = 200
 
-// refuse notes a reason for which helmfile stops.
+// refuse records a reason for which helmfile refuses the file.
 func (h *helmfile) refuse(at finding.Place, reason string) { h.refuseIf(true, at, reason) }
 
-// refuseIf notes a reason for which helmfile stops, and whether it certainly does.
+// refuseIf records a reason for which helmfile refuses the file, certainly or perhaps.
 func (h *helmfile) refuseIf(certain bool, at finding.Place, reason string) {
 	h.note(Refusal{Text: located.Text{Place: at, Value: reason}, Doubtful: !certain})
 }
 
-// refuseAbsent notes that helmfile stops at a file that isn't there.
+// refuseAbsent records that helmfile fails because of a missing file.
 func (h *helmfile) refuseAbsent(at finding.Place, reason string) {
 	h.note(Refusal{Text: located.Text{Place: at, Value: reason}, Absent: true})
 }

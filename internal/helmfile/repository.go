@@ -15,10 +15,9 @@ import (
 	"github.com/fleetwright/fleetwright/internal/templates"
 )
 
-// all evaluates the helmfiles and charts of a repository, and returns the releases
-// by the file that declares them. A file that others build upon or call is evaluated as
-// they do; one whose releases none of them brings in, by itself. A release that
-// several bring in alike is one, and those that differ are several.
+// all evaluates the helmfiles and charts of a repository, and returns the releases by the file that declares them. A file that
+// other files use as a base or call is evaluated only through them, unless none of them gets releases from it. Releases
+// that several files get from it are returned once if they are equal.
 func (r *reader) all(files []string) (map[string][]*Release, error) {
 	out := map[string][]*Release{}
 	add := func(releases []*Release) {
@@ -72,10 +71,9 @@ func guarded[T any](r *reader, file string, evaluate func(*reader) (T, error)) (
 	return result, err
 }
 
-// evaluated returns the releases of a file. If it exceeds a limit, one release stands for the file, of which nothing is
-// known.
+// evaluated returns the releases of a file. If the file exceeds a limit, it returns one unreadable release as a placeholder.
 func (r *reader) evaluated(file string) ([]*Release, error) {
-	releases, err := guarded(r, file, func(r *reader) ([]*Release, error) { return r.everyWay(file) })
+	releases, err := guarded(r, file, func(r *reader) ([]*Release, error) { return r.allVariants(file) })
 	if exceeded := (*bounds.Error)(nil); errors.As(err, &exceeded) {
 		out := &Release{Definition: InHelmfile, Cluster: repository.BootstrapCluster(r.Paths(), file), Place: located.At(file, 1)}
 		out.Unreadable, out.Exceeded = "the file was not evaluated: "+exceeded.Error(), exceeded
@@ -84,8 +82,8 @@ func (r *reader) evaluated(file string) ([]*Release, error) {
 	return releases, err
 }
 
-// usedBy are the files that another helmfile names as a base or calls, and parts the templates that
-// another's own text reads: they are no helmfiles.
+// usedBy returns the files that another helmfile names as a base or calls, and in parts the templates that another helmfile
+// reads, which are not helmfiles themselves.
 func (r *reader) usedBy(files []string) (used, parts map[string]bool) {
 	used, parts = map[string]bool{}, map[string]bool{}
 	for _, file := range files {
@@ -110,9 +108,9 @@ func (r *reader) usedBy(files []string) (used, parts map[string]bool) {
 	return used, parts
 }
 
-// everyWay evaluates a helmfile and those that it calls, under all values of environment variables that decide which files
+// allVariants evaluates a helmfile and those that it calls, for all values of environment variables that decide which files
 // it reads.
-func (r *reader) everyWay(file string) ([]*Release, error) {
+func (r *reader) allVariants(file string) ([]*Release, error) {
 	type evaluated struct {
 		releases []*Release
 		err      error
@@ -152,8 +150,7 @@ func (r *reader) everyWay(file string) ([]*Release, error) {
 	return withoutBroken(out), nil
 }
 
-// withoutBroken leaves out what stands for a file of which nothing can be told, where something
-// can under other assumptions.
+// withoutBroken removes the placeholders of unreadable files if other assumptions lead to readable releases.
 func withoutBroken(all []*Release) []*Release {
 	if !slices.ContainsFunc(all, func(r *Release) bool { return r.Unreadable == "" }) {
 		return all

@@ -10,7 +10,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/located"
 )
 
-// addSettings adds what set and setString give Helm on its command line.
+// addSettings adds the values that set and setString pass to Helm on its command line.
 func (e *evaluation) addSettings(l *located.Layers) {
 	for _, field := range settingFields {
 		for _, s := range e.raw.set {
@@ -21,16 +21,16 @@ func (e *evaluation) addSettings(l *located.Layers) {
 	}
 }
 
-// addSetting adds one --set or --set-string, parsed by Helm itself.
+// addSetting adds one --set or --set-string, parsed by Helm's own parser.
 func (e *evaluation) addSetting(l *located.Layers, s setting) {
 	if s.unknown != nil {
 		l.AddUnknown(*s.unknown)
 		return
 	}
-	given := escapedSetting(s.value)
+	argument := escapedSetting(s.value)
 	switch {
 	case strings.HasPrefix(s.value, "ref+"):
-		given = e.Mark(located.Unknown{Reason: "values come from a secret store (ref+…)"})
+		argument = e.Mark(located.Unknown{Reason: "values come from a secret store (ref+…)"})
 	case s.value == "" && len(s.values) == 0:
 		return
 	case s.value == "":
@@ -38,9 +38,9 @@ func (e *evaluation) addSetting(l *located.Layers, s setting) {
 		for i := range list {
 			list[i] = escapedSetting(list[i])
 		}
-		given = "{" + strings.Join(list, ",") + "}"
+		argument = "{" + strings.Join(list, ",") + "}"
 	}
-	if err := l.Created.AddLine(s.name, given); err != nil {
+	if err := l.Created.AddLine(s.name, argument); err != nil {
 		e.Exceed(err)
 		l.AddUnknown(located.Unknown{Reason: fmt.Sprintf("%s was not evaluated: %v", s.field, err)})
 		return
@@ -51,7 +51,7 @@ func (e *evaluation) addSetting(l *located.Layers, s setting) {
 	}
 	for _, v := range []**located.Value{&l.Value, &l.Sure} {
 		plain, _ := (*v).Plain().(map[string]any)
-		if err := parse(escapedSetting(s.name)+"="+given, plain); err != nil {
+		if err := parse(escapedSetting(s.name)+"="+argument, plain); err != nil {
 			reason := fmt.Sprintf("helm refuses %s %q: %s", s.field, s.name, located.Shorten(err.Error()))
 			e.h.refuse(s.Place, reason)
 			l.AddUnknown(located.Unknown{Reason: reason})
@@ -61,7 +61,7 @@ func (e *evaluation) addSetting(l *located.Layers, s setting) {
 	}
 }
 
-// escapedSetting keeps a value from being taken for a list, as helmfile does.
+// escapedSetting escapes a value that Helm would otherwise parse as a list, as helmfile does.
 func escapedSetting(s string) string {
 	return strings.NewReplacer("{", `\{`, "}", `\}`, ",", `\,`).Replace(s)
 }

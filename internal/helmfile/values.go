@@ -36,8 +36,7 @@ func (e *evaluation) values(r *Release) located.Layers {
 	return l
 }
 
-// addTemplated adds an entry of valuesTemplate: a map is written as YAML and
-// rendered.
+// addTemplated adds an entry of valuesTemplate. A map is converted to YAML and rendered.
 func (e *evaluation) addTemplated(r *Release, l *located.Layers, each entry) {
 	if each.node.Kind != yaml.MappingNode {
 		e.addEntry(r, l, each)
@@ -85,7 +84,7 @@ func (e *evaluation) addFile(r *Release, l *located.Layers, t located.Text) {
 	gone := func(m located.Unknown) {
 		if m.Missing != "" {
 			e.Reads[m.Missing] = false
-			// What a template reads is unknown; the entry itself is not, or depends on the environment.
+			// What the template reads is unknown. The entry itself is known, unless it depends on the environment.
 			absent := located.Text{Place: t.Place, Value: m.Missing}
 			if t.Unknown != nil && t.Unknown.Missing != "" {
 				absent.Unknown = t.Unknown
@@ -127,14 +126,12 @@ func (e *evaluation) addFile(r *Release, l *located.Layers, t located.Text) {
 	e.addExisting(r, l, t, p, string(data))
 }
 
-// missingFileHandler says what helmfile does about a values file that isn't
-// there: it stops by default.
+// missingFileHandler returns how helmfile handles a missing values file: by default it fails.
 func (e *evaluation) missingFileHandler() string {
 	return cmp.Or(e.fields["missingFileHandler"].Value, e.h.missingFiles.Value, "Error")
 }
 
-// addExisting adds a values file, rendered when it is a *.gotmpl: a template
-// reads files relative to its own folder.
+// addExisting adds a values file. A *.gotmpl file is rendered, and reads files relative to its own folder.
 func (e *evaluation) addExisting(r *Release, l *located.Layers, t located.Text, p, content string) {
 	line := func(n int) int { return n }
 	at := located.At(p, 1)
@@ -159,7 +156,7 @@ func (e *evaluation) addExisting(r *Release, l *located.Layers, t located.Text, 
 	e.addText(l, at, content, located.AsHelm, line)
 }
 
-// addText adds values that stand in a text.
+// addText adds values from a string of YAML.
 func (e *evaluation) addText(l *located.Layers, at finding.Place, content string, how located.Reading, line func(int) int) {
 	nodes, err := located.Parse(at.File, content)
 	switch {
@@ -197,11 +194,10 @@ func (e *evaluation) addText(l *located.Layers, at finding.Place, content string
 	e.addValue(l, v)
 }
 
-// addValue adds a layer; references that helmfile resolves through vals are
-// unknown.
+// addValue adds a layer. References that helmfile resolves with vals are unknown.
 func (e *evaluation) addValue(l *located.Layers, v *located.Value) {
 	if m, bad := e.MarkedKey(v); bad {
-		l.AddUnknown(m) // whichever key it is
+		l.AddUnknown(m) // for all keys
 		return
 	}
 	v = v.MapScalars(func(s *located.Value) *located.Value {

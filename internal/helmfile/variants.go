@@ -12,8 +12,8 @@ import (
 // variant is a release under some values of environment variables.
 type variant = templates.Branch[*Release]
 
-// combined is a release of which several variants are possible: its fields are unknown where they
-// differ. Variants for which helmfile stops don't count where it doesn't for others.
+// combined merges the possible variants of a release: fields in which they differ are unknown. Variants that helmfile
+// refuses don't count if it accepts others.
 func combined(all []variant) *Release {
 	possible := slices.DeleteFunc(slices.Clone(all), func(v variant) bool {
 		return slices.ContainsFunc(v.Result.Refusals, func(r Refusal) bool { return !r.Doubtful })
@@ -27,7 +27,7 @@ func combined(all []variant) *Release {
 	}
 	out.Variants = nil
 	for _, v := range possible {
-		if len(v.Result.Variants) > 0 { // it has its own, of the same file
+		if len(v.Result.Variants) > 0 { // it already has variants, of the same file
 			out.Variants = append(out.Variants, v.Result.Variants...)
 			continue
 		}
@@ -35,7 +35,7 @@ func combined(all []variant) *Release {
 		each.Assumptions = v.Assumptions
 		out.Variants = append(out.Variants, &each)
 	}
-	m := located.Unknown{Reason: Parting(out.Variants)}
+	m := located.Unknown{Reason: VariantReason(out.Variants)}
 	out.Reads = maps.Clone(out.Reads)
 	for _, v := range out.Variants[1:] {
 		out.overlay(v, m)
@@ -43,8 +43,8 @@ func combined(all []variant) *Release {
 	return &out
 }
 
-// Parting says in words by which variables some variants differ.
-func Parting(variants []*Release) string {
+// VariantReason returns a reason that names the variables by which variants differ.
+func VariantReason(variants []*Release) string {
 	var reasons []string
 	for _, v := range variants {
 		for _, m := range v.Assumptions.Because {
@@ -56,7 +56,7 @@ func Parting(variants []*Release) string {
 	return "it depends on values that are unknown: " + strings.Join(reasons, "; ")
 }
 
-// overlay makes unknown what differs from another variant.
+// overlay marks as unknown the fields that differ from another variant's.
 func (r *Release) overlay(other *Release, m located.Unknown) {
 	for mine, theirs := range map[*located.Text]located.Text{&r.Name: other.Name, &r.Namespace: other.Namespace, &r.Chart: other.Chart,
 		&r.Version: other.Version, &r.source: other.source} {

@@ -18,7 +18,7 @@ import (
 type Chart struct {
 	Name, Version, url located.Text
 	IsRange            bool
-	// Locked is the version that the lock names for a range, a digest or a tag that is no version, "" where it names none.
+	// Locked is the version to which the lock pins a range, a digest or a tag that is not a version; "" if it pins none.
 	Locked string
 	// Patched is set if a kustomize patch sets the version.
 	Patched bool
@@ -55,7 +55,7 @@ func (g *Index) readChart(h *Release) Chart {
 	return unknownChart(ref.Place, located.Unknown{Reason: fmt.Sprintf("the chart comes from a %s, which is not supported", kind)})
 }
 
-// locked is the version of the chart that the lock names for what a HelmRelease asks, "" where it asks for one version.
+// locked returns the version of the chart to which the lock pins a HelmRelease, "" if the HelmRelease itself sets one version.
 func (g *Index) locked(h *Release) string {
 	spec, ref := g.whole(h).At("spec", "chart", "spec"), g.whole(h).At("spec", "chartRef")
 	namespace := h.MetadataNamespace()
@@ -88,7 +88,7 @@ func plainMap(v *located.Value) map[string]any {
 	return fields
 }
 
-// lockedVersion is the version that the lock names for what is asked, "" where that is a version itself.
+// lockedVersion returns the version to which the lock pins a request, "" if the request is for one version.
 func (g *Index) lockedVersion(ask chartref.Ask, err error) string {
 	if err != nil {
 		return ""

@@ -27,16 +27,16 @@ type Index struct {
 	folders map[string][]*Release
 	Plain   []*reconcile.Object // the objects in the files, unchanged
 	placed  map[*reconcile.Object]*located.Value
-	// Sets are the ResourceSets, and made the objects that they create, by cluster; evaluator evaluates them.
+	// Sets are the ResourceSets, and fromSets the objects that they create, by cluster; evaluator evaluates them.
 	Sets      []*Set
-	made      map[*reconcile.Cluster][]*reconcile.Object
+	fromSets  map[*reconcile.Cluster][]*reconcile.Object
 	evaluator *resourceset.Evaluator
 	// providers are the input providers by cluster; nil until they are needed.
 	providers map[*reconcile.Cluster][]resourceset.Provider
 	charts    map[*Release]Chart
 	HasFlux   bool
 	// substitutes is set if any Kustomization substitutes variables: an object that no cluster applies
-	// may be meant for such a Kustomization.
+	// may be written for such a Kustomization.
 	substitutes bool
 }
 
@@ -45,7 +45,7 @@ func (g *Index) Context() context.Context { return g.ctx }
 
 // New returns the index of the HelmReleases of a repository and its clusters.
 func New(ctx context.Context, repo *repository.Repository, fleet *reconcile.Fleet) *Index {
-	g := &Index{ctx: ctx, Repo: repo, Fleet: fleet, placed: map[*reconcile.Object]*located.Value{}, made: map[*reconcile.Cluster][]*reconcile.Object{},
+	g := &Index{ctx: ctx, Repo: repo, Fleet: fleet, placed: map[*reconcile.Object]*located.Value{}, fromSets: map[*reconcile.Cluster][]*reconcile.Object{},
 		charts: map[*Release]Chart{}, folders: map[string][]*Release{}}
 	for o := range repo.Objects() {
 		if group := o.Group(); strings.HasSuffix(group, ".toolkit.fluxcd.io") || group == fluxapi.OperatorGroup {
@@ -132,7 +132,7 @@ func (g *Index) whole(h *Release) *located.Value {
 }
 
 // source returns the object that a HelmRelease refers to: one of its cluster, else one in
-// the files, first in its own folder. If there is none, it returns why.
+// the files, first in its own folder. If there is none, it returns the reason.
 func (g *Index) source(h *Release, kind, namespace, name string) (*located.Value, *located.Unknown) {
 	if o := g.applied(h, reconcile.Identity{Group: fluxapi.SourceGroup, Kind: kind, Namespace: namespace, Name: name}); o != nil {
 		return g.Object(o), nil
@@ -169,7 +169,7 @@ func (g *Index) applied(h *Release, id reconcile.Identity) *reconcile.Object {
 		if found := k.Cluster.Find(id); len(found) > 0 {
 			return found[0]
 		}
-		for _, o := range g.made[k.Cluster] {
+		for _, o := range g.fromSets[k.Cluster] {
 			if o.Identity == id {
 				return o
 			}

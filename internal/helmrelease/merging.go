@@ -89,7 +89,7 @@ func targetSteps(target string) (steps []any, ok bool) {
 	return steps, len(steps) > 0
 }
 
-// indexOf parses a list index; it returns -1 if the string is none.
+// indexOf parses a list index; it returns -1 if the string is not an index.
 func indexOf(key string) int {
 	i, err := strconv.Atoi(key)
 	if err != nil || i < 0 {

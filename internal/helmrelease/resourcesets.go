@@ -14,7 +14,7 @@ import (
 // Set is a ResourceSet some of whose objects may be unknown.
 type Set struct {
 	Of *reconcile.Object
-	// Because is why objects are unknown, "" if all are known.
+	// Because is the reason why objects are unknown, "" if all are known.
 	Because string
 }
 
@@ -28,8 +28,8 @@ func (g *Index) addResourceSets() {
 				continue
 			}
 			reached[o.Source] = true
-			for _, made := range g.expand(o) {
-				if h := newHelmRelease(made); isHelmRelease(made) && !h.isFragment() && h.hasRoom(g.Releases) {
+			for _, created := range g.expand(o) {
+				if h := newHelmRelease(created); isHelmRelease(created) && !h.isFragment() && h.hasRoom(g.Releases) {
 					h.set = o
 					g.Releases = append(g.Releases, h)
 				}
@@ -40,9 +40,9 @@ func (g *Index) addResourceSets() {
 		if o.Group != fluxapi.OperatorGroup || o.Kind != "ResourceSet" || reached[o.Source] {
 			continue
 		}
-		for _, made := range g.expand(o) {
-			g.Plain = append(g.Plain, made)
-			if h := newHelmRelease(made); isHelmRelease(made) && !h.isFragment() && h.hasRoom(g.Orphans) {
+		for _, created := range g.expand(o) {
+			g.Plain = append(g.Plain, created)
+			if h := newHelmRelease(created); isHelmRelease(created) && !h.isFragment() && h.hasRoom(g.Orphans) {
 				h.set, h.Orphan = o, true
 				g.Orphans = append(g.Orphans, h)
 			}
@@ -78,7 +78,7 @@ func (g *Index) expand(o *reconcile.Object) []*reconcile.Object {
 		all = append(all, g.created(o, v))
 	}
 	if k := o.Kustomization; k != nil {
-		g.made[k.Cluster] = append(g.made[k.Cluster], all...)
+		g.fromSets[k.Cluster] = append(g.fromSets[k.Cluster], all...)
 	}
 	return all
 }

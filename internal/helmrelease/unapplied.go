@@ -12,14 +12,14 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// Adopted returns HelmReleases that no cluster applies as they would be applied: by the
-// Kustomizations that no cluster reaches, or by the outermost kustomization that includes
-// their files. A HelmRelease that these do not apply is returned as it is in its file.
+// Adopted returns HelmReleases that no cluster applies, as their Kustomizations would apply them if a cluster reached these,
+// or as the outermost kustomization that includes their files builds them. A HelmRelease that neither includes is returned
+// as it is in its file.
 func (g *Index) Adopted(orphans []*Release) []*Release {
 	var all []*Release
 	for _, h := range orphans {
 		before := len(all)
-		if h.set != nil { // as it is in its ResourceSet's file
+		if h.set != nil { // as in its ResourceSet's file
 			all = append(all, h)
 			continue
 		}

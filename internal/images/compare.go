@@ -12,7 +12,7 @@ type Change struct {
 	Cluster string
 	// Added and Removed are sorted by name, each with the objects that use it.
 	Added, Removed []Image
-	// Unresolved is what is unknown in the second state, and what is unknown in the first state only.
+	// Unresolved are the unknowns of the second state, and those of the first state only.
 	Unresolved []reconcile.Unknown
 }
 

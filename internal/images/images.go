@@ -18,9 +18,8 @@ type Use struct {
 	Unknown bool
 }
 
-// In returns the images of an object's pods, in the order of its fields: of Kubernetes' own workloads, and of
-// custom resources whose image fields are known. chosen is set if an operator runs pods for the object with
-// images that it chooses itself.
+// In returns the images of an object's pods, in the order of its fields: of Kubernetes' own workloads, and of custom resources
+// whose image fields are known. chosen is true if an operator runs pods for the object with images that it chooses itself.
 func In(o *reconcile.Object) (uses []Use, chosen bool) {
 	kind, known := kinds[o.Group+"/"+o.Kind]
 	if !known {
@@ -49,7 +48,7 @@ type finder struct {
 	uses   []Use
 }
 
-// each calls visit for each value at a path, whose steps are separated by dots; "*" stands for each item of a list or map.
+// each calls visit for each value at a path, whose steps are separated by dots; "*" means each item of a list or map.
 func (f *finder) each(value any, at []any, path string, visit func(value any, at []any)) {
 	if path == "" {
 		visit(value, at)

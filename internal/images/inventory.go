@@ -21,7 +21,7 @@ func Of(c *reconcile.Cluster) ([]Image, []reconcile.Unknown) {
 	return list(c, func(*reconcile.Object) bool { return true })
 }
 
-// list is Of for the objects for which counts is true.
+// list returns the images of the objects for which counts returns true.
 func list(c *reconcile.Cluster, counts func(*reconcile.Object) bool) ([]Image, []reconcile.Unknown) {
 	if c == nil {
 		return nil, nil

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// kind contains the paths of the image fields in the objects of a kind; "*" stands for each item.
+// kind contains the paths of the image fields in the objects of a kind; "*" means each item.
 type kind struct {
 	// pods are paths of pod specifications, and containers paths of single containers.
 	pods, containers []string
@@ -49,7 +49,7 @@ var kinds = map[string]kind{
 	"fluxcd.controlplane.io/FluxInstance":   {chosen: true},
 }
 
-// ofPrometheus is for kinds of the Prometheus operator.
+// ofPrometheus has the image fields of the Prometheus operator's kinds.
 var ofPrometheus = kind{images: []string{"spec.image"}, containers: []string{"spec.initContainers.*", "spec.containers.*"}}
 
 func sortedKeys(of map[string]any) []string { return slices.Sorted(maps.Keys(of)) }

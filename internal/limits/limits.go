@@ -1,9 +1,9 @@
-// Package limits has the counters for what a small input makes explode. Each is exact and the same on every machine, and
-// far above what a real repository needs. What exceeds one is an error of limit-exceeded; docs/security.md has the table.
-// Package bounds guards what cannot be counted.
+// Package limits contains the maximum values of counters, for inputs whose processing can explode. Each counter is exact and the
+// same on every machine, and far above what a real repository needs. A repository that exceeds one gets the finding
+// limit-exceeded; docs/security.md has the table. Package bounds guards the work that cannot be counted.
 package limits
 
-// What a repository, a revision of it or a stream contains.
+// The content of a repository, of a revision of it, or of a stream.
 const (
 	FileBytes  = 10 << 20
 	TotalBytes = 64 << 20
@@ -52,7 +52,7 @@ const (
 	JudgedBytes   = 64 << 10
 )
 
-// What clusters apply.
+// The objects that clusters apply.
 const (
 	Reads              = 20_000
 	BuiltFolders       = 3_000
@@ -105,7 +105,7 @@ const (
 	Inherited = 20_000
 )
 
-// What is searched for secrets, and what a report contains.
+// The text that is searched for secrets, and the content of a report.
 const (
 	NestedTexts   = 3
 	SettingsBytes = 1 << 20

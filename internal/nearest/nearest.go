@@ -1,4 +1,4 @@
-// Package nearest finds the name that was meant by a misspelt one.
+// Package nearest finds the name that most likely was intended by a misspelt one.
 package nearest
 
 import "strings"
@@ -7,8 +7,8 @@ import "strings"
 const longest = 64
 
 // To returns the name with the fewest edits from a misspelt one (the first, if several have the same number), and whether
-// it is near enough to be meant: up to a third of the misspelt name's letters may differ, and at least one. It ignores
-// case.
+// it is near enough to be the intended one: up to a third of the misspelt name's letters may differ, and at least one. It
+// ignores case.
 func To(misspelt string, names []string) (string, bool) {
 	wanted, furthest := cut(strings.ToLower(misspelt)), max(1, len(misspelt)/3)
 	best, edits := "", min(len(misspelt), furthest+1)

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Each runs work for 0…n-1, as many at a time as there are processors.
+// Each runs work for 0…n-1, in parallel on all processors.
 func Each(n int, work func(int)) {
 	var all errgroup.Group
 	all.SetLimit(runtime.GOMAXPROCS(0))

@@ -6,7 +6,7 @@ import (
 	"path"
 	"slices"
 
-	"github.com/fleetwright/fleetwright/internal/circle"
+	"github.com/fleetwright/fleetwright/internal/cycle"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/sorting"
 )
@@ -106,7 +106,7 @@ func (g *appliers) tops(nodes []vertex, only *Source) []vertex {
 		}
 		return nil
 	}
-	parts := circle.Parts(nodes, edges)
+	parts := cycle.Parts(nodes, edges)
 	part := map[vertex]int{}
 	for i, members := range parts {
 		for _, v := range members {

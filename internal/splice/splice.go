@@ -18,40 +18,40 @@ import (
 
 // Result is the result of a set of fixes.
 type Result struct {
-	// Files are the new contents, by path; files without a change are not among them.
+	// Files are the new contents, by path, of the files that change.
 	Files map[string][]byte
 	// Before are the old contents, for the same paths.
 	Before map[string][]byte
-	// Done and Refused count the fixes that were applied, and those that were not because the file
+	// Done counts the fixes that were applied. Refused counts those that were not, because the file
 	// differs from what they expect, or because another fix changes the same place.
 	Done, Refused int
-	// Made are the fixes that were applied.
-	Made map[*finding.Fix]bool
+	// Applied contains the fixes that were applied.
+	Applied map[*finding.Fix]bool
 }
 
-// Apply applies fixes, each with all its edits or none, to files that read returns. The order of the edits in
-// a file does not matter. An error is one of read.
+// Apply applies fixes, each with all its edits or none, to the files that read returns. The order of the edits in
+// a file does not matter. Its errors come from read.
 func Apply(read func(path string) ([]byte, error), fixes []*finding.Fix) (Result, error) {
-	r := Result{Files: map[string][]byte{}, Before: map[string][]byte{}, Made: map[*finding.Fix]bool{}}
+	r := Result{Files: map[string][]byte{}, Before: map[string][]byte{}, Applied: map[*finding.Fix]bool{}}
 	contents := map[string][]byte{}
-	taken := map[string][]span{}
+	accepted := map[string][]span{}
 	for _, fix := range fixes {
 		spans, err := locate(read, contents, fix)
 		if err != nil && !errors.Is(err, errElsewhere) {
 			return r, err
 		}
-		if err != nil || overlap(taken, spans) {
+		if err != nil || overlap(accepted, spans) {
 			r.Refused++
 			continue
 		}
 		r.Done++
-		r.Made[fix] = true
+		r.Applied[fix] = true
 		for file, list := range spans {
-			taken[file] = append(taken[file], list...)
+			accepted[file] = append(accepted[file], list...)
 		}
 	}
-	for _, file := range slices.Sorted(maps.Keys(taken)) {
-		r.Files[file], r.Before[file] = replace(contents[file], taken[file]), contents[file]
+	for _, file := range slices.Sorted(maps.Keys(accepted)) {
+		r.Files[file], r.Before[file] = replace(contents[file], accepted[file]), contents[file]
 	}
 	return r, nil
 }
@@ -112,11 +112,11 @@ func offset(data []byte, line, column int) (int, bool) {
 	return at, line > 0 && column > 0
 }
 
-// overlap reports whether a span overlaps with one that is taken. Two insertions at the same place overlap.
-func overlap(taken, spans map[string][]span) bool {
+// overlap reports whether a span overlaps with an applied one. Two insertions at the same place overlap.
+func overlap(accepted, spans map[string][]span) bool {
 	for file, list := range spans {
 		for _, s := range list {
-			if slices.ContainsFunc(taken[file], func(t span) bool {
+			if slices.ContainsFunc(accepted[file], func(t span) bool {
 				return s.from < t.to && t.from < s.to || s.from == t.from
 			}) {
 				return true

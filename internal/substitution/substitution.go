@@ -16,8 +16,7 @@ const (
 	maxVariables   = 100
 )
 
-// Needed returns the variables that must be set for a string to be
-// substituted: those without a default.
+// Needed returns the variables that must be set to substitute a string: those without a default.
 func Needed(s string) (names []string, err error) {
 	if !strings.Contains(s, "${") {
 		return nil, nil

@@ -98,7 +98,7 @@ const sourceURL = `has(variables.spec.url) ? variables.spec.url :
   (variables.spec.?insecure.orValue(false) ? "http://" : "https://") +
   variables.spec.endpoint + "/" + variables.spec.bucketName`
 
-// deceptive matches parts of a URL that may make it lead to another place than its prefix says: escapes,
+// deceptive matches parts of a URL by which it may lead to another place than its prefix says: escapes,
 // queries, empty and dot segments.
 const deceptive = `[\s\\%?#]|//.*//|/\.\.?(/|$)`
 

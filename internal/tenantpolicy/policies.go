@@ -1,5 +1,5 @@
-// Package tenantpolicy has the admission policies of a tenant: what the API server refuses in its namespaces, beyond its
-// roles. A platform is generated with them, and validate judges a tenant's repository by the same.
+// Package tenantpolicy returns the admission policies of a tenant: what the API server refuses in its namespaces, beyond its
+// roles. Rendering a platform generates them, and validate judges a tenant's repository by the same policies.
 package tenantpolicy
 
 import (
@@ -11,14 +11,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Tenant is what a platform allows a tenant.
+// Tenant contains what a platform allows a tenant.
 type Tenant struct {
 	Name string
 	// SyncNamespace is the namespace of the tenant's source, which Flux applies as SyncAccount; in the Namespaces,
 	// Flux acts as Account.
 	SyncNamespace, SyncAccount, Account string
 	Namespaces, Hosts                   []string
-	// URLs of sources are allowed, and those that begin with one of the Prefixes, which end in a slash.
+	// URLs are the allowed URLs of sources; URLs that begin with one of the Prefixes, which end in a slash, are also allowed.
 	URLs, Prefixes []string
 	// Admin reports whether the tenant's accounts have Kubernetes' role admin.
 	Admin bool

@@ -29,7 +29,7 @@ func Folder() (string, error) {
 	return named()
 }
 
-// folder is that of the package, whatever a test changes it to.
+// folder is the package's folder, even if a test changes the working directory.
 var folder, _ = os.Getwd()
 
 var named = sync.OnceValues(func() (string, error) {

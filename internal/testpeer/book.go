@@ -17,7 +17,7 @@ import (
 	"testing"
 )
 
-// modules are the tools that `make peers` builds: the folder below tools, and the module that decides the version.
+// modules are the tools that `make peers` builds: the folder below tools, and the module that determines the version.
 var modules = map[string]struct{ folder, path string }{
 	"age":           {"sops", "filippo.io/age"},
 	"flux-operator": {"fluxoperator", "github.com/controlplaneio-fluxcd/flux-operator"},
@@ -29,7 +29,7 @@ var modules = map[string]struct{ folder, path string }{
 	"yq":            {"yq", "github.com/mikefarah/yq/v4"},
 }
 
-// lines are a text that a diff shows line by line.
+// lines is a string that a diff shows line by line.
 type lines []string
 
 func linesOf(text string) lines {
@@ -61,7 +61,7 @@ func (e entry) String() string {
 	return text.String()
 }
 
-// book holds the records of a test function, and the versions of the tools that made them.
+// book contains the records of a test function, and the versions of the tools that they were recorded with.
 type book struct {
 	sync.Mutex
 	file    string
@@ -70,7 +70,7 @@ type book struct {
 	Records []entry           `json:"records"`
 }
 
-// folder is that of the package, whatever a test changes it to.
+// folder is the package's folder, even if a test changes the working directory.
 var folder, _ = os.Getwd()
 
 var books = struct {
@@ -78,7 +78,7 @@ var books = struct {
 	all map[string]*book
 }{all: map[string]*book{}}
 
-// bookOf reads the records of the test function once.
+// bookOf returns the records of the test function, which it reads once.
 func bookOf(t testing.TB) *book {
 	t.Helper()
 	name, _, _ := strings.Cut(t.Name(), "/")
@@ -97,7 +97,7 @@ func bookOf(t testing.TB) *book {
 	}
 	if mode == record {
 		b.before = b.Records
-		if !strings.Contains(flag.Lookup("test.run").Value.String(), "/") { // all of them are made again
+		if !strings.Contains(flag.Lookup("test.run").Value.String(), "/") { // all are recorded again
 			b.Tools, b.Records = nil, nil
 		}
 	}
@@ -105,7 +105,7 @@ func bookOf(t testing.TB) *book {
 	return b
 }
 
-// find is the record with a key.
+// find returns the record with a key.
 func (b *book) find(key string) (entry, bool) {
 	b.Lock()
 	defer b.Unlock()
@@ -117,7 +117,7 @@ func (b *book) find(key string) (entry, bool) {
 	return entry{}, false
 }
 
-// put adds a record, or replaces that with its key, and writes the book.
+// put adds a record, or replaces the one with the same key, and writes the book.
 func (b *book) put(t testing.TB, e entry, tools []string) {
 	t.Helper()
 	b.Lock()
@@ -154,7 +154,7 @@ func (b *book) save(t testing.TB) {
 	}
 }
 
-// checkVersions fails where the records are of another version than what `make peers` builds.
+// checkVersions fails if the records are of another version than `make peers` builds.
 func (b *book) checkVersions(t testing.TB, tools []string) {
 	t.Helper()
 	for tool, version := range versions(t, tools) {
@@ -164,7 +164,7 @@ func (b *book) checkVersions(t testing.TB, tools []string) {
 	}
 }
 
-// versions are those in the files go.mod of the folder tools; programs that `make peers` does not build have none.
+// versions returns the versions in the go.mod files below tools; programs that `make peers` does not build have none.
 func versions(t testing.TB, tools []string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -186,7 +186,7 @@ func versions(t testing.TB, tools []string) map[string]string {
 	return all
 }
 
-// root is the folder of the project.
+// root returns the folder of the project.
 func root(t testing.TB) string {
 	t.Helper()
 	for dir := folder; ; dir = filepath.Dir(dir) {

@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// execute runs the tool on PATH, as a user who has nothing.
+// execute runs the tool on PATH, with an empty home folder.
 func (c Command) execute(t testing.TB) entry {
 	t.Helper()
 	for _, tool := range c.tools() {
@@ -61,7 +61,7 @@ func (c Command) execute(t testing.TB) entry {
 	return now
 }
 
-// checkTool fails where a tool is not the one that `make peers` builds.
+// checkTool fails if a tool is not the one that `make peers` builds.
 func checkTool(t testing.TB, tool string) {
 	t.Helper()
 	at, err := exec.LookPath(tool)
@@ -86,7 +86,7 @@ func checkTool(t testing.TB, tool string) {
 	}
 }
 
-// written are the files that the tool wrote.
+// written returns the files that the tool wrote.
 func (c Command) written(t testing.TB, p places) map[string]lines {
 	t.Helper()
 	if c.Writes == "" {
@@ -111,15 +111,15 @@ func (c Command) written(t testing.TB, p places) map[string]lines {
 	return all
 }
 
-// call is a call of our program by a tool.
+// call is a call of our command by a tool.
 type call struct {
 	Args   []string `json:"args"`
 	Stdin  lines    `json:"stdin,omitempty"`
-	Answer string   `json:"answer"` // a digest of what it prints
+	Answer string   `json:"answer"` // a digest of its output
 	Exit   int      `json:"exit,omitempty"`
 }
 
-// shim stands for the program that the tool calls, and writes down each call.
+// shim replaces the program that the tool calls, and records each call.
 const shim = `#!/bin/sh
 at=%[1]s/$(ls %[1]s | wc -l)
 mkdir "$at"
@@ -147,7 +147,7 @@ func (c Command) shim(t testing.TB, home string) string {
 	return dir
 }
 
-// called are the calls that the shim wrote down.
+// called returns the calls that the shim recorded.
 func (c Command) called(t testing.TB, dir string, p places) []call {
 	t.Helper()
 	folders, err := os.ReadDir(dir)
@@ -175,7 +175,7 @@ func (c Command) called(t testing.TB, dir string, p places) []call {
 	return all
 }
 
-// answer makes the calls of a record, and compares the answers.
+// answer repeats the calls of a record, and compares the answers.
 func (c Command) answer(t testing.TB, calls []call) {
 	t.Helper()
 	for _, each := range calls {
@@ -192,7 +192,7 @@ func (c Command) answer(t testing.TB, calls []call) {
 			t.Fatal(err)
 		}
 		if got := Digest(p.named(stdout.String()) + p.named(stderr.String())); got != each.Answer || cmd.ProcessState.ExitCode() != each.Exit {
-			t.Errorf("%s calls %s %q, which answers otherwise than it did when that was recorded: see to it, or run make records\nexit status %d\n%s%s",
+			t.Errorf("%s calls %s %q, whose answer differs from the record: find out why, or run make records\nexit status %d\n%s%s",
 				c.Tool, c.Calls, args, cmd.ProcessState.ExitCode(), &stdout, &stderr)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// places are texts that differ from run to run, each before its name in records.
+// places are pairs of a string that differs from run to run, and its name in records.
 type places []string
 
 func (c Command) places() places {
@@ -37,7 +37,7 @@ func (c Command) places() places {
 	for text := range names {
 		texts = append(texts, text)
 	}
-	slices.SortFunc(texts, func(a, b string) int { return len(b) - len(a) }) // a folder after what it holds
+	slices.SortFunc(texts, func(a, b string) int { return len(b) - len(a) }) // a folder after its content
 	var p places
 	for _, text := range texts {
 		p = append(p, text, names[text])
@@ -48,17 +48,17 @@ func (c Command) places() places {
 	return p
 }
 
-// named has the names for the texts.
+// named replaces the strings by their names.
 func (p places) named(s string) string { return strings.NewReplacer(p...).Replace(s) }
 
-// real has the texts for the names.
+// real replaces the names by their strings.
 func (p places) real(s string) string {
 	reversed := slices.Clone(p)
 	slices.Reverse(reversed)
 	return strings.NewReplacer(reversed...).Replace(s)
 }
 
-// key is the digest of all that the result depends on, the same on each machine.
+// key returns the digest of all inputs of the command. It is the same on each machine.
 func (c Command) key(t testing.TB) string {
 	t.Helper()
 	p := c.places()
@@ -90,7 +90,7 @@ func (c Command) key(t testing.TB) string {
 	return fmt.Sprintf("%x", sha256.Sum256(text))[:32]
 }
 
-// filesIn are the files in a folder, or the file itself.
+// filesIn returns the files in a folder, or the file itself.
 func filesIn(t testing.TB, at string) []string {
 	t.Helper()
 	var files []string
@@ -106,10 +106,10 @@ func filesIn(t testing.TB, at string) []string {
 	return files
 }
 
-// temporary are files that tools name at random.
+// temporary matches files with random names.
 var temporary = regexp.MustCompile(`\$\{home\}/tmp/[^\s"':]*`)
 
-// printed is an output as records hold it.
+// printed returns an output in the form of records.
 func (p places) printed(s string) string {
 	return temporary.ReplaceAllString(p.named(s), "$${home}/tmp/…")
 }

@@ -1,6 +1,6 @@
-// Package testpeer gives tests what the real kustomize, helm, helmfile, sops, age and flux-operator print. The records in
-// testdata/peers hold it, so that the tests run without the tools. FLEETWRIGHT_PEERS=live runs the tools on PATH, and fails
-// where a record is not what they print; FLEETWRIGHT_PEERS=record rewrites the records.
+// Package testpeer returns the output of the real kustomize, helm, helmfile, sops, age and flux-operator to tests. The output is
+// recorded in testdata/peers, so that the tests run without the tools. FLEETWRIGHT_PEERS=live runs the tools on PATH, and fails
+// if a record differs from their output; FLEETWRIGHT_PEERS=record rewrites the records.
 package testpeer
 
 import (
@@ -14,41 +14,41 @@ import (
 	"testing"
 )
 
-// Command is a run of a tool. What its result depends on is its key: the arguments, the variables, and all that it reads.
+// Command is a run of a tool. All inputs of the run are its key: the arguments, the variables, and all files that it reads.
 type Command struct {
 	Tool  string
 	With  []string // other tools that it calls
-	Calls string   // a program of ours that it calls: a replay makes the same calls, and compares the answers
+	Calls string   // a program of ours that it calls: a replay repeats the calls, and compares the answers
 	Args  []string
-	Env   []string // beside PATH and the folders of a user
+	Env   []string // in addition to PATH and the folders of a user
 	Stdin string
 	Path  string   // a folder with programs that come before those on PATH
 	Dir   string   // a new folder by default
 	Reads []string // files and folders
-	// Writes is a folder whose files belong to the result, and may be one that it reads.
+	// Writes is a folder whose files are part of the result. The tool may also read it.
 	Writes string
-	// Places names what differs from run to run, as the address of a server. Dir, Reads and Writes need no names.
+	// Places names strings that differ from run to run, such as the address of a server. Dir, Reads and Writes need no names.
 	Places map[string]string
-	// Keep is what the test reads of stdout, if that is not all.
+	// Keep returns the part of stdout that the test needs; nil keeps all.
 	Keep func(stdout string) string
-	// Warns keeps stderr where the command succeeds, too.
+	// Warns records stderr even if the command succeeds.
 	Warns bool
-	// Sums puts the digests of the written files in their places, which Places can name.
+	// Sums records digests instead of the written files. Places can name the digests.
 	Sums bool
 	// Unrecorded is for tests with the build tag peers, which always run the tool.
 	Unrecorded bool
-	// Alike is what does not differ between two runs on the same input, if that is not all of stdout and of a file. Where
-	// a run is like its record, the record is the result.
+	// Alike returns the part of stdout, or of a file, that does not differ between two runs on the same input; nil compares
+	// all. If a run equals its record in that part, the record is the result.
 	Alike func(text string) string
 }
 
-// Result is what a tool prints, and how it ends.
+// Result is the output of a tool, and its exit status.
 type Result struct {
 	Stdout, Stderr string
 	Exit           int
 }
 
-// Digest keeps so much of a text that a change is noticed.
+// Digest returns a digest by which a test notices a change of a string.
 func Digest(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text))) }
 
 // The values of the variable FLEETWRIGHT_PEERS.
@@ -60,7 +60,7 @@ const (
 
 var mode = os.Getenv("FLEETWRIGHT_PEERS")
 
-// Output is what the command prints; the test ends where the command fails.
+// Output returns the stdout of the command. The test ends if the command fails.
 func (c Command) Output(t testing.TB) string {
 	t.Helper()
 	result := c.Run(t)
@@ -116,7 +116,7 @@ func (c Command) tools() []string { return append([]string{c.Tool}, c.With...) }
 
 func (c Command) line() string { return strings.Join(append([]string{c.Tool}, c.Args...), " ") }
 
-// same says whether two records differ in nothing but what differs each time.
+// same reports whether two records are equal, except for the parts that differ from run to run.
 func (c Command) same(a, b entry) bool {
 	if c.Alike != nil {
 		a.Stdout, b.Stdout = linesOf(c.Alike(a.Stdout.text())), linesOf(c.Alike(b.Stdout.text()))

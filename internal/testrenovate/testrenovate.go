@@ -1,4 +1,4 @@
-// Package testrenovate finds what the preset for Renovate finds. Only tests use it.
+// Package testrenovate finds in a file what Renovate finds with its preset. Only tests use it.
 package testrenovate
 
 import (
@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// Matches returns the named groups of each match of a preset in a file with a path and a text. The preset's expressions are
-// those of RE2, as Renovate's and Go's are.
+// Matches returns the named groups of each match of a preset's expressions in a file with a path and a content. The expressions
+// have the syntax of RE2, which both Renovate and Go use.
 func Matches(t *testing.T, preset, path, text string) []map[string]string {
 	t.Helper()
 	data, err := os.ReadFile(preset)

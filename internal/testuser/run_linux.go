@@ -8,14 +8,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// run runs a command without root's right to ignore the permissions of files. It needs no other user, which a container
-// may not have.
+// run runs a command without root's capability to ignore the permissions of files. It needs no other user, as a container
+// may not have one.
 func run(t *testing.T, cmd *exec.Cmd) (out []byte, err error) {
 	t.Helper()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		runtime.LockOSThread() // never unlocked: the thread, which has lost the right, ends with the goroutine
+		runtime.LockOSThread() // never unlocked: the thread, which has lost the capability, ends with the goroutine
 		if err = drop(unix.CAP_DAC_OVERRIDE, unix.CAP_DAC_READ_SEARCH); err == nil {
 			out, err = cmd.CombinedOutput()
 		}
@@ -24,7 +24,7 @@ func run(t *testing.T, cmd *exec.Cmd) (out []byte, err error) {
 	return out, err
 }
 
-// drop takes capabilities from the programs that this thread starts.
+// drop removes capabilities from the programs that this thread starts.
 // Source: capabilities(7), "Transformation of capabilities during execve()".
 func drop(capabilities ...uint) error {
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}

@@ -1,4 +1,4 @@
-// Package testuser runs tests where the permissions of files hold for root, too.
+// Package testuser runs tests such that the permissions of files hold even for root.
 package testuser
 
 import (
@@ -12,8 +12,8 @@ import (
 // again is set in the process that Again starts.
 const again = "FLEETWRIGHT_TEST_AGAIN"
 
-// Again reports whether it ran the test in another process, because this one ignores the permissions of files as root does: the
-// caller then returns. The test fails if it fails there.
+// Again runs the test in another process if this one ignores the permissions of files, as root does, and reports whether it
+// did: the caller then returns. The test fails if it fails there.
 func Again(t *testing.T) bool {
 	t.Helper()
 	if bound(t) {

@@ -173,7 +173,7 @@ var (
 	wholeValues = regexp.MustCompile(`\.Values\s*[|)}]`)
 )
 
-// everything is the entry in words that stands for all values.
+// everything is the entry in words that means all values.
 const everything = "*"
 
 // note adds the names in a string that is evaluated as a template to words.

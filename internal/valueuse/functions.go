@@ -319,7 +319,7 @@ func templated(f *frame, args []*value) *value {
 	return unknown()
 }
 
-// including is include NAME CONTEXT. An unknown name stands for any template.
+// including is include NAME CONTEXT. An unknown name may be any template.
 func including(f *frame, args []*value) *value {
 	if len(args) != 2 {
 		return nil

@@ -82,7 +82,7 @@ func renderCharts(binary, helm, dir, address string, charts []publicChart) {
 	more("`build` with one release changed, against `build` without charts", changed, without)
 }
 
-// fetchCharts measures fetch: into an empty cache, and with nothing to do.
+// fetchCharts measures fetch: into an empty cache, and when nothing is missing.
 func fetchCharts(binary, helm, dir, home, address string, charts []publicChart) {
 	var fetched, pulled, idle, builds []sample
 	for i := range chartRuns {
@@ -100,7 +100,7 @@ func fetchCharts(binary, helm, dir, home, address string, charts []publicChart) 
 // chartRuns is how often each is measured, in turns.
 const chartRuns = 3
 
-// middles are the medians of wall and CPU time.
+// middles returns the medians of wall and CPU time.
 func middles(all []sample) (wall, cpu time.Duration) {
 	var walls, cpus []time.Duration
 	for _, s := range all {
@@ -109,21 +109,21 @@ func middles(all []sample) (wall, cpu time.Duration) {
 	return middle(walls), middle(cpus)
 }
 
-// times prints how many times faster than a peer something is.
+// times prints by which factor we are faster than a peer.
 func times(what string, ours, theirs []sample) {
 	wall, cpu := middles(ours)
 	peerWall, peerCPU := middles(theirs)
 	fmt.Printf("| %s | %s | %s | %s | %s | %.1f× faster | %.1f× less |\n", what, ms(wall), ms(cpu), ms(peerWall), ms(peerCPU), ratio(peerWall, wall), ratio(peerCPU, cpu))
 }
 
-// more prints how much longer than something else it takes.
+// more prints how much more time something takes than a base.
 func more(what string, ours, base []sample) {
 	wall, cpu := middles(ours)
 	baseWall, baseCPU := middles(base)
 	fmt.Printf("| %s | %s | %s | %s | %s | %+.0f ms | %+.0f ms |\n", what, ms(wall), ms(cpu), ms(baseWall), ms(baseCPU), float64(wall-baseWall)/1e6, float64(cpu-baseCPU)/1e6)
 }
 
-// packCharts packs the charts with those that they depend on.
+// packCharts packs the charts with their dependencies.
 func packCharts(helm, clones, home string) []publicChart {
 	var all []publicChart
 	for _, s := range chartSources {
@@ -147,7 +147,7 @@ func packCharts(helm, clones, home string) []publicChart {
 	return all
 }
 
-// extract is the folder with the files of a chart at a commit.
+// extract returns the folder with the files of a chart at a commit.
 func extract(clones, home, repository, commit, folder, name string) string {
 	to := filepath.Join(home, "source", repository)
 	check(os.MkdirAll(to, 0o755))
@@ -162,7 +162,7 @@ func extract(clones, home, repository, commit, folder, name string) string {
 	return filepath.Join(to, at)
 }
 
-// dependencies are the names of the charts that a chart depends on.
+// dependencies returns the names of the charts that a chart depends on.
 func dependencies(folder string) []string {
 	data, err := os.ReadFile(filepath.Join(folder, "Chart.yaml"))
 	check(err)
@@ -200,7 +200,7 @@ func writeChartCluster(dir, address string, charts []publicChart, changed string
 	check(os.WriteFile(filepath.Join(at, "all.yaml"), b.Bytes(), 0o644))
 }
 
-// fromIndex says whether a chart comes from a repository with an index, and not from the registry.
+// fromIndex reports whether a chart comes from a repository with an index, and not from the registry.
 func fromIndex(i int) bool { return i%8 < 4 }
 
 // templateAll times helm template once for each chart, two at a time.
@@ -228,7 +228,7 @@ func pullAll(helm, address, to string, charts []publicChart) sample {
 	})
 }
 
-// twoAtATime runs commands side by side, two of them at any time.
+// twoAtATime runs commands in parallel, two of them at any time.
 func twoAtATime(n int, command func(i int) *exec.Cmd) sample {
 	begin := time.Now()
 	slots := make(chan struct{}, 2)

@@ -83,7 +83,7 @@ func schemas(binary string, peers peers, dir string, validate sample) {
 	peer := measure(5, nil, dir, peers.kubeconform, "-strict", "-schema-location", location, file)
 	fmt.Println("\n| 1,000 Kustomizations | wall | against it | peak memory |\n|---|---|---|---|")
 	fmt.Printf("| `fleetwright validate`: builds them, every rule | %s | 1.0 | %d MB |\n", ms(validate.wall), validate.rss>>20)
-	fmt.Printf("| `kubeconform -strict`: is given what was built, schemas only | %s | %.1f | %d MB |\n", ms(peer.wall), ratio(peer.wall, validate.wall), peer.rss>>20)
+	fmt.Printf("| `kubeconform -strict`: gets the built objects, checks schemas only | %s | %.1f | %d MB |\n", ms(peer.wall), ratio(peer.wall, validate.wall), peer.rss>>20)
 }
 
 func app(i int) string { return fmt.Sprintf("apps/app-%d", i) }

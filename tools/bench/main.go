@@ -135,7 +135,7 @@ func render(binary, work string) {
 	}
 }
 
-// writeSpec writes a specification of the given size.
+// writeSpec writes a specification with that many tenants and clusters.
 func writeSpec(dir string, tenants, clusters int) {
 	check(os.MkdirAll(dir, 0o755))
 	var b bytes.Buffer

@@ -25,9 +25,9 @@ import (
 )
 
 func main() {
-	base := flag.String("base", "main", "what the change is compared with")
+	base := flag.String("base", "main", "the commit to compare with")
 	lint := flag.String("lint", "bin/tools/golangci-lint", "the linter")
-	limit := flag.Duration("time", 110*time.Second, "when to begin no further test")
+	limit := flag.Duration("time", 110*time.Second, "the time after which no test is started")
 	flag.Parse()
 	if err := run(*base, *lint, time.Now().Add(*limit)); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
@@ -92,7 +92,7 @@ func test(order []*pkg, end time.Time) error {
 	return nil
 }
 
-// failed matches what go test prints for what fails, and does not print for what it interrupts.
+// failed matches the output of go test for failures, but not for tests that it interrupts.
 var failed = regexp.MustCompile(`(?m)^\s*--- FAIL: |^panic: |^FAIL\t.*\[(build|setup) failed\]$`)
 
 func names(packages []*pkg) string {

@@ -261,9 +261,9 @@ func TestEdits(t *testing.T) {
 	for name, want := range map[string]string{
 		"Kustomization: path misspelt":                      "-   path: ./apps/web\n+   path: ./app/web",
 		"Kustomization: prune missing":                      "-   prune: true",
-		"kustomization: resource taken out":                 "- - deployment.yaml",
-		"HelmRelease: retries that are no number":           "-       retries: 3\n+       retries: three",
-		"CronJob: schedule that is none":                    "-   schedule: \"0 3 * * *\"\n+   schedule: \"every day\"",
+		"kustomization: resource removed":                   "- - deployment.yaml",
+		"HelmRelease: retries that are not a number":        "-       retries: 3\n+       retries: three",
+		"CronJob: schedule that is not valid":               "-   schedule: \"0 3 * * *\"\n+   schedule: \"every day\"",
 		"Kustomization: variable that is not defined":       "-   - host: podinfo.${DOMAIN}\n+   - host: podinfo.${DMAIN}",
 		"workload: ConfigMap or Secret that does not exist": "+         envFrom: [{configMapRef: {name: nowhere}}]",
 	} {

@@ -59,7 +59,7 @@ func validate(ctx context.Context, command, dir string) (*report, error) {
 	return r, json.Unmarshal(out, r)
 }
 
-// added returns how the second report reports what is not in the first one: the verdict, and the text.
+// added returns the most severe problem that only the second report has: its verdict, and its text.
 func added(before, after *report) (verdict, reported string) {
 	known := map[string]int{}
 	for _, f := range before.Findings {

@@ -111,7 +111,7 @@ var allKinds = []kind{
 	{"Kustomization: service account that does not exist", true, fluxKustomization, inserted("serviceAccountName: nobody", "spec")},
 	{"Kustomization: variable that is not defined", true, []string{"ConfigMap", "Ingress", "HTTPRoute"}, (*place).typoOfVariable},
 	{"kustomization: resource misspelt", true, kustomization, listed((*place).typo, "resources")},
-	{"kustomization: resource taken out", false, kustomization, listed((*place).remove, "resources")},
+	{"kustomization: resource removed", false, kustomization, listed((*place).remove, "resources")},
 	{"kustomization: component misspelt", true, kustomization, listed((*place).typo, "components")},
 	{"kustomization: field misspelt", true, kustomization, anyOf(misspelt("resources"), misspelt("components"))},
 	{"kustomization: patch file misspelt", true, kustomization, typoAt("patches", "0", "path")},
@@ -121,12 +121,12 @@ var allKinds = []kind{
 	{"HelmRelease: name of the source misspelt", true, helmRelease, anyOf(typoAt("spec", "chart", "spec", "sourceRef", "name"), typoAt("spec", "chartRef", "name"))},
 	{"HelmRelease: namespace of the source misspelt", true, helmRelease, anyOf(typoAt("spec", "chart", "spec", "sourceRef", "namespace"), typoAt("spec", "chartRef", "namespace"))},
 	{"HelmRelease: kind of the source that does not exist", true, helmRelease, anyOf(set("HelmRepo", "spec", "chart", "spec", "sourceRef", "kind"), set("OCIRepo", "spec", "chartRef", "kind"))},
-	{"HelmRelease: version that is none", true, helmRelease, set("latest-and-greatest", "spec", "chart", "spec", "version")},
+	{"HelmRelease: version that is not valid", true, helmRelease, set("latest-and-greatest", "spec", "chart", "spec", "version")},
 	{"HelmRelease: interval missing", true, helmRelease, removed("interval", "spec")},
 	{"HelmRelease: field misspelt", true, helmRelease, anyOf(misspelt("values", "spec"), misspelt("install", "spec"), misspelt("upgrade", "spec"))},
 	{"HelmRelease: valuesFrom misspelt", true, helmRelease, typoAt("spec", "valuesFrom", "0", "name")},
 	{"HelmRelease: dependsOn misspelt", true, helmRelease, typoAt("spec", "dependsOn", "0", "name")},
-	{"HelmRelease: retries that are no number", true, helmRelease, anyOf(set("three", "spec", "install", "remediation", "retries"), set("three", "spec", "upgrade", "remediation", "retries"))},
+	{"HelmRelease: retries that are not a number", true, helmRelease, anyOf(set("three", "spec", "install", "remediation", "retries"), set("three", "spec", "upgrade", "remediation", "retries"))},
 	{"HelmRelease: service account that does not exist", true, helmRelease, inserted("serviceAccountName: nobody", "spec")},
 	{"HelmRelease: kubeConfig's Secret that does not exist", true, helmRelease, inserted("kubeConfig: {secretRef: {name: nowhere}}", "spec")},
 	{"source: url missing", true, sources, removed("url", "spec")},
@@ -151,25 +151,25 @@ var allKinds = []kind{
 	}},
 	{"object: name missing", true, nil, removed("name", "metadata")},
 	{"object: kind missing", true, nil, func(p *place) bool { return p.remove(key(p.root, "kind")) }},
-	{"object: label that is no text", true, nil, inserted("labels: {enabled: true}", "metadata")},
+	{"object: label that is not a string", true, nil, inserted("labels: {enabled: true}", "metadata")},
 	{"object: label value that is refused", true, nil, inserted("labels: {team: 'our team!'}", "metadata")},
-	{"object: a document that is no YAML", true, nil, func(p *place) bool {
+	{"object: a document that is not YAML", true, nil, func(p *place) bool {
 		return p.insert(last(p.root), "  broken: [")
 	}},
 	{"workload: field misspelt", true, workload, anyOf(misspelt("image", container...), misspelt("name", container...))},
-	{"workload: replicas that are no number", true, workload, set("two", "spec", "replicas")},
+	{"workload: replicas that are not a number", true, workload, set("two", "spec", "replicas")},
 	{"workload: selector that does not match", true, workload, func(p *place) bool {
 		labels := p.field("spec", "selector", "matchLabels")
 		return labels != nil && labels.Kind == yaml.MappingNode && len(labels.Content) > 1 && p.typo(labels.Content[1])
 	}},
 	{"workload: port above 65535", true, workload, set("70000", in("ports", "0", "containerPort")...)},
-	{"workload: quantity that is none", true, workload, anyOf(set("128MB", in("resources", "requests", "memory")...), set("128MB", in("resources", "limits", "memory")...))},
+	{"workload: quantity that is not valid", true, workload, anyOf(set("128MB", in("resources", "requests", "memory")...), set("128MB", in("resources", "limits", "memory")...))},
 	{"workload: mount of a volume that does not exist", true, workload, typoAt(in("volumeMounts", "0", "name")...)},
 	{"workload: service account that does not exist", true, workload, anyOf(typoAt("spec", "template", "spec", "serviceAccountName"), inserted("serviceAccountName: nobody", "spec", "template", "spec"))},
 	{"workload: ConfigMap or Secret that does not exist", true, workload, inserted("envFrom: [{configMapRef: {name: nowhere}}]", container...)},
 	{"workload: claim that does not exist", true, workload, typoAt("spec", "template", "spec", "volumes", "0", "persistentVolumeClaim", "claimName")},
 	{"workload: restart policy that is refused", true, workload, inserted("restartPolicy: Never", "spec", "template", "spec")},
-	{"CronJob: schedule that is none", true, []string{"CronJob"}, set("every day", "spec", "schedule")},
+	{"CronJob: schedule that is not valid", true, []string{"CronJob"}, set("every day", "spec", "schedule")},
 	{"Service: port above 65535", true, []string{"Service"}, set("70000", "spec", "ports", "0", "port")},
 	{"Service: selector that matches nothing", false, []string{"Service"}, func(p *place) bool {
 		labels := p.field("spec", "selector")
@@ -181,7 +181,7 @@ var allKinds = []kind{
 	{"binding: role that does not exist", true, []string{"RoleBinding", "ClusterRoleBinding"}, typoAt("roleRef", "name")},
 	{"binding: kind that does not exist", true, []string{"RoleBinding", "ClusterRoleBinding"}, set("Rol", "roleRef", "kind")},
 	{"PersistentVolumeClaim: access mode that does not exist", true, []string{"PersistentVolumeClaim"}, set("ReadWriteAll", "spec", "accessModes", "0")},
-	{"Namespace: taken away", true, []string{"Namespace"}, func(p *place) bool { return p.replace(p.field("metadata", "name"), "elsewhere") }},
+	{"Namespace: renamed", true, []string{"Namespace"}, func(p *place) bool { return p.replace(p.field("metadata", "name"), "elsewhere") }},
 	{"Alert: Provider misspelt", true, []string{"Alert"}, typoAt("spec", "providerRef", "name")},
 	{"ImagePolicy: ImageRepository misspelt", true, []string{"ImagePolicy"}, typoAt("spec", "imageRepositoryRef", "name")},
 	{"Receiver: Secret misspelt", true, []string{"Receiver"}, typoAt("spec", "secretRef", "name")},

@@ -2,7 +2,7 @@
 
 // Command faults injects faults into checkouts of Flux repositories, one at a time and only in files that a
 // cluster applies. It counts how "fleetwright validate" reports them, and compares that with kustomize and
-// kubeconform on the affected Kustomizations. The same seed and checkouts give the same faults.
+// kubeconform on the affected Kustomizations. The same seed and checkouts lead to the same faults.
 //
 // The repositories must be trusted: kustomize runs on a copy of each.
 package main
@@ -36,7 +36,7 @@ func main() {
 	flag.StringVar(&o.kustomize, "kustomize", "kustomize", "the kustomize `COMMAND`")
 	flag.StringVar(&o.kubeconform, "kubeconform", "", "the kubeconform `COMMAND`; without it, kustomize is the only peer")
 	flag.StringVar(&o.schemas, "schemas", "", "JSON Schemas for kubeconform: a `DIR` that TestKubeconform of tools/oracle wrote")
-	flag.Uint64Var(&o.seed, "seed", 1, "what the choice of faults and places follows")
+	flag.Uint64Var(&o.seed, "seed", 1, "the seed for the choice of faults and places")
 	flag.IntVar(&o.each, "each", 20, "how many faults for each checkout")
 	flag.BoolVar(&o.verbose, "v", false, "print each fault with its edit and what was found")
 	flag.Parse()

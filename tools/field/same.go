@@ -32,7 +32,7 @@ var conditions = []condition{
 	{name: "beside 8 busy loops", busy: 8},
 }
 
-// inGroup is the condition of a control group of Linux, such as one with a tenth of a processor.
+// inGroup returns the condition of a control group of Linux, such as one with a tenth of a processor.
 func inGroup(group string) condition {
 	return condition{name: "in " + filepath.Base(group), prefix: []string{"sh", "-c", `echo $$ >"$0"/cgroup.procs && exec "$@"`, group}}
 }

@@ -21,7 +21,7 @@ import (
 )
 
 // siblings are the other checkouts in a folder, by the address of their remote. For GitHub the address also
-// comes from the folder's name, OWNER+NAME. The files of a GitRepository are those of the checkout with its
+// comes from the folder's name, OWNER+NAME. The files of a GitRepository come from the checkout with its
 // URL, at its reference.
 type siblings struct {
 	byAddress map[string]string

@@ -70,7 +70,7 @@ func rootCertificates(ctx context.Context, src *source) (module, error) {
 		return module{}, errors.New("this program is not linked with " + rootsModule)
 	}
 	m, err := download(ctx, src.dir, rootsModule+"@"+info.Deps[i].Version)
-	m.contained = "The image contains the root certificates of this module in /etc/ssl/certs/ca-certificates.crt. They are those of Mozilla's " +
+	m.contained = "The image contains the root certificates of this module in /etc/ssl/certs/ca-certificates.crt. They come from Mozilla's " +
 		"certdata.txt, which is under the Mozilla Public License 2.0 (https://mozilla.org/MPL/2.0/), and which " +
 		"https://hg.mozilla.org/projects/nss has."
 	return m, err

@@ -1,5 +1,5 @@
 // Release builds the published files of Fleetwright in a folder: archives, an image, package files and
-// checksums. The same commit and version always give the same bytes.
+// checksums. The same commit and version always produce the same bytes.
 package main
 
 import (

@@ -87,7 +87,7 @@ func (m *modules) licences() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// licences returns the licences and notices of a module. For one that is not linked, these are those of its root.
+// licences returns the licences and notices of a module. For one that is not linked, they come from its root.
 func (d module) licences() ([]byte, error) {
 	var out bytes.Buffer
 	found, line := 0, strings.Repeat("=", 80)

@@ -81,7 +81,7 @@ func (r *release) mise(artifacts []artifact, url func(artifact) string) string {
 	return b.String()
 }
 
-// aqua is an entry for aqua's registry: it reads the checksums of each release.
+// aqua is an entry for aqua's registry, which reads the checksums of each release.
 const aqua = `packages:
 - type: github_release
   repo_owner: fleetwright

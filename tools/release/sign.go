@@ -56,7 +56,7 @@ func readKey(file string, types ...string) ([]byte, error) {
 	}
 	block, _ := pem.Decode(text)
 	if block == nil || !strings.Contains(strings.Join(types, "\n"), block.Type) {
-		return nil, fmt.Errorf("%s is no key of cosign", file)
+		return nil, fmt.Errorf("%s is not a key of cosign", file)
 	}
 	return block.Bytes, nil
 }

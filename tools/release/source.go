@@ -32,10 +32,10 @@ var (
 func command(ctx context.Context, dir string, env []string, name string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
-	var out, told bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &told
+	var out, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &stderr
 	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("%s %s: %w\n%s%s", name, strings.Join(args, " "), err, &told, &out)
+		return "", fmt.Errorf("%s %s: %w\n%s%s", name, strings.Join(args, " "), err, &stderr, &out)
 	}
 	return out.String(), nil
 }

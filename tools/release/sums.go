@@ -180,7 +180,7 @@ func verify(dir, key, pinned string) error {
 	if !bytes.Equal(got, want) {
 		return errors.New("the files are not those of " + checksumsFile)
 	}
-	fmt.Printf("%d files are those of %s\n", bytes.Count(want, []byte("\n")), checksumsFile)
+	fmt.Printf("%d files match %s\n", bytes.Count(want, []byte("\n")), checksumsFile)
 	return nil
 }
 

@@ -189,7 +189,7 @@ func (k *describedKind) findSources(l *line, sources map[string]string) {
 				continue
 			}
 			if sources[name] == "" {
-				panic(badLine{l, "there is no source " + name})
+				panic(badLine{l, "unknown source " + name})
 			}
 			k.sources = append(k.sources, sources[name])
 		}
@@ -273,7 +273,7 @@ func (d describer) value(l *line, words []string) map[string]any {
 	case strings.HasPrefix(typeName, "@"):
 		def := d.defs[typeName[1:]]
 		if def == nil {
-			panic(badLine{l, "there is no definition " + typeName[1:]})
+			panic(badLine{l, "unknown definition " + typeName[1:]})
 		}
 		return attribute(l, d.value(def, def.words[2:]), attributes)
 	case typeName == "object":
@@ -362,7 +362,7 @@ func attribute(l *line, out map[string]any, words []string) map[string]any {
 func number(l *line, text string) int {
 	n, err := strconv.Atoi(text)
 	if err != nil {
-		panic(badLine{l, text + " is no number"})
+		panic(badLine{l, text + " is not a number"})
 	}
 	return n
 }

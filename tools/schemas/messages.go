@@ -75,7 +75,7 @@ func setMessages(at any, messages map[string]string) error {
 func setMessage(rule any, messages map[string]string) error {
 	fields, ok := rule.(map[string]any)
 	if !ok {
-		return fmt.Errorf("the rule %v is no object", rule)
+		return fmt.Errorf("the rule %v is not an object", rule)
 	}
 	expression, _ := fields["rule"].(string)
 	message, ok := messages[expression]

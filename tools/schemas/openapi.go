@@ -152,7 +152,7 @@ func (c *converter) convert(s map[string]any, stack []string) (map[string]any, e
 
 // keepKeyDefaults adds the defaults of the keys of a list's entries. Server-side apply identifies entries by
 // these keys: a port without a protocol is a TCP port. The API server sets other defaults in code that is not
-// in its OpenAPI document, and none of them makes an object invalid.
+// in its OpenAPI document, and none of them is needed for a valid object.
 func keepKeyDefaults(s, out map[string]any, schemas map[string]map[string]any) {
 	keys, _ := s["x-kubernetes-list-map-keys"].([]any)
 	items, _ := s["items"].(map[string]any)
@@ -200,7 +200,7 @@ func (c *converter) children(s, out map[string]any, stack []string) error {
 		for name, p := range props {
 			m, ok := p.(map[string]any)
 			if !ok {
-				return fmt.Errorf("the property %q is no schema", name)
+				return fmt.Errorf("the property %q is not a schema", name)
 			}
 			v, err := c.convert(m, stack)
 			if err != nil {

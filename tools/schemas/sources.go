@@ -34,7 +34,7 @@ type source struct {
 }
 
 // sources returns all sources. The schemas of the newest Kubernetes are used for all API servers that Flux
-// supports. The CRDs are those that the Flux Operator ships. For a version that Flux no longer has, they come
+// supports. The CRDs come from the Flux Operator. For a version that Flux no longer has, they come
 // from the last release that had it.
 func sources() ([]source, error) {
 	all := []source{

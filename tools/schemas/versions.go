@@ -224,7 +224,7 @@ func (h history) addLifecycles(file string) error {
 func (h history) addLifecycle(group, apiVersion, kind string, f *ast.FuncDecl) error {
 	result, ok := f.Body.List[0].(*ast.ReturnStmt)
 	if !ok {
-		return fmt.Errorf("the body is no return")
+		return fmt.Errorf("the body is not a return statement")
 	}
 	var values []string
 	ast.Inspect(result, func(n ast.Node) bool {
@@ -250,7 +250,7 @@ func (h history) addLifecycle(group, apiVersion, kind string, f *ast.FuncDecl) e
 	return nil
 }
 
-// removedBy reports whether the embedded schemas are those of a Kubernetes that lacks what a release removed.
+// removedBy reports whether the embedded schemas are of a Kubernetes version that lacks what a release removed.
 func removedBy(release string) bool {
 	return !semver.MustParse(release).GreaterThan(semver.MustParse(kubernetesVersion))
 }

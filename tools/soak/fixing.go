@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// fixing is the scenario of validate --fix, on Kustomizations without a field that the API server requires,
+// fixing returns the scenario of validate --fix, on Kustomizations without a field that the API server requires,
 // while somebody saves them again.
 func fixing() *scenario {
 	const most = 12

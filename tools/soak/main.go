@@ -25,10 +25,10 @@ func main() {
 	log.SetFlags(0)
 	command := flag.String("fleetwright", "bin/fleetwright", "the command to kill")
 	kills := flag.Int("kills", 10_000, "how many kills in all")
-	seed := flag.Uint64("seed", 1, "of what is random: the moments, the edits and the order")
-	most := flag.Duration("time", 0, "end after this time, with fewer kills; 0 for no end")
-	dir := flag.String("dir", "", "where to work; empty for a temporary folder")
-	only := flag.String("only", "", "run this scenario alone")
+	seed := flag.Uint64("seed", 1, "the seed of the random moments, edits and order")
+	most := flag.Duration("time", 0, "end after this time, with fewer kills; 0 for no limit")
+	dir := flag.String("dir", "", "the folder to work in; empty for a temporary folder")
+	only := flag.String("only", "", "run only this scenario")
 	flag.Parse()
 	if err := soak(*command, *kills, *seed, *most, *dir, *only); err != nil {
 		log.Fatal(err)
@@ -50,7 +50,7 @@ func soak(command string, kills int, seed uint64, most time.Duration, dir, only 
 		}
 	}
 	if len(all) == 0 {
-		return fmt.Errorf("there is no scenario %q", only)
+		return fmt.Errorf("unknown scenario %q", only)
 	}
 	fmt.Printf("%s/%s, %d CPUs, %s; seed %d\n\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version(), seed)
 	fmt.Printf("%-11s %7s %9s %7s %7s %7s %9s\n", "", "kills", "cut off", "edits", "series", "ended", "seconds")

@@ -29,7 +29,7 @@ type scenario struct {
 
 	// prepare creates the folder.
 	prepare func(*scenario) error
-	// change gives the command something to do. args are its arguments.
+	// change prepares work for the command. args are its arguments.
 	change func(*scenario) error
 	args   []string
 	env    []string

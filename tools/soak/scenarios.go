@@ -333,7 +333,7 @@ func syncing() *scenario {
 			made = value
 		}
 		if value != made {
-			return errors.New("a value that was made is lost: another one was made in its place")
+			return errors.New("a generated value is lost: another one was generated in its place")
 		}
 		return nil
 	}

@@ -1,4 +1,4 @@
-// Command specschema writes what is generated from the Go types of the input
+// Command specschema writes the files that are generated from the Go types of the input
 // kinds: the JSON Schemas of schemas/ and docs/specification.md.
 //
 //	go -C tools/specschema run . -schemas ../../schemas -docs ../../docs

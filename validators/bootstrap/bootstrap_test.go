@@ -119,7 +119,7 @@ func TestRefused(t *testing.T) {
 		t.Errorf("a file that is no YAML is told as %+v, %+v", found, unresolved)
 	}
 	const repositories = "-- helmfile.yaml --\nrepositories:\n  - {name: coredns, url: https://example.com/charts}\nreleases:\n  - name: a\n    namespace: a\n    chart: %s/a\n"
-	for prefix, want := range map[string]string{"coredns": "", "other": "", "cordns": `helmfile fails: there is no repository "cordns"; did you mean "coredns"?`, "oci://cordns": "", "./cordns": ""} {
+	for prefix, want := range map[string]string{"coredns": "", "other": "", "cordns": `helmfile fails: the helmfile has no repository "cordns"; did you mean "coredns"?`, "oci://cordns": "", "./cordns": ""} {
 		found, unresolved = ruletest.Run(t, bootstrap.Refused, fmt.Sprintf(repositories, prefix))
 		if len(unresolved) != 0 || len(found) > 1 || len(found) == 0 && want != "" || len(found) == 1 && (found[0].Message != want || found[0].Line != 6) {
 			t.Errorf("a repository %s is told as %+v, %+v", prefix, found, unresolved)

@@ -32,7 +32,7 @@ release that reads it is known.`,
 		}
 		told := map[line]bool{} // of several helmfiles that read it, once
 		for _, r := range c.report.Refusals {
-			if r.Told { // also for the files that it misses elsewhere
+			if r.Reported { // also for the files that it misses elsewhere
 				told[line{file: r.File, line: r.Line}] = true
 			}
 		}
@@ -40,7 +40,7 @@ release that reads it is known.`,
 			p.Checked(r.Helmfile)
 			at := line{r.File, r.Line, r.Reason}
 			switch {
-			case r.Told, told[at], r.Absent && told[line{file: r.File, line: r.Line}]:
+			case r.Reported, told[at], r.Absent && told[line{file: r.File, line: r.Line}]:
 			case r.Certain:
 				p.Report(finding.Finding{Place: finding.Place{File: r.File, Line: r.Line, Column: in.column(r.File, r.Line, nil)},
 					Declared: finding.Place{File: r.Helmfile}, Message: "helmfile fails: " + r.Reason, Hint: "fix the line: helmfile installs nothing of the file"})

@@ -3,7 +3,7 @@ package flux
 import (
 	"slices"
 
-	"github.com/fleetwright/fleetwright/internal/circle"
+	"github.com/fleetwright/fleetwright/internal/cycle"
 )
 
 // cycles returns the shortest cycle of each strongly connected component of the graph.
@@ -19,7 +19,7 @@ func (g *waiting) cycles() [][]edge {
 
 // parts returns the strongly connected components.
 func (g *waiting) parts() [][]state {
-	return circle.Parts(g.order, func(s state) []state {
+	return cycle.Parts(g.order, func(s state) []state {
 		to := make([]state, 0, len(g.edges[s]))
 		for _, e := range g.edges[s] {
 			to = append(to, e.to)

@@ -8,7 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"github.com/fleetwright/fleetwright/internal/circle"
+	"github.com/fleetwright/fleetwright/internal/cycle"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/sorting"
@@ -176,7 +176,7 @@ func (d dependencies) report(p *rule.Pass, what, consequence string) {
 	for i, name := range d.names {
 		place[name] = i + 1
 	}
-	parts := circle.Parts(d.names, func(name string) []string {
+	parts := cycle.Parts(d.names, func(name string) []string {
 		var to []string
 		for _, e := range d.edges[name] {
 			if place[e.to] > 0 {

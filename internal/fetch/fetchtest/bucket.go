@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// bucket is a bucket with an S3 API: its objects, and who may read it, "" for anybody.
+// bucket is a bucket with an S3 API: its objects, and the key of its reader, "" if anybody may read it.
 type bucket struct {
 	objects     map[string][]byte
 	key, secret string
@@ -35,13 +35,13 @@ func (s *Server) Bucket(name, key, secret string, objects map[string]string) {
 	s.buckets[name] = b
 }
 
-// Tag is the entity tag that a bucket has of an object.
+// Tag returns the entity tag of an object in a bucket.
 func Tag(content []byte) string { return fmt.Sprintf("%x", md5.Sum(content)) }
 
-// pageSize is how many objects a bucket lists at once.
+// pageSize is the number of objects that a bucket lists per page.
 const pageSize = 3
 
-// serveBucket serves the buckets, and says whether one was asked for. The lock is held.
+// serveBucket serves the buckets, and reports whether the request was for one. The caller holds the lock.
 func (s *Server) serveBucket(w http.ResponseWriter, r *http.Request) bool {
 	name, key, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	b := s.buckets[name]
@@ -105,7 +105,7 @@ func (b *bucket) list(w http.ResponseWriter, prefix, after, encoding string) {
 	_ = xml.NewEncoder(w).Encode(out)
 }
 
-// signed says whether a request has a signature of version 4 that is made with the key of the bucket.
+// signed reports whether a request has a signature of version 4 that was created with the key of the bucket.
 // Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
 func (b *bucket) signed(r *http.Request) bool {
 	fields := map[string]string{}

@@ -1,4 +1,5 @@
-// Package fetchtest has servers for tests, on loopback: a chart repository, a small registry, Git repositories, and buckets.
+// Package fetchtest provides servers for tests, on loopback: a chart repository, a small registry, Git repositories, and
+// buckets.
 package fetchtest
 
 import (
@@ -17,7 +18,7 @@ import (
 	"testing"
 )
 
-// Chart returns the archive of a chart with one ConfigMap, which holds a text.
+// Chart returns the archive of a chart with one ConfigMap, which contains the text.
 func Chart(t testing.TB, name, version, text string) []byte {
 	t.Helper()
 	return Archive(t, map[string]string{
@@ -88,7 +89,7 @@ func New(t testing.TB) *Server {
 	return s
 }
 
-// Requests returns how often a path was asked for; "" counts all.
+// Requests returns how often a path was requested; "" counts all requests.
 func (s *Server) Requests(at string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -102,27 +103,27 @@ func (s *Server) Requests(at string) int {
 	return n
 }
 
-// Answer lets a handler answer a path.
+// Answer registers a handler for the requests for a path.
 func (s *Server) Answer(at string, handler http.HandlerFunc) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.answers[at] = handler
 }
 
-// Protect lets the registry ask for a token, which it gives to a user.
+// Protect protects the registry with a token, which it issues to a user.
 func (s *Server) Protect(user, password string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.user, s.password = user, password
 }
 
-// Charts is the address of the chart repository.
+// Charts returns the address of the chart repository.
 func (s *Server) Charts() string { return s.URL + "/charts" }
 
-// Registry is the host of the registry.
+// Registry returns the host of the registry.
 func (s *Server) Registry() string { return strings.TrimPrefix(s.URL, "http://") }
 
-// Add adds a chart to the repository; digest "" is that of the archive.
+// Add adds a chart to the repository. If the digest is "", Add computes it.
 func (s *Server) Add(name, v string, archive []byte, digest string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -135,8 +136,8 @@ func (s *Server) Add(name, v string, archive []byte, digest string) {
 	s.blobs["/charts/"+file] = archive
 }
 
-// Push adds an artifact to the registry, with a layer of a type for each pair of arguments, and returns the digest of
-// its manifest.
+// Push adds an artifact to the registry, and returns the digest of its manifest. Each pair of arguments is the media type and
+// the content of a layer.
 func (s *Server) Push(repository, tag string, layers ...any) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

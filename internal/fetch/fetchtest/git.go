@@ -10,13 +10,13 @@ import (
 	"testing"
 )
 
-// Repository is a Git repository that a server serves below /git, made with git itself.
+// Repository is a Git repository that a server serves below /git. The git command creates it.
 type Repository struct {
 	t   testing.TB
 	Dir string // its work tree
 }
 
-// Git adds a Git repository to the server, which serves it with git http-backend at the address that it returns.
+// Git adds a Git repository to the server, which serves it with git http-backend at the returned address.
 func (s *Server) Git(t testing.TB, name string) (repository *Repository, address string) {
 	t.Helper()
 	git, err := exec.LookPath("git")
@@ -37,7 +37,7 @@ func (s *Server) Git(t testing.TB, name string) (repository *Repository, address
 	return r, s.URL + "/git/" + name
 }
 
-// serveGit serves the repositories, and says whether one was asked for.
+// serveGit serves the repositories, and reports whether the request was for one.
 func (s *Server) serveGit(w http.ResponseWriter, r *http.Request) bool {
 	rest, below := strings.CutPrefix(r.URL.Path, "/git/")
 	name, _, _ := strings.Cut(rest, "/")
@@ -47,7 +47,7 @@ func (s *Server) serveGit(w http.ResponseWriter, r *http.Request) bool {
 	if !below || handler == nil {
 		return false
 	}
-	if given, secret, _ := r.BasicAuth(); user != "" && (given != user || secret != password) {
+	if login, secret, _ := r.BasicAuth(); user != "" && (login != user || secret != password) {
 		w.Header().Set("WWW-Authenticate", `Basic realm="git"`)
 		w.WriteHeader(http.StatusUnauthorized)
 		return true
@@ -56,7 +56,7 @@ func (s *Server) serveGit(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// ProtectGit lets the Git repositories ask for a password.
+// ProtectGit protects the Git repositories with a password.
 func (s *Server) ProtectGit(user, password string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// PublicKey is the public key of a signer in PEM.
+// PublicKey returns the public key of a signer in PEM.
 func PublicKey(t testing.TB, key crypto.Signer) string {
 	t.Helper()
 	der, err := x509.MarshalPKIXPublicKey(key.Public())

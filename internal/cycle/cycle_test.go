@@ -1,4 +1,4 @@
-package circle
+package cycle
 
 import (
 	"fmt"

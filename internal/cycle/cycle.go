@@ -1,5 +1,5 @@
-// Package circle finds the cycles of a directed graph.
-package circle
+// Package cycle finds the cycles of a directed graph.
+package cycle
 
 import "slices"
 
