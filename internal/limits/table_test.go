@@ -101,7 +101,7 @@ func ofRepositories() []row {
 		{"bytes of a `.sourceignore`; patterns of all; characters of one; characters compared with parts of paths", bytes(IgnoreBytes) + "; " + number(IgnorePatterns) + "; " + number(IgnoreLength) + "; " + number(IgnoreSteps), "the `.sourceignore`: only Flux's own patterns count"},
 		{"branches and tags of the repository that sources name", number(Branches), "the source"},
 		{"decisions to ignore a rule, in one annotation or file", number(Ignores), "the first one that has no effect ([ignore-invalid](rules/ignore-invalid.md))"},
-		{"deltas that an object of Git is made of; their bytes; bytes of what they make one after the other", number(Deltas) + "; " + bytes(DeltaBytes) + "; " + bytes(ChainBytes), "the revision"},
+		{"deltas in the chain of a Git object; their bytes; bytes of all their results", number(Deltas) + "; " + bytes(DeltaBytes) + "; " + bytes(ChainBytes), "the revision"},
 		{"bytes of an object of a repository that is committed to", bytes(Committed), "the target, with status 3"},
 	}
 }
@@ -117,16 +117,16 @@ func ofExpressions() []row {
 		{"parts of a JSON Schema of `--schemas`", number(SchemaParts), "the object"},
 		{"characters of an expression in CEL; cost of a policy's expression, or of a kind's rules for an object", number(CELCharacters) + "; " + number(CELCost), "the object, the policy"},
 		{"cost of all policies' expressions", number(PolicyCost), "the policy"},
-		{"bytes that `replace()` in CEL may make, computed beforehand", bytes(ReplacedBytes), "the object, the policy"},
+		{"bytes that `replace()` in CEL may return, computed beforehand", bytes(ReplacedBytes), "the object, the policy"},
 		{"bytes of an audit policy or an authentication of k0rdent", bytes(JudgedBytes), "the object"},
 	}
 }
 
 func ofClusters() []row {
 	return []row{
-		{"files that a build reads; kustomizations; components in each other; bytes; bytes that a JSON patch copies; replacements in a kustomization that insert a field into itself; bytes of the largest file, for each use of a var", number(Reads) + "; " + number(BuiltFolders) + "; " + number(ComponentNesting) + "; " + bytes(TotalBytes) + "; " + bytes(PatchCopies) + "; " + number(Doublings) + "; " + bytes(Inserted), "the Kustomization"},
+		{"files that a build reads; kustomizations; nesting of components; bytes; bytes that a JSON patch copies; replacements in a kustomization that insert a field into itself; bytes of the largest file, for each use of a var", number(Reads) + "; " + number(BuiltFolders) + "; " + number(ComponentNesting) + "; " + bytes(TotalBytes) + "; " + bytes(PatchCopies) + "; " + number(Doublings) + "; " + bytes(Inserted), "the Kustomization"},
 		{"objects that all Kustomizations apply", fmt.Sprintf("%s, and %d for each object of the repository", number(Objects), ObjectCopies), "the Kustomization"},
-		{"variables of all Kustomizations; of an object; in each other's defaults", number(Variables) + "; " + number(ObjectVariables) + "; " + number(VariableNesting), "the Kustomization"},
+		{"variables of all Kustomizations; of an object; nested in defaults", number(Variables) + "; " + number(ObjectVariables) + "; " + number(VariableNesting), "the Kustomization"},
 		{"bytes that substitution adds to a Kustomization's objects; to all", bytes(Growth) + "; " + bytes(TotalBytes), "the Kustomization"},
 		{"square of the bytes of a variable that is compared with a pattern", number(ComparedSquares), "the Kustomization"},
 		{"Kustomizations of a cluster; in a chain from one document", number(Kustomizations) + "; " + number(KustomizationChain), "the Kustomization that applies the next"},
@@ -142,22 +142,22 @@ func ofTemplates() []row {
 	return []row{
 		{"files of a chart; bytes of one; of its archive; of all", number(ChartFiles) + "; " + bytes(ChartFileBytes) + "; " + bytes(ArchiveBytes) + "; " + bytes(ChartBytes), "the HelmRelease"},
 		{"bytes of all charts; files and folders of `--charts`", bytes(AllChartBytes) + "; " + number(LibraryFiles), "the HelmRelease; the run, which ends with status 2"},
-		{"archives in each other; dependencies; charts that bring HelmReleases, in a row", fmt.Sprintf("%d; %d; %d", Subcharts, Subcharts/2, Charts), "the HelmRelease"},
-		{"values of a chart's values and definitions; of what it puts out, its schema or other values, estimated", number(ChartValues) + "; " + number(ChartText), "the HelmRelease"},
+		{"nesting of archives; dependencies; chain of charts that contain HelmReleases", fmt.Sprintf("%d; %d; %d", Subcharts, Subcharts/2, Charts), "the HelmRelease"},
+		{"values of a chart's values and definitions; of its output, its schema or other values, estimated", number(ChartValues) + "; " + number(ChartText), "the HelmRelease"},
 		{"actions of a template; open control structures of a chart's template", number(Actions) + "; " + number(OpenBlocks), "the HelmRelease, the bootstrap file, the ResourceSet"},
 		{"bytes of a template of a bootstrap or ResourceSet", bytes(TemplateBytes), "the bootstrap file, the ResourceSet"},
-		{"bytes of what a chart puts out, or of what one of its functions makes at once; of all that its templates repeat, create and print, where a repetition counts as 256 bytes more, and a `tpl` as 5,000 and 100 for each definition", bytes(ChartOutput) + "; " + bytes(ChartTexts), "the HelmRelease"},
-		{"bytes of what a template of a bootstrap or ResourceSet puts out, or of what a function makes at once", bytes(TemplateOutput), "the bootstrap file, the ResourceSet"},
-		{"includes in each other; repetitions of loops, where an include counts as 100; elements passed to functions: templates of a bootstrap or ResourceSet", number(Includes) + "; " + number(Repetitions) + "; " + number(Elements), "the bootstrap file, the ResourceSet"},
+		{"bytes of a chart's output, or of the result of one of its functions; of everything that its templates repeat, create and print, where a repetition counts as 256 bytes more, and a `tpl` as 5,000 and 100 for each definition", bytes(ChartOutput) + "; " + bytes(ChartTexts), "the HelmRelease"},
+		{"bytes of the output of a template of a bootstrap or ResourceSet, or of the result of a function", bytes(TemplateOutput), "the bootstrap file, the ResourceSet"},
+		{"nesting of includes; repetitions of loops, where an include counts as 100; elements passed to functions: templates of a bootstrap or ResourceSet", number(Includes) + "; " + number(Repetitions) + "; " + number(Elements), "the bootstrap file, the ResourceSet"},
 		{"other helmfiles of a helmfile; templates that its releases inherit", number(Helmfiles) + "; " + number(Inherited), "the bootstrap file"},
 	}
 }
 
 func ofReports() []row {
 	return []row{
-		{"texts within texts that are searched for secrets", number(NestedTexts), "the text"},
-		{"bytes of lines that speak of secrets, in settings that are not YAML; of such a file", bytes(SettingsBytes) + "; " + bytes(SettingsBytes), "the first file that is not searched; a larger one is searched for private keys only"},
-		{"bytes of text that is searched for private keys; with other files; of files that speak of keys", bytes(SearchedText) + "; " + bytes(SearchedBytes) + "; " + bytes(KeyFileBytes), "the first file that is not searched"},
+		{"strings within strings that are searched for secrets", number(NestedTexts), "the text"},
+		{"bytes of lines that mention secrets, in settings that are not YAML; of such a file", bytes(SettingsBytes) + "; " + bytes(SettingsBytes), "the first file that is not searched; a larger one is searched for private keys only"},
+		{"bytes of text that is searched for private keys; with other files; of files that mention keys", bytes(SearchedText) + "; " + bytes(SearchedBytes) + "; " + bytes(KeyFileBytes), "the first file that is not searched"},
 		{"findings of one rule in a report", number(Findings), "the rule"},
 		{"bytes of a message or hint", bytes(MessageBytes), "nothing: the message says how long it was"},
 	}
