@@ -58,10 +58,10 @@ const (
 	OtherSource GapKind = "other source"
 	// UnknownPath is a spec.path with a variable whose value is not known.
 	UnknownPath GapKind = "unknown path"
-	// NotGiven is a file that is not available: files that are not objects are not among the items of
+	// FilesMissing is a file that is not available: files that are not objects are not among the items of
 	// a ResourceList. Objects that the file may change are then omitted from the Kustomization's
 	// objects.
-	NotGiven GapKind = "not given"
+	FilesMissing GapKind = "not given"
 	// Limit is a limit of Fleetwright, not of Flux, that was exceeded.
 	Limit GapKind = "limit"
 	// Unreadable is a file that the operating system does not let Fleetwright read.

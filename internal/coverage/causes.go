@@ -66,7 +66,7 @@ type because struct{ cause, reason string }
 // gapCauses maps kinds of gaps to causes.
 var gapCauses = map[builds.GapKind]string{
 	builds.RemoteBase: remoteBase, builds.OtherSource: sourceMissing, builds.UnknownPath: unknownPath,
-	builds.NotGiven: filesMissing, builds.Unreadable: unreadable, builds.Limit: limit, builds.Exceeded: limit,
+	builds.FilesMissing: filesMissing, builds.Unreadable: unreadable, builds.Limit: limit, builds.Exceeded: limit,
 }
 
 // notBuilt returns why a Kustomization is not built. A Kustomization counts as built even if a part of it was excluded.

@@ -53,7 +53,7 @@ func reached(fleet *reconcile.Fleet) reach {
 	for _, c := range fleet.Clusters {
 		for _, k := range c.Kustomizations {
 			files := r.built
-			lacks := len(k.Lacking()) > 0
+			lacks := len(k.MissingFiles()) > 0
 			recovered := k.Failure != nil && len(k.Objects) > 0
 			if k.Failure != nil || lacks || len(k.Gaps) > 0 && len(k.Objects) == 0 {
 				files = r.failed
