@@ -70,7 +70,7 @@ func Applied(repo *repository.Repository, files map[string]bool) map[string]bool
 var (
 	// applying matches a line that applies something, outside of a comment.
 	applying = regexp.MustCompile(`(?m)^[^#\n]*\b(?:apply|create|replace)\b.*$`)
-	// testClusters matches what creates a cluster for a test.
+	// testClusters matches commands that create a cluster for a test.
 	testClusters = regexp.MustCompile(`\b(?:kind create cluster|k3d cluster create|minikube start)\b`)
 )
 

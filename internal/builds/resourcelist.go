@@ -14,7 +14,7 @@ import (
 
 // unknownData replaces the data of a file that is not available: an object that contains it is
 // unknown.
-const unknownData = "fleetwright-data-not-given"
+const unknownData = "fleetwright-data-not-available"
 
 // omitter removes the references of a kustomization to files that are not available.
 type omitter struct {

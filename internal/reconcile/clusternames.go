@@ -16,9 +16,9 @@ import (
 // parts are names of folders that are common to many clusters.
 var parts = []string{"apps", "base", "config", "flux", "flux-system", "gitops", "infrastructure", "sync"}
 
-// name sets a unique name for each cluster, and sorts the clusters by it: the last element of the root's path, unless
+// nameClusters sets a unique name for each cluster, and sorts the clusters by it: the last element of the root's path, unless
 // other paths end the same or any cluster may have it; else the last element that no other path has; else the path.
-func (f *Fleet) name() {
+func (f *Fleet) nameClusters() {
 	count := map[string]int{}
 	for _, c := range f.Clusters {
 		for _, element := range slices.Compact(slices.Sorted(strings.SplitSeq(c.Root.Path, "/"))) {

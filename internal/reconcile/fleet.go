@@ -202,8 +202,8 @@ type Object struct {
 	// and "" for an object that a Kustomization applies.
 	HelmRelease *Object
 	Template    string
-	// Looks reports whether the template looks up objects in the cluster, so that the object may differ there.
-	Looks bool
+	// LooksUp reports whether the template looks up objects in the cluster, so that the object may differ there.
+	LooksUp bool
 	// Value is the whole object, as decoded from JSON. It must not be changed.
 	Value map[string]any
 	Identity

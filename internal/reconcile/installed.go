@@ -141,7 +141,7 @@ func (release *Release) compare(before, after *charts.Result, in Install) *Insta
 		fields := compareValues(was, o)
 		switch {
 		case len(fields) == 0:
-		case o.Looks || was.Looks:
+		case o.LooksUp || was.LooksUp:
 			d.Undecided = append(d.Undecided, o)
 		default:
 			d.Changed = append(d.Changed, ObjectDiff{From: was, To: o, Fields: fields})
@@ -165,7 +165,7 @@ func (release *Release) installed(result *charts.Result, namespace string, wide 
 	all, optional = map[Identity]*Object{}, map[Identity]bool{}
 	add := func(manifests []charts.Manifest, may bool) {
 		for _, m := range manifests {
-			o := &Object{Kustomization: release.Object.Kustomization, Value: m.Value, HelmRelease: release.Object, Template: m.Template, Looks: m.Looks,
+			o := &Object{Kustomization: release.Object.Kustomization, Value: m.Value, HelmRelease: release.Object, Template: m.Template, LooksUp: m.LooksUp,
 				Place: release.Object.Place}
 			o.identify()
 			definition := o.Kind == "CustomResourceDefinition"

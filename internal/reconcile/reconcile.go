@@ -43,9 +43,9 @@ type Options struct {
 	// Results returns the cache of renderings of fetched charts, nil for none; it is called when the first such chart is
 	// rendered. A nil function caches nothing.
 	Results func() Results
-	// Bringing restricts rendering to charts that may contain objects of Flux, which is all that a fetch needs: the
+	// FluxOnly restricts rendering to charts that may contain objects of Flux, which is all that a fetch needs: the
 	// objects of other charts are unknown.
-	Bringing bool
+	FluxOnly bool
 	// WithoutCharts skips the rendering of HelmReleases.
 	WithoutCharts bool
 	// Lock replaces the lock file of a repository that has none.
@@ -89,7 +89,7 @@ func Reconcile(ctx context.Context, repo *repository.Repository, opts Options) (
 	}
 	fleet.Branches = others.repositories()
 	fleet.fetched = names.sources.repositories()
-	fleet.name()
+	fleet.nameClusters()
 	fleet.Unreached = unreached(repo, fleet)
 	return fleet, nil
 }

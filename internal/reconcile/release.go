@@ -42,9 +42,9 @@ type releases struct {
 	bytes   int64
 	counted map[*charts.Chart]bool
 	results func() Results
-	// bringing restricts rendering to charts that may contain objects of Flux, unless one of them asks for available
+	// fluxOnly restricts rendering to charts that may contain objects of Flux, unless one of them asks for available
 	// kinds, which any other chart may define.
-	bringing bool
+	fluxOnly bool
 
 	mu     sync.Mutex
 	loaded map[chartKey]*loading
@@ -52,7 +52,7 @@ type releases struct {
 }
 
 func newReleases(ctx context.Context, opts Options) *releases {
-	return &releases{ctx: ctx, library: opts.Charts, results: opts.Results, bringing: opts.Bringing, counted: map[*charts.Chart]bool{}, loaded: map[chartKey]*loading{}, done: map[[sha256.Size]byte]*rendering{}}
+	return &releases{ctx: ctx, library: opts.Charts, results: opts.Results, fluxOnly: opts.FluxOnly, counted: map[*charts.Chart]bool{}, loaded: map[chartKey]*loading{}, done: map[[sha256.Size]byte]*rendering{}}
 }
 
 // render renders the HelmReleases among the clusters' objects, and follows the Kustomizations that they create, until a
@@ -70,7 +70,7 @@ func (r *releases) render(walkers []*walker) {
 			return
 		}
 		r.loadAll(all, of)
-		r.chooseBringing(all)
+		r.chooseFluxOnly(all)
 		for wave := range slices.Chunk(all, waveSize) {
 			r.renderWave(wave, of)
 		}
@@ -120,7 +120,7 @@ func (r *releases) loadAll(all []*Release, of map[*Release]*walker) {
 	for wave := range slices.Chunk(all, waveSize) {
 		if r.bytes > limits.AllChartBytes {
 			for _, release := range wave {
-				release.Unknown = "its chart is not loaded: others of the repository are too large"
+				release.Unknown = "its chart is not loaded: the other charts of the repository are too large"
 				release.Limit = &charts.LimitError{What: fmt.Sprintf("the charts of the repository are larger than %d MB", limits.AllChartBytes>>20)}
 			}
 			continue
@@ -145,16 +145,16 @@ func (r *releases) loadAll(all []*Release, of map[*Release]*walker) {
 // fluxWord is part of the API groups of Flux and its operator.
 const fluxWord = "fluxcd"
 
-// chooseBringing switches to rendering all charts if a chart that may contain objects of Flux asks for available kinds.
-func (r *releases) chooseBringing(all []*Release) {
-	r.bringing = r.bringing && !slices.ContainsFunc(all, func(release *Release) bool {
+// chooseFluxOnly switches to rendering all charts if a chart that may contain objects of Flux asks for available kinds.
+func (r *releases) chooseFluxOnly(all []*Release) {
+	r.fluxOnly = r.fluxOnly && !slices.ContainsFunc(all, func(release *Release) bool {
 		return release.chart != nil && release.chart.AsksForKinds() && release.chart.Mentions(fluxWord)
 	})
 }
 
 // wanted reports whether a release with composed values is rendered. It drops the values of one that is not.
 func (release *Release) wanted(r *releases) bool {
-	if !r.bringing || release.chart.Mentions(fluxWord) {
+	if !r.fluxOnly || release.chart.Mentions(fluxWord) {
 		return true
 	}
 	text, err := json.Marshal(release.values.All)
@@ -331,7 +331,7 @@ func (release *Release) addObjects(w *walker, result *charts.Result) {
 // object returns an object that the chart of a release renders; objects of wide kinds have no namespace.
 func (release *Release) object(w *walker, m charts.Manifest, wide map[[2]string]bool) *Object {
 	o := &Object{
-		Kustomization: release.Object.Kustomization, Value: m.Value, HelmRelease: release.Object, Template: m.Template, Looks: m.Looks,
+		Kustomization: release.Object.Kustomization, Value: m.Value, HelmRelease: release.Object, Template: m.Template, LooksUp: m.LooksUp,
 		Place: release.Object.Place,
 	}
 	o.identify()

@@ -69,7 +69,7 @@ func (r *releases) referred(w *walker, release *Release, kind, namespace, name s
 		if _, mapped := w.mapped[namespace+"/"+name]; mapped || object == nil {
 			return r.fromFiles(w, release, key, ".", charts.Options{})
 		}
-		release.asks(chartref.FromOCIRepository(object.Value))
+		release.recordAsk(chartref.FromOCIRepository(object.Value))
 		// A range takes precedence over a tag; without both, or with a filter, only the registry knows the version.
 		version := cmp.Or(text("ref", "semver"), text("ref", "tag"))
 		if version == "" || version == "latest" || text("ref", "semverFilter") != "" || strings.Contains(version+text("url"), "${") {
@@ -100,7 +100,7 @@ func (r *releases) fromSource(w *walker, release *Release, key roots.Source, cha
 		return r.fromFiles(w, release, key, chart, o)
 	}
 	if repository := w.find(Identity{fluxapi.SourceGroup, key.Kind, key.Namespace, key.Name}); repository != nil {
-		release.asks(chartref.FromHelmRepository(repository.Value, chart, version))
+		release.recordAsk(chartref.FromHelmRepository(repository.Value, chart, version))
 	} else {
 		release.Unfetchable = fmt.Sprintf("%s %s/%s is not among the cluster's objects", key.Kind, key.Namespace, key.Name)
 	}
@@ -123,8 +123,8 @@ func (r *releases) named(w *walker, release *Release, name, version string) (*ch
 	return nil, err
 }
 
-// asks records a release's request to a source on the network, or why that cannot be fetched.
-func (release *Release) asks(ask chartref.Ask, err error) {
+// recordAsk records a release's request to a source on the network, or why that cannot be fetched.
+func (release *Release) recordAsk(ask chartref.Ask, err error) {
 	if err != nil {
 		release.Unfetchable = err.Error()
 		return

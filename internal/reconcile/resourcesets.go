@@ -52,12 +52,12 @@ func (w *walker) followSet(k *Kustomization, o *Object) {
 		w.cluster.OpenSets = append(w.cluster.OpenSets, OpenSet{o, result.Because, result.Refused})
 	}
 	for _, v := range result.Copies {
-		w.copy(o, v)
+		w.addCopy(o, v)
 	}
 	for _, v := range result.Objects {
 		created := o.createdObject(v)
 		if created == nil {
-			w.cluster.named = append(w.cluster.named, o.names(v))
+			w.cluster.named = append(w.cluster.named, o.namedObject(v))
 			continue
 		}
 		w.cluster.created = append(w.cluster.created, created)
@@ -71,14 +71,14 @@ func (w *walker) followSet(k *Kustomization, o *Object) {
 	}
 }
 
-// copy adds an object that the operator fills with the data of another one, if that one is a ConfigMap in Git. Of others
+// addCopy adds an object that the operator fills with the data of another one, if that one is a ConfigMap in Git. Of others
 // only the name is known.
-func (w *walker) copy(set *Object, v *located.Value) {
+func (w *walker) addCopy(set *Object, v *located.Value) {
 	namespace, name := resourceset.CopyOf(v)
 	created := set.createdObject(v)
 	from := w.find(Identity{Kind: "ConfigMap", Namespace: namespace, Name: name})
 	if created == nil || created.Kind != "ConfigMap" || from == nil || from.Encrypted || len(from.Unknown) > 0 {
-		w.cluster.named = append(w.cluster.named, set.names(v))
+		w.cluster.named = append(w.cluster.named, set.namedObject(v))
 		return
 	}
 	delete(created.Value, "data")
@@ -91,8 +91,8 @@ func (w *walker) copy(set *Object, v *located.Value) {
 	w.index[created.Identity] = append(w.index[created.Identity], created)
 }
 
-// names returns an object that a ResourceSet creates, with its name only.
-func (o *Object) names(v *located.Value) *Object {
+// namedObject returns an object that a ResourceSet creates, with its name only.
+func (o *Object) namedObject(v *located.Value) *Object {
 	metadata := map[string]any{"name": located.TextAt(v, "metadata", "name").Value}
 	if namespace := located.TextAt(v, "metadata", "namespace").Value; namespace != "" {
 		metadata["namespace"] = namespace

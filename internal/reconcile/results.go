@@ -26,13 +26,13 @@ func (r *releases) rendered(request charts.Request, secrets []string) (*charts.R
 	}
 	id := results.ID(inputs)
 	if data, found := results.Read(id); found {
-		if result, err := charts.Kept(data); err == nil {
+		if result, err := charts.Decode(data); err == nil {
 			return result, nil
 		}
 	}
 	result, err := charts.Render(r.ctx, request)
 	if err == nil {
-		if data := result.Keep(); data != nil {
+		if data := result.Encode(); data != nil {
 			_ = results.Write(id, data) // a result that is not cached is rendered again
 		}
 	}

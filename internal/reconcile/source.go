@@ -26,7 +26,7 @@ func (w *walker) sourceOf(k *Kustomization) (*builds.Files, *builds.Gap) {
 
 func (w *walker) resolve(key roots.Source) (*builds.Files, *builds.Gap) {
 	if mapped, ok := w.mapped[key.Namespace+"/"+key.Name]; ok {
-		w.want(key, true)
+		w.recordWanted(key, true)
 		return mapped, nil
 	}
 	if key == w.cluster.Root.Source || slices.Contains(w.cluster.Root.Synced, key) {
@@ -51,7 +51,7 @@ func (w *walker) resolve(key roots.Source) (*builds.Files, *builds.Gap) {
 		return w.ownAs(key), nil
 	}
 	if mapped := w.mappedAs(found); mapped != nil {
-		w.want(key, true)
+		w.recordWanted(key, true)
 		return mapped, nil
 	}
 	branch, gap := w.branchOf(key, found, own)

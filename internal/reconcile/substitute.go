@@ -266,9 +266,9 @@ func (vars Variables) use(used map[string]bool, o *Object) {
 	}
 }
 
-// leaveOpen records the variables in a root's objects as unknown: no file in Git syncs the folder, so the Kustomization
+// markVariablesUnknown records the variables in a root's objects as unknown: no file in Git syncs the folder, so the Kustomization
 // that does is not in Git either, and its postBuild may define them.
-func (k *Kustomization) leaveOpen() {
+func (k *Kustomization) markVariablesUnknown() {
 	for _, o := range k.Objects {
 		if o.marked("labels") || o.marked("annotations") {
 			continue

@@ -31,7 +31,7 @@ func (w *walker) start(root roots.Root) {
 	if brought := broughtBy(sourceInFile(root, w.own.Repo), w.own); len(brought) > 0 {
 		w.own = &builds.Files{Repo: w.own.Repo, Base: w.own.Base, Budget: w.own.Budget, Remotes: w.own.Remotes, Brought: brought}
 	}
-	for _, r := range append([]roots.Root{root}, root.Beside...) {
+	for _, r := range append([]roots.Root{root}, root.Scripted...) {
 		k := &Kustomization{Cluster: w.cluster, Namespace: r.Namespace, Name: r.Name, Spec: r.Spec}
 		if r.Object != nil && r.Object.Kind == kindKs {
 			k.Object = staticObject(k, r)
@@ -248,7 +248,7 @@ func (k *Kustomization) substitute() {
 	case k.Spec.PostBuild != nil:
 		k.replaceVariables()
 	case k.Parent == nil && k.Object == nil && k.Cluster.Root.Guessed():
-		k.leaveOpen()
+		k.markVariablesUnknown()
 	}
 	for _, o := range k.Objects {
 		applyCommonMetadata(o, k.Spec.CommonMetadata)
@@ -327,7 +327,7 @@ func (k *Kustomization) replaceVariables() {
 	always := k.Spec.PostBuild.SubstituteStrategy == kustomizev1.SubstituteStrategyAlways ||
 		slices.ContainsFunc(k.References, func(r Reference) bool { return r.Found == nil && !r.Optional })
 	if len(k.Variables) == 0 && !always && slices.ContainsFunc(k.References, func(r Reference) bool { return r.Found == nil }) {
-		k.leaveOpen() // an optional ConfigMap or Secret that is not in Git may define them
+		k.markVariablesUnknown() // an optional ConfigMap or Secret that is not in Git may define them
 	}
 	grown := 0
 	var unknown []*Object

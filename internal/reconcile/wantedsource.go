@@ -13,8 +13,8 @@ import (
 	"github.com/fleetwright/fleetwright/internal/sorting"
 )
 
-// want records that the files of a source are used.
-func (w *walker) want(key roots.Source, mapped bool) *WantedSource {
+// recordWanted records that the files of a source are used.
+func (w *walker) recordWanted(key roots.Source, mapped bool) *WantedSource {
 	if known := w.wanted[key]; known != nil {
 		return known
 	}
@@ -46,7 +46,7 @@ func (w *walker) want(key roots.Source, mapped bool) *WantedSource {
 // fromCache returns the files of a fetched source, or why they are not available. It returns neither as long as a source
 // that it includes is not found.
 func (w *walker) fromCache(key roots.Source) (*builds.Files, *builds.Gap) {
-	one := w.want(key, false)
+	one := w.recordWanted(key, false)
 	hint := fmt.Sprintf("check it out and pass --source %s/%s=DIR", key.Namespace, key.Name)
 	why := "is another repository, branch or artifact; run fleetwright fetch, or " + hint
 	switch {
@@ -83,7 +83,7 @@ func (w *walker) including(key roots.Source, one *WantedSource, own *builds.File
 	defer delete(w.included, key)
 	c := copier{content: map[string][]byte{}, real: map[string]string{}, budget: w.own.Budget}
 	if err := c.tree(own, ".", ""); err != nil {
-		return nil, gap("what cannot be copied: " + err.Error())
+		return nil, gap("a file that cannot be copied: " + err.Error())
 	}
 	for i := range includes {
 		text := func(steps ...any) string {
@@ -105,7 +105,7 @@ func (w *walker) including(key roots.Source, one *WantedSource, own *builds.File
 	}
 	made, err := c.artifact(one.Ask.Ignore, w.own)
 	if err != nil {
-		return nil, gap("what cannot be read: " + err.Error())
+		return nil, gap("a file that cannot be read: " + err.Error())
 	}
 	w.artifacts[key] = made
 	return made, nil

@@ -52,13 +52,13 @@ func (r *Repository) shownLines(file string) []string {
 	return lines
 }
 
-// Know adds strings that no message and no source line of any file may show. It ignores those that are a part of the name of an
-// object or a file: names are shown, and without them nobody could tell what a message is about.
+// Hide adds strings that no message and no source line of any file may show. It ignores those that are a part of the name
+// of an object or a file: messages need these names.
 func (l *Lines) Know(texts []string) {
 	l.texts.Add(slices.DeleteFunc(slices.Clone(texts), l.repo.isName)...)
 }
 
-// Without returns a text in which the secrets in the files, and the strings that were passed to [Lines.Know], are hidden.
+// Without returns a text in which the secrets in the files, and the strings that were passed to [Lines.Hide], are hidden.
 func (l *Lines) Without(text string) string {
 	l.read.Do(func() {
 		paths := l.repo.Paths()

@@ -381,11 +381,11 @@ func FuzzLoad(f *testing.F) {
 
 func TestTabsArePointedAt(t *testing.T) {
 	for text, want := range map[string]string{
-		"a:\n\tb: c\n":                     "2:1: is not YAML: a tab indents it, where YAML wants spaces",
-		"a:\n  b: c\n\td: e\n":             "3:1: is not YAML: a tab indents it, where YAML wants spaces",
-		"a:\n  b: c\n  \td: e\n":           "3:3: is not YAML: a tab indents it, where YAML wants spaces",
-		"x: y\n---\na: b\n\tc: d\n":        "4:1: is not YAML: a tab indents it, where YAML wants spaces",
-		"a: b\nc: [\nd: |\n\te\n":          "4:1: is not YAML: a tab indents it, where YAML wants spaces",
+		"a:\n\tb: c\n":                     "2:1: is not YAML: it is indented with a tab, but YAML requires spaces",
+		"a:\n  b: c\n\td: e\n":             "3:1: is not YAML: it is indented with a tab, but YAML requires spaces",
+		"a:\n  b: c\n  \td: e\n":           "3:3: is not YAML: it is indented with a tab, but YAML requires spaces",
+		"x: y\n---\na: b\n\tc: d\n":        "4:1: is not YAML: it is indented with a tab, but YAML requires spaces",
+		"a: b\nc: [\nd: |\n\te\n":          "4:1: is not YAML: it is indented with a tab, but YAML requires spaces",
 		"a: |\n  text\n  \tb: c\nd: [\n\n": "5:1: is not YAML: did not find expected node content",
 	} {
 		repo, err := FromFiles(maps.All(map[string][]byte{"a.yaml": []byte(text)}), Options{})

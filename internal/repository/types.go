@@ -104,7 +104,7 @@ const (
 	TooManyAliases Reason = "too many aliases"
 	// Unreadable is a file that the operating system cannot read.
 	Unreadable Reason = "unreadable"
-	// NotAFile is a path outside of the repository, or one of something that is no regular file.
+	// NotAFile is a path outside of the repository, or that of something else than a regular file.
 	NotAFile Reason = "not a file"
 )
 
@@ -201,7 +201,7 @@ type Lines struct {
 	read  sync.Once
 }
 
-// Limits restrict the cost of loading; package limits has the defaults, which stand for zero.
+// Limits restrict the cost of loading; zero values are replaced by the defaults in package limits.
 type Limits struct {
 	TotalBytes            int64
 	FileNodes, TotalNodes int64 // YAML nodes, estimated before a file is parsed; each takes 160 bytes of memory

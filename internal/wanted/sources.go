@@ -18,7 +18,7 @@ type Source struct {
 	Cached bool
 	// By are the objects that use the source.
 	By []User
-	// Keys and Unverifiable are as those of a Chart.
+	// Keys and Unverifiable are like those of a Chart.
 	Keys, Unverifiable []string
 }
 

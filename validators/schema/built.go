@@ -150,7 +150,7 @@ func (w work) built(cluster string, o *reconcile.Object) checked {
 	}
 	own := w.ownProblems(found, o, c)
 	for _, p := range problems {
-		if o.Looks && p.Kind == schemas.Invalid {
+		if o.LooksUp && p.Kind == schemas.Invalid {
 			p.Kind, p.Required, p.Misspelt, p.Rule = schemas.Unresolved, false, false, false
 			p.Message = fmt.Sprintf("%s of %s: HelmRelease %s asks the cluster for objects that are not known here", p.Message, o, o.HelmRelease.Name)
 		}

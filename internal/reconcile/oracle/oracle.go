@@ -115,7 +115,7 @@ func Reconcile(ctx context.Context, root, dir string, ks unstructured.Unstructur
 	}
 	at := filepath.Join(root, dir)
 	if info, err := os.Stat(at); err != nil || !info.IsDir() {
-		return nil, fmt.Errorf("the path %q is no folder", dir)
+		return nil, fmt.Errorf("the path %q is not a folder", dir)
 	}
 	action, err := kustomize.NewGenerator(root, ks).WriteFile(at, kustomize.WithSaveOriginalKustomization())
 	if err != nil {
