@@ -12,7 +12,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// The most that is read of these files, in bytes: of one file, and of all together.
+// The maximum sizes that are read, in bytes: of one file, and of all files together.
 const (
 	mostBesideFile = 1 << 20
 	mostBeside     = 64 << 20

@@ -74,7 +74,7 @@ func mentions(c *chart.Chart, text []byte) bool {
 		slices.ContainsFunc(c.Dependencies(), func(child *chart.Chart) bool { return mentions(child, text) })
 }
 
-// Load creates a chart from its files. The error is a *LimitError, or says what is wrong with the
+// Load creates a chart from its files. The error is a *LimitError, or the mistake in the
 // chart.
 func Load(files Files) (*Chart, error) {
 	return loadFiles(files, 0)

@@ -27,7 +27,7 @@ import (
 // fileAnnotation stores the template of an object during post-rendering, as in Helm.
 const fileAnnotation = "postrenderer.helm.sh/postrender-filename"
 
-// document is an object of a template's text.
+// document is an object in the output of a template.
 type document struct {
 	template string
 	node     *kyaml.RNode

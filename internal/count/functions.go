@@ -29,7 +29,7 @@ var sizes = map[string]func(args []reflect.Value) int{
 	},
 }
 
-// Bytes of a number, and of an element of a list of texts or other values without what it contains.
+// Bytes of a number, and of an element of a list without its content.
 const bytesOfNumber, bytesOfElement = 8, 16
 
 // Created returns how many bytes a function of templates creates at once, 0 for functions whose results are limited by their
@@ -128,7 +128,7 @@ func copied(args []reflect.Value) int {
 	return times(bytesOfElement, n)
 }
 
-// merged counts the fields that maps share, which is what a merge iterates over: it adds all other fields unchanged.
+// merged counts the values over which a merge of maps iterates: it adds values that only one map has without a look inside.
 func merged(args []reflect.Value) int {
 	maps := args[:1:1]
 	e := elements{most: limits.ChartOutput / bytesOfElement}
@@ -213,7 +213,7 @@ func (e *elements) add(v reflect.Value, depth int) {
 	}
 }
 
-// overlap adds the values of a map that another map also has, and of the maps in both.
+// overlap counts the values of from, and those of each map in it that into contains at the same key.
 func (e *elements) overlap(into, from reflect.Value, depth int) {
 	e.n++
 	into, from = inside(into), inside(from)

@@ -178,7 +178,7 @@ func (w *gatherer) references(kustomize *repository.Kustomize) {
 	}
 }
 
-// addFile adds the objects of a file. A file without objects makes the objects unknown: it may be a template that is filled
+// addFile adds the objects of a file. If a file contains no objects, the objects are unknown: it may be a template that is filled
 // later, such as the files that flux bootstrap writes.
 func (s *selectable) addFile(repo *repository.Repository, file string) {
 	before := len(s.documents)

@@ -21,7 +21,7 @@ type ClusterDiff struct {
 	Kept    []KeptObject
 	Changed []ObjectDiff
 	// Unbuilt are the Kustomizations and HelmReleases that fail in one of the states, or whose
-	// objects are known in one only.
+	// objects are known in only one of them.
 	Unbuilt []Unbuilt
 	// Incomplete reports whether some objects of one of the states are unknown.
 	Incomplete bool

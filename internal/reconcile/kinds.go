@@ -57,8 +57,8 @@ func (w *walker) listKinds() {
 	w.apiVersions = slices.Compact(w.apiVersions)
 }
 
-// builtIn are the API versions that any cluster serves: Kubernetes' own, of which alpha and
-// beta versions are off by default, and Flux's.
+// builtIn are the API versions that any cluster serves: Flux's, and Kubernetes' own without
+// alpha and beta versions, which are off by default.
 var builtIn = sync.OnceValue(func() []string {
 	var versions []string
 	for _, gvk := range schemas.Kinds() {

@@ -21,7 +21,7 @@ type origins struct {
 	fallback  finding.Place
 }
 
-// generated is an entry of a generator, and where it is.
+// generated is an entry of a generator with its position.
 type generated struct {
 	patches.Generator
 	at finding.Place

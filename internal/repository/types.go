@@ -51,7 +51,7 @@ type Repository struct {
 	hiddenSorted               []string
 	submodules                 map[string]bool
 	ignored                    sync.Map
-	// odd says what the paths are that are neither file nor folder.
+	// odd maps paths that are neither a file nor a folder to a description, such as "is a symbolic link".
 	odd       map[string]string
 	untracked func() *untracked
 }
@@ -230,7 +230,7 @@ type untracked struct {
 type ignore struct {
 	// defaults apply if there is no .sourceignore pattern.
 	defaults []gitignore.Pattern
-	// patterns are those for version control, which always apply, and those of the
+	// patterns are the patterns for version control, which always apply, and the patterns of the
 	// .sourceignore files: patterns of a deeper file, and later patterns, take precedence.
 	patterns []gitignore.Pattern
 	// control is the number of patterns for version control.

@@ -61,7 +61,7 @@ func (b Base) In(repo *repository.Repository, overlay, at string) (Root, bool) {
 }
 
 // WithOverlaid adds the roots from overlays of bases to the found ones. It removes guessed roots, and a base that syncs
-// no folder of its own or a folder with the name of an overlay.
+// no folder of its own or a folder with one of baseNames.
 func WithOverlaid(found, overlaid []Root) []Root {
 	if len(overlaid) == 0 {
 		return found

@@ -97,7 +97,7 @@ func (c *Comparer) compare(ctx context.Context, k *reconcile.Kustomization, v *V
 	return nil
 }
 
-// folder is the root of the source and the path in it on disk.
+// folder returns the root of the source on disk, and the path in it.
 func (c *Comparer) folder(k *reconcile.Kustomization) (root, dir string, err error) {
 	if k.Repo == c.Repository {
 		base := k.Cluster.Root.Base
