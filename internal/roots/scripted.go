@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/fleetwright/fleetwright/internal/beside"
+	"github.com/fleetwright/fleetwright/internal/otherfiles"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
@@ -35,7 +35,7 @@ func addScripted(repo *repository.Repository, roots []Root) {
 			found[r.File], files[r.File] = append(found[r.File], r), true
 		}
 	}
-	for _, file := range slices.Sorted(maps.Keys(beside.Applied(repo, files))) {
+	for _, file := range slices.Sorted(maps.Keys(otherfiles.Applied(repo, files))) {
 		for _, r := range found[file] {
 			i := of[r.Source][0]
 			roots[i].Scripted = append(roots[i].Scripted, r)
