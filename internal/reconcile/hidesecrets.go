@@ -14,7 +14,7 @@ import (
 // there.
 func (f *Fleet) RegisterSecrets(lines *repository.Lines) {
 	for _, c := range f.Clusters {
-		lines.Know(c.secrets)
+		lines.Hide(c.secrets)
 	}
 }
 

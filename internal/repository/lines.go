@@ -54,7 +54,7 @@ func (r *Repository) shownLines(file string) []string {
 
 // Hide adds strings that no message and no source line of any file may show. It ignores those that are a part of the name
 // of an object or a file: messages need these names.
-func (l *Lines) Know(texts []string) {
+func (l *Lines) Hide(texts []string) {
 	l.texts.Add(slices.DeleteFunc(slices.Clone(texts), l.repo.isName)...)
 }
 
@@ -69,9 +69,9 @@ func (l *Lines) Without(text string) string {
 			found[i] = slices.DeleteFunc(texts, func(text string) bool { return strings.HasPrefix(text, `"`) })
 		})
 		for _, texts := range found {
-			l.Know(texts)
+			l.Hide(texts)
 		}
-		l.Know(l.repo.inputSecrets())
+		l.Hide(l.repo.inputSecrets())
 	})
 	return l.texts.Without(text)
 }
