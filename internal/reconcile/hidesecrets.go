@@ -20,7 +20,7 @@ func (f *Fleet) RegisterSecrets(lines *repository.Lines) {
 
 // Hiding returns a function that hides the values of Secrets and secret variables in a string.
 func (f *Fleet) Hiding() func(text string) string {
-	f.Know(f.repo.Lines())
+	f.RegisterSecrets(f.repo.Lines())
 	return f.repo.Lines().Without
 }
 
@@ -48,7 +48,7 @@ func (c *Cluster) collectSecrets() {
 	c.secrets = slices.Compact(c.secrets)
 	for _, k := range c.Kustomizations {
 		if k.Repo != nil {
-			k.Repo.Lines().Know(c.secrets)
+			k.Repo.Lines().Hide(c.secrets)
 		}
 	}
 }
