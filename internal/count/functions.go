@@ -65,7 +65,7 @@ func steps(start, stop, step int64) int {
 	return times(bytesOfNumber, int(min(distance/by, 1<<40)))
 }
 
-// sequence is for seq, whose arguments are the end, the start and the end, or the start, the step and the end.
+// sequence counts for seq, whose arguments are the end, the start and the end, or the start, the step and the end.
 func sequence(args []reflect.Value) int {
 	start, step, stop := int64(1), int64(1), int64(0)
 	switch params := args[0]; params.Len() {
@@ -92,15 +92,15 @@ func replaced(args []reflect.Value) int {
 	return len(text) + times(max(len(replacement)-len(old), 0), strings.Count(text, old))
 }
 
-// matched is for expressions that may match at every byte, with a replacement that repeats what they match.
+// matched counts for a regular expression that may match at every byte, with a replacement that repeats the match.
 func matched(args []reflect.Value) int { return times(args[1].Len()+1, args[2].Len()) }
 
-// wrapped is for wrapWith: the number of lines is at most twice the text's length divided by the width.
+// wrapped counts for wrapWith: the number of lines is at most twice the text's length divided by the width.
 func wrapped(args []reflect.Value) int {
 	return times(2*args[2].Len()/max(number(args[0]), 1)+1, args[1].Len())
 }
 
-// found is for expressions that may match before every byte.
+// found counts for a regular expression that may match before every byte.
 func found(args []reflect.Value) int {
 	most, n := args[1].Len()+1, number(args[2])
 	if n < 0 {

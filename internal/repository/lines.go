@@ -121,7 +121,7 @@ func (r *Repository) secretsIn(file string, asText bool) (texts []string, found 
 	return texts, found
 }
 
-// restOf returns the strings to hide for the rest of a line from a secret value on.
+// restOf returns the strings to hide in the rest of a line that begins with a secret value.
 func restOf(field, rest string) []string {
 	return append(mask.Strings(field, rest, true), mask.Strings(field, credential.Unquoted(strings.TrimLeft(rest, "*&!@%|>- ")), true)...)
 }

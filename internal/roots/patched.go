@@ -127,8 +127,9 @@ func listers(repo *repository.Repository) map[string][]string {
 	return by
 }
 
-// inArtifact returns Kustomizations with their paths below the folder from which the artifact that they sync is created:
-// the innermost folder that contains all of these paths, if most of them do not exist at the root of the repository.
+// inArtifact returns the Kustomizations with their paths moved below the folder from which the artifact that they sync is
+// created: the innermost folder that contains all of these paths. It changes nothing if at least half of the paths exist
+// at the root of the repository.
 func inArtifact(repo *repository.Repository, all []Root) []Root {
 	here := 0
 	for _, r := range all {
