@@ -38,7 +38,7 @@ const (
 	ofResources = "resources-"
 )
 
-// mount makes files visible to builds, and returns their path; resources are in folders with a prefix of their own.
+// mount adds files to those that builds see, and returns their path; resources are in folders with a prefix of their own.
 func (r *Remotes) mount(ask chartref.Source, files *Files, resources bool) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q", ask))
 	name := hex.EncodeToString(sum[:8])

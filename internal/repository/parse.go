@@ -140,7 +140,7 @@ func decodeApart(data []byte, most Limits) []indexed {
 }
 
 // apart reports whether only lines with "---", white space and comments separate the documents
-// of a stream, so that splitting at these lines gives the same documents as a parser.
+// of a stream, so that splitting at these lines results in the same documents as a parser.
 func apart(data []byte) bool {
 	for line := range bytes.Lines(data) {
 		if bytes.HasPrefix(line, []byte("%")) || bytes.HasPrefix(line, []byte("...")) {

@@ -76,7 +76,7 @@ type File struct {
 	// marker.
 	Marked bool
 	// Apart is set if splitting the file at the lines that start with "---", as kyaml does,
-	// gives the same documents as a YAML parser.
+	// results in the same documents as a YAML parser.
 	Apart bool
 	// FromItems is set if the file came as items of a ResourceList, so that it has no lines: every
 	// position in it is 0.
