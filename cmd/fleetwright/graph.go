@@ -100,7 +100,7 @@ func (g *graphFlags) options(root string) (reconcile.Options, error) {
 	}
 	o := reconcile.Options{
 		Roots: g.roots, Remotes: gitrepo.Remotes(root), Clone: g.clone, Sources: map[string]*repository.Repository{},
-		Fetched: g.fetched, FetchedSources: g.fetchedSources, Bringing: g.bringing,
+		Fetched: g.fetched, FetchedSources: g.fetchedSources, FluxOnly: g.bringing,
 	}
 	if g.keeps != nil {
 		o.Results = sync.OnceValue(func() reconcile.Results { return keptResults(g.keeps) })

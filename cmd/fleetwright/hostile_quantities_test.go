@@ -65,7 +65,7 @@ func patternBombs() []hostileCase {
 		app("repetitions in a definition", map[string]string{
 			"crd.yaml": definition("{type: object, properties: {" + repeat(30, func(i int) string { return fmt.Sprintf("s%d: {type: string, pattern: '%s'}, ", i, nested) }) + "}}"),
 			"a.yaml":   thing("s0: aaa\ns1: aaa"),
-		}, "error: Thing flux-system/a was not checked: the CustomResourceDefinition in app/crd.yaml:2 cannot be used: a regular expression whose repetitions come to"),
+		}, "error: Thing flux-system/a was not checked: the CustomResourceDefinition in app/crd.yaml:2 cannot be used: a regular expression whose repetitions expand to"),
 		app("many patterns in a definition", map[string]string{
 			"crd.yaml": definition("{type: object, properties: {" + repeat(300, func(i int) string {
 				return fmt.Sprintf("s%d: {type: string, pattern: '^(a{1,%d}b?){1,9}$'}, ", i, 50+i%50)
@@ -80,7 +80,7 @@ func patternBombs() []hostileCase {
 			"crd.yaml": definition("{type: object, properties: {p: {type: string}}, x-kubernetes-validations: [{rule: \"'aaa'.matches(self.p)\"}, {rule: \"self.p.matches('" + strings.Repeat("(a{900})", 90) + "')\"}]}"),
 			"a.yaml":   thing("p: '" + nested + "'"),
 		}, "error: Thing flux-system/a was not checked: the rules of Thing: "),
-		{name: "repetitions in targets", want: []string{"what a patch or replacement selects was not evaluated"}, make: files(map[string]string{
+		{name: "repetitions in targets", want: []string{"the selector of a patch or replacement was not evaluated"}, make: files(map[string]string{
 			"clusters/one/ks.yaml":   fluxKs("app", "") + fluxKs("own", "  patches:\n    - target: {kind: ConfigMap, name: '"+nested+"'}\n      patch: |\n        - {op: remove, path: /data}\n") + fluxKs("replaced", ""),
 			"app/kustomization.yaml": "resources: [a.yaml]\npatches:\n  - target: {name: '" + nested + "'}\n    patch: |\n      - {op: remove, path: /data}\n", "app/a.yaml": configMap("a", "  b: c\n"),
 			"own/a.yaml":                  configMap("a", "  b: c\n"),

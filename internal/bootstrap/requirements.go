@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fleetwright/fleetwright/internal/beside"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/helmfile"
 	"github.com/fleetwright/fleetwright/internal/helmrelease"
 	"github.com/fleetwright/fleetwright/internal/located"
+	"github.com/fleetwright/fleetwright/internal/otherfiles"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/wellknown"
 )
@@ -230,9 +230,9 @@ func (s *orders) mentionedBeside(names ...string) bool {
 			}
 		}
 	}
-	beside.Read(s.Repo, wanted, false, func(file, text string) {
+	otherfiles.Read(s.Repo, wanted, false, func(file, text string) {
 		if !own[file] {
-			beside.Words(text, wanted, found)
+			otherfiles.Words(text, wanted, found)
 		}
 	})
 	return len(found) > 0

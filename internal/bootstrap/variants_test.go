@@ -27,7 +27,7 @@ spec: {chart: {spec: {chart: a, version: 1.0.0}}, values: {x: 1, z: 2}}
 		name, archive string
 		want          string // "verdict: fields; reason"
 	}{
-		{"a condition", release("1.0.0", `x: {{ if env "E" }}1{{ else }}3{{ end }}`+"\nz: 2\n"), `unresolved; a condition depends on what cannot be known: the template reads the environment: env "E"`},
+		{"a condition", release("1.0.0", `x: {{ if env "E" }}1{{ else }}3{{ end }}`+"\nz: 2\n"), `unresolved; a condition depends on an unknown value: the template reads the environment: env "E"`},
 		{"a version by a condition", release(`'{{ eq (env "E") "p" | ternary "1.0.0" "1.0.1" }}'`, "x: 1\nz: 2\n"), `unresolved; env "E"`},
 		{"drift beside a condition", release("1.0.1", `x: {{ if env "E" }}1{{ else }}3{{ end }}`+"\nz: 2\n"), "drift: version"},
 		{"or", release("1.0.0", `x: {{ if or (env "E") true }}1{{ else }}3{{ end }}`+"\nz: 2\n"), `unresolved; env "E"`},

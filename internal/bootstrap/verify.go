@@ -86,7 +86,7 @@ func verify(ctx context.Context, repo *repository.Repository, fleet *reconcile.F
 	sorting.StableFunc(report.Releases, func(a, b ReleaseReport) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
 	})
-	j.Fleet.Know(repo.Lines())
+	j.Fleet.RegisterSecrets(repo.Lines())
 	mask.Report(report, repo.Lines().Scrub)
 	return report, nil
 }

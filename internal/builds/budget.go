@@ -58,7 +58,7 @@ func (b *Budget) Define(variables int) error {
 // Grow counts the bytes by which substitution enlarges objects. It returns an error if the budget is exceeded.
 func (b *Budget) Grow(bytes int) error {
 	if b.growth.Add(int64(bytes)) > limits.TotalBytes {
-		return &LimitError{Err: fmt.Errorf("substitution makes the objects larger by more than %d MB", limits.TotalBytes>>20)}
+		return &LimitError{Err: fmt.Errorf("variable substitution enlarges the objects by more than %d MB", limits.TotalBytes>>20)}
 	}
 	return nil
 }
@@ -66,7 +66,7 @@ func (b *Budget) Grow(bytes int) error {
 // LimitError reports a limit of Fleetwright that was exceeded, not one of Flux.
 type LimitError struct {
 	Err error
-	// kind is Unreadable for a file that the operating system keeps back; "" for a limit.
+	// kind is Unreadable for a file that the operating system does not let Fleetwright read; "" for a limit.
 	kind GapKind
 }
 

@@ -44,7 +44,7 @@ type Result struct {
 	Text []byte
 }
 
-// newResult returns what is needed of a resource, which itself takes much more memory. If variables is
+// newResult returns the needed parts of a resource, which itself takes much more memory. If variables is
 // set, Flux substitutes variables in the object later.
 func newResult(r *resource.Resource, variables bool) (one Result, err error) {
 	one = Result{Kind: r.GetKind(), Name: r.GetName()}

@@ -67,9 +67,9 @@ func (v *diagnosis) entries(k *repository.Kustomize) []patchEntry {
 		one.failsTarget = func(message, part string) *Failure {
 			return one.leavesOut(failureAt(k, message, field, i, "target", part))
 		}
-		stands := patches.Inline(patches.Text{Local: k.File.Path, Repo: v.Repo, Node: k.Document.Lookup(at...), Exact: true}, nil)
+		documents := patches.Inline(patches.Text{Local: k.File.Path, Repo: v.Repo, Node: k.Document.Lookup(at...), Exact: true}, nil)
 		if p.Path != "" {
-			stands = nil
+			documents = nil
 			file, _ := repository.Join(k.Dir, p.Path)
 			data, err := v.ReadFile(absolute(file))
 			if err != nil {
@@ -77,17 +77,17 @@ func (v *diagnosis) entries(k *repository.Kustomize) []patchEntry {
 			}
 			one.text, one.file = string(data), file
 			if f, ok := v.Repo.File(file); ok && len(f.Documents) == 1 {
-				stands = []patches.Patch{{Text: patches.Text{Local: file, Node: f.Documents[0].Root()}}}
+				documents = []patches.Patch{{Text: patches.Text{Local: file, Node: f.Documents[0].Root()}}}
 			}
 		}
-		if len(stands) == 1 {
+		if len(documents) == 1 {
 			whole := one.fails
 			one.fails = func(message string, part ...any) *Failure {
 				if len(part) == 0 {
 					return whole(message)
 				}
-				f := &Failure{Reason: BuildFailed, Place: finding.Place{File: stands[0].Local}, Message: message, out: whole("").out}
-				f.Line, f.Column = repository.Position(stands[0].Node, part...)
+				f := &Failure{Reason: BuildFailed, Place: finding.Place{File: documents[0].Local}, Message: message, out: whole("").out}
+				f.Line, f.Column = repository.Position(documents[0].Node, part...)
 				return f
 			}
 		}
@@ -165,8 +165,8 @@ func (v *diagnosis) refused(entries []patchEntry) *Failure {
 	return nil
 }
 
-// unmatchedIn is the object of a patch that is not among the resources, as kustomize names it; "" for none. Of
-// patchesStrategicMerge it says so in other words.
+// unmatchedIn returns the object of a patch that is not among the resources, as kustomize names it; "" for none. For
+// patchesStrategicMerge, kustomize's message is another one.
 func unmatchedIn(message string) string {
 	if _, rest, found := strings.Cut(message, `no resource matches strategic merge patch "`); found {
 		wanted, _, _ := strings.Cut(rest, `"`)

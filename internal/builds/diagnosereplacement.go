@@ -42,7 +42,7 @@ func (v *diagnosis) replaces(k *repository.Kustomize) *Failure {
 			}
 		}
 		if f != nil {
-			f.open, f.out = true, nil // without the replacement no object is as it should be
+			f.open, f.out = true, nil // without the replacement every object may be wrong
 			return f
 		}
 	}

@@ -82,7 +82,7 @@ func (v *diagnosis) twice(k *repository.Kustomize) *Failure {
 			case before.index == i && !merged:
 				return again(o, before.object, "")
 			case merged:
-				return failureAt(k, fmt.Sprintf("resources: %q holds %s, %q holds %s, and namespace: %s makes them the same object", ref, o, before.ref, before.object, k.Spec.Namespace), "resources", i)
+				return failureAt(k, fmt.Sprintf("resources: %q holds %s, %q holds %s, and namespace: %s turns them into the same object", ref, o, before.ref, before.object, k.Spec.Namespace), "resources", i)
 			default:
 				return failureAt(k, fmt.Sprintf("resources: %q holds %s, and so does %q", ref, o, before.ref), "resources", i)
 			}

@@ -9,7 +9,7 @@ import (
 // Failure is why Flux could not build a Kustomization.
 type Failure struct {
 	Reason        Reason
-	finding.Place // to fix
+	finding.Place // of the text to fix
 	Message       string
 	// LeftOut is the path of a missing file that is in the repository: source-controller
 	// excludes it from the artifact, unless spec.ignore of the source says otherwise.
@@ -58,10 +58,10 @@ const (
 	OtherSource GapKind = "other source"
 	// UnknownPath is a spec.path with a variable whose value is not known.
 	UnknownPath GapKind = "unknown path"
-	// NotGiven is a file that is not available: files that are not objects are not among the items of
+	// FilesMissing is a file that is not available: files that are not objects are not among the items of
 	// a ResourceList. Objects that the file may change are then omitted from the Kustomization's
 	// objects.
-	NotGiven GapKind = "not given"
+	FilesMissing GapKind = "files missing"
 	// Limit is a limit of Fleetwright, not of Flux, that was exceeded.
 	Limit GapKind = "limit"
 	// Unreadable is a file that the operating system does not let Fleetwright read.

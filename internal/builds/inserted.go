@@ -10,19 +10,20 @@ import (
 	"github.com/fleetwright/fleetwright/internal/limits"
 )
 
-// inserted counts what the vars of a build's kustomizations insert. kustomize inserts them after it has read all files, and a
-// long value that a text names often makes it very large.
+// inserted counts the bytes that the vars of a build's kustomizations insert. kustomize inserts them after it has read
+// all files, and a long value that a text names often enlarges it very much.
 type inserted struct {
 	vars  map[string]bool
-	named map[string]int // how often the files name a var, or what looks like one
-	uses  int            // of vars
-	// longest is the number of bytes of the largest file, and value that of the longest text in a file: 0 until the
-	// files are read for it, which few builds need.
+	named map[string]int // how often the files name a var, or a string that looks like one
+	uses  int            // references to vars
+	// longest is the number of bytes of the largest file, and value that of the longest string in a file: 0 until it is
+	// needed, which few builds do.
 	longest, value int
 	files          [][]byte
 }
 
-// add counts a file, and the vars that it declares. It returns the most bytes that the vars insert into all files so far.
+// add counts a file, and the vars that it declares. It returns the maximum of bytes that the vars insert into all files
+// so far.
 func (n *inserted) add(vars []string, data []byte) int {
 	if n.vars == nil {
 		n.vars, n.named = map[string]bool{}, map[string]int{}

@@ -33,7 +33,8 @@ type lister struct {
 	changing bool
 }
 
-// mostSteps is how many kustomizations a lister reads: kustomize, which counts more of them, does a larger build.
+// mostSteps is the maximum of kustomizations that a lister reads: kustomize, which counts more of them, does a larger
+// build.
 const mostSteps = 5_000
 
 // member is an object in the result of a lister.
@@ -50,8 +51,8 @@ type member struct {
 	document *repository.Document
 	// pending are the changes that were made to the value and that the resource still needs when it is created.
 	pending []func(*member) error
-	// changed is set if a patch changed the value, and instructed if comments may tell kustomize
-	// how to merge patches into the object.
+	// changed is set if a patch changed the value, and instructed if comments may control how kustomize merges patches
+	// into the object.
 	changed, instructed bool
 	// resource is the object that kustomize's code changes, in place of the result.
 	resource *resource.Resource

@@ -83,9 +83,9 @@ func (l *lister) namespace(all *level, name string) error {
 	if !l.writes(name) {
 		return errNotSimple
 	}
-	given := all.objects
-	*all = level{ids: make(map[resid.ResId]bool, len(given)), objects: make([]member, 0, len(given))}
-	for _, o := range given {
+	objects := all.objects
+	*all = level{ids: make(map[resid.ResId]bool, len(objects)), objects: make([]member, 0, len(objects))}
+	for _, o := range objects {
 		if !o.onlyMoves() {
 			return errNotSimple
 		}

@@ -124,15 +124,15 @@ func plainHead(value any) bool {
 	object, _ := value.(map[string]any)
 	metadata, _ := object["metadata"].(map[string]any)
 	name, _ := metadata["name"].(string)
-	namespace, given := metadata["namespace"]
+	namespace, isSet := metadata["namespace"]
 	text, isText := namespace.(string)
-	if !isString(object["apiVersion"]) || !isString(object["kind"]) || name == "" || given && (!isText || text == "") {
+	if !isString(object["apiVersion"]) || !isString(object["kind"]) || name == "" || isSet && (!isText || text == "") {
 		return false
 	}
 	for _, field := range []string{"labels", "annotations"} {
-		all, given := metadata[field]
+		all, isSet := metadata[field]
 		fields, _ := all.(map[string]any)
-		if given && len(fields) == 0 || forKustomize(fields) {
+		if isSet && len(fields) == 0 || forKustomize(fields) {
 			return false
 		}
 		for _, v := range fields {

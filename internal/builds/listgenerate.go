@@ -33,12 +33,12 @@ func generators(k *types.Kustomization) []types.GeneratorArgs {
 // generate adds the objects that the generators of a kustomization create.
 // Source: sigs.k8s.io/kustomize/api v0.21 internal/target/kusttarget_configplugin.go, resmap/reswrangler.go.
 func (l *lister) generate(all *level, dir string, k *types.Kustomization) error {
-	given := generators(k)
-	if len(given) == 0 {
+	arguments := generators(k)
+	if len(arguments) == 0 {
 		return nil
 	}
 	from := kv.NewLoader(generatorFiles{lister: l, dir: dir}, provider.NewDefaultDepProvider().GetFieldValidator())
-	for i, args := range given {
+	for i, args := range arguments {
 		var r *resource.Resource
 		var err error
 		if n := len(k.ConfigMapGenerator); i < n {

@@ -35,7 +35,7 @@ func mergeable(part *resource.Resource, variables bool) map[string]any {
 	return fields
 }
 
-// instructs reports whether a comment may tell kustomize how to merge a field.
+// instructs reports whether a comment may control how kustomize merges a field.
 func instructs(n *yaml.Node) bool {
 	for _, comment := range []string{n.LineComment, n.HeadComment} {
 		if strings.HasPrefix(strings.TrimLeft(comment, "# \t"), "{") {
@@ -102,7 +102,7 @@ func (o *member) merge(part listedPart, kustomize func(*member) error) error {
 	if err := kustomize(o); err != nil {
 		return err
 	}
-	return o.settle()
+	return o.refresh()
 }
 
 // mergeValue merges a part into the value of an object. It returns false if only kustomize's code may do that.

@@ -343,9 +343,9 @@ func (o *member) thaw() error {
 var remembered = setOf("internal.config.kubernetes.io/previousKinds", "internal.config.kubernetes.io/previousNames",
 	"internal.config.kubernetes.io/previousNamespaces")
 
-// settle updates an object after a patch changed its resource. It returns errNotSimple if the patch changed the identity
+// refresh updates an object after a patch changed its resource. It returns errNotSimple if the patch changed the identity
 // of the object or an annotation that is meant for kustomize.
-func (o *member) settle() error {
+func (o *member) refresh() error {
 	if o.empty() {
 		return nil
 	}

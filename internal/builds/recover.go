@@ -65,7 +65,7 @@ func (f *Files) recover(ctx context.Context, dir string, spec *kustomizev1.Kusto
 		out.loose = append(out.loose, loosened{})
 	}
 	out.hide(last)
-	last.Gaps = union(first.Gaps, last.Gaps) // those of what is left out are no less unknown
+	last.Gaps = union(first.Gaps, last.Gaps) // with more parts left out, the gaps of the first build remain unknown
 	last.Remotes = union(first.Remotes, last.Remotes)
 	last.Failure, last.More = nil, nil
 	if len(reasons) > 0 {
@@ -75,8 +75,8 @@ func (f *Files) recover(ctx context.Context, dir string, spec *kustomizev1.Kusto
 	return last
 }
 
-// leadsTo is the entry of the innermost kustomization that leads to where kustomize fails, as its message says; nil where
-// that is the folder that is built.
+// leadsTo returns the entry of the innermost kustomization that leads to the place where kustomize fails, according to
+// its message; nil if that is the built folder itself.
 func (v *view) leadsTo(dir, message string) (entry *exclusion) {
 	for {
 		_, rest, found := strings.Cut(message, "accumulating resources from '")
@@ -94,7 +94,7 @@ func (v *view) leadsTo(dir, message string) (entry *exclusion) {
 	}
 }
 
-// union are the elements of two lists, each once.
+// union returns the elements of two lists, each once.
 func union[T any](a, b []T) []T {
 	all := slices.Clone(a)
 	for _, one := range b {

@@ -18,12 +18,12 @@ type Remote struct {
 	finding.Place
 	// Ref is the entry, and Field the field of the kustomization that lists it.
 	Ref, Field string
-	// Ask is what is asked for; where it is zero, Unfetchable says why nothing can be fetched.
+	// Ask is the request for its files; if it is zero, Unfetchable says why nothing can be fetched.
 	Ask         chartref.Source
 	Unfetchable string
 }
 
-// Remotes are the files that were fetched for the remote entries of kustomizations, of all builds.
+// Remotes are the fetched files for the remote entries of kustomizations, for all builds.
 type Remotes struct {
 	// Find returns the files of a source, or why they are not available: "" where the lock does not name the source.
 	Find func(chartref.Source) (files *Files, why string)
@@ -31,13 +31,14 @@ type Remotes struct {
 	mounted sync.Map // folder in remotesDir → *Files
 }
 
-// remotesDir is where a build sees what was fetched; the names of folders of resources begin with ofResources.
+// remotesDir is the folder in which a build sees fetched files; the names of the folders of resources begin with
+// ofResources.
 const (
 	remotesDir  = ".fleetwright/fetched"
 	ofResources = "resources-"
 )
 
-// mount makes files visible to builds, and returns where: below a folder of its own where they are resources.
+// mount adds files to those that builds see, and returns their path; resources are in folders with a prefix of their own.
 func (r *Remotes) mount(ask chartref.Source, files *Files, resources bool) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q", ask))
 	name := hex.EncodeToString(sum[:8])
@@ -48,7 +49,8 @@ func (r *Remotes) mount(ask chartref.Source, files *Files, resources bool) strin
 	return path.Join(remotesDir, name)
 }
 
-// at returns whose files a path leads to, and the path in these: fetched files are among those of what lists them.
+// at returns the files that a path leads to, and the path in these: fetched files are below the folder of the files that
+// list them.
 func (f *Files) at(rel string) (*Files, string) {
 	if f.Remotes == nil {
 		return f, rel
@@ -64,18 +66,19 @@ func (f *Files) at(rel string) (*Files, string) {
 	return f, rel
 }
 
-// OfResources says whether a file that a build read may hold objects: it is not one that was fetched for a patch or the like.
+// OfResources reports whether a file that a build read may contain objects: it was not fetched for a patch or another
+// field without resources.
 func OfResources(file string) bool {
 	return !isRemotePath(file) || strings.HasPrefix(file, remotesDir+"/"+ofResources)
 }
 
-// Holder returns the repository that has the content of a file which a build read, and the path of the file in it.
+// Holder returns the repository that contains a file which a build read, and the path of the file in it.
 func (f *Files) Holder(file string) (*repository.Repository, string) {
 	holder, at := f.at(file)
 	return holder.Repo, at
 }
 
-// canonical is the one path at which builds see a fetched file, however it is reached.
+// canonical returns the one path at which builds see a fetched file, however it is reached.
 func canonical(rel string) string {
 	if i := strings.LastIndex(rel, "/"+remotesDir+"/"); i >= 0 {
 		return rel[i+1:]
@@ -83,7 +86,7 @@ func canonical(rel string) string {
 	return rel
 }
 
-// named is what a message calls a reference that leads to a path: that of fetched files by their name.
+// named returns the name of a reference to a path for messages: fetched files have the name of their source.
 func (f *Files) named(at, ref string) string {
 	if isRemotePath(at) {
 		return f.Origin(at)
@@ -91,10 +94,10 @@ func (f *Files) named(at, ref string) string {
 	return ref
 }
 
-// isRemotePath says whether a path leads to fetched files.
+// isRemotePath reports whether a path leads to fetched files.
 func isRemotePath(rel string) bool { return strings.HasPrefix(rel, remotesDir+"/") }
 
-// shown puts the names of fetched files into a message, in place of the paths at which builds see them.
+// shown replaces the paths at which builds see fetched files in a message with the names of the files.
 func (f *Files) shown(message string) string {
 	if f.Remotes == nil {
 		return message
@@ -111,7 +114,7 @@ func (f *Files) shown(message string) string {
 			end = len(after)
 		}
 		if files, known := f.Remotes.mounted.Load(after[:end]); known {
-			before = before[:strings.LastIndexAny(before, " '\"")+1] // what leads there
+			before = before[:strings.LastIndexAny(before, " '\"")+1] // the path up to the fetched files
 			out.WriteString(before + files.(*Files).Origin("."))
 		} else {
 			out.WriteString(before + remotesDir + "/" + after[:end])

@@ -14,7 +14,7 @@ import (
 
 // unknownData replaces the data of a file that is not available: an object that contains it is
 // unknown.
-const unknownData = "fleetwright-data-not-given"
+const unknownData = "fleetwright-data-not-available"
 
 // omitter removes the references of a kustomization to files that are not available.
 type omitter struct {
@@ -55,7 +55,7 @@ func omit(repo *repository.Repository, dir, file string, k *types.Kustomization)
 }
 
 func (o *omitter) gap(ref string, hides hidden) {
-	o.gaps = append(o.gaps, Gap{Kind: NotGiven, Place: finding.Place{File: o.file}, hides: hides,
+	o.gaps = append(o.gaps, Gap{Kind: FilesMissing, Place: finding.Place{File: o.file}, hides: hides,
 		Message: fmt.Sprintf("%q is not among the items of the ResourceList", firstLine(ref))})
 }
 
@@ -218,12 +218,12 @@ func (v *view) excuse(b *Built, err error) *Built {
 	if !v.Repo.Partial() {
 		return b
 	}
-	missed := slices.ContainsFunc(b.Gaps, func(g Gap) bool { return g.Kind == NotGiven })
+	missed := slices.ContainsFunc(b.Gaps, func(g Gap) bool { return g.Kind == FilesMissing })
 	switch {
 	case missed:
 		b.Failure, b.Unbuilt = nil, err != nil
 	case b.Failure != nil && (v.manifest != nil || err == nil || v.missed):
-		b.Gaps = append(b.Gaps, Gap{Kind: NotGiven, Place: finding.Place{File: b.Failure.File},
+		b.Gaps = append(b.Gaps, Gap{Kind: FilesMissing, Place: finding.Place{File: b.Failure.File},
 			Message: "a ResourceList has only files with objects: " + b.Failure.Message})
 		b.Failure, b.Unbuilt = nil, true
 	}

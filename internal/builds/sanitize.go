@@ -107,7 +107,7 @@ func (s *sanitizer) isBrought(ref, field string, at ...any) bool {
 	if !inside || from == "" {
 		return false
 	}
-	g := Gap{Kind: NotGiven, Place: finding.Place{File: s.file}, Field: field, Message: fmt.Sprintf("%q is not in this repository: %s", ref, from)}
+	g := Gap{Kind: FilesMissing, Place: finding.Place{File: s.file}, Field: field, Message: fmt.Sprintf("%q is not in this repository: %s", ref, from)}
 	if s.document != nil {
 		g.Line, g.Column = s.document.Position(append([]any{field}, at...)...)
 	}

@@ -20,7 +20,7 @@ var bombs = map[string]struct{ template, want string }{
 	"a map in itself":       {`{{ $d := dict }}{{ $_ := set $d "d" $d }}{{ toYaml $d }}{{ fail "x" }}`, "x.yaml:1: x"},
 	"repeat":                {`{{ repeat 2000000000 "x" | len }}`, "a template creates a value larger than 16 MB"},
 	"random":                {`{{ randAlphaNum 500000000 | len }}`, "a template creates a value larger than 16 MB"},
-	"random in sum":         {`{{ range until 100 }}{{ randAlphaNum 1000000 | len }}{{ end }}`, "the templates create random texts of more than 16 MB"},
+	"random in sum":         {`{{ range until 100 }}{{ randAlphaNum 1000000 | len }}{{ end }}`, "the templates create random strings of more than 16 MB"},
 	"random bytes":          {`{{ randBytes 500000000 | len }}`, "a template creates a value larger than 16 MB"},
 	"replace":               {`{{ $x := repeat 1000000 "x" }}{{ replace "x" $x $x | len }}`, "a template creates a value larger than 16 MB"},
 	"indent":                {`{{ indent 100000000 (repeat 1000 "\n") | len }}`, "a template creates a value larger than 16 MB"},
@@ -66,7 +66,7 @@ var bombs = map[string]struct{ template, want string }{
 }
 
 // spentAll is in the error of templates that do too much.
-const spentAll = "what they create and what they print add up to more than 128 MB"
+const spentAll = "the created values and the output of the templates add up to more than 128 MB"
 
 // doubling defines templates that each contain the one before twice, and print nothing.
 func doubling() string {

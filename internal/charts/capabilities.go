@@ -19,7 +19,7 @@ type Capabilities struct {
 	APIVersions []string
 }
 
-// forHelm is what a template sees as .Capabilities.
+// forHelm returns the template value .Capabilities.
 func (c Capabilities) forHelm() (*common.Capabilities, error) {
 	caps := common.DefaultCapabilities.Copy()
 	version, err := common.ParseKubeVersion(c.Kubernetes)

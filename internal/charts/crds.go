@@ -13,16 +13,16 @@ import (
 
 // Manifest is an object of a chart.
 type Manifest struct {
-	// Template is the file of the chart that it is from, such as
-	// "podinfo/templates/service.yaml" or "podinfo/crds/crd.yaml".
+	// Template is the file of the chart that contains it, such as "podinfo/templates/service.yaml" or
+	// "podinfo/crds/crd.yaml".
 	Template string
 	Value    map[string]any
-	// Looks says that the template asks the cluster for objects, of which none is known.
-	Looks bool
+	// LooksUp reports whether the template looks up objects in the cluster, which are all unknown here.
+	LooksUp bool
 }
 
-// definitions are the CustomResourceDefinitions of the crds folders by their files, read
-// once. Other kinds in there are left out, as helm-controller does.
+// definitions returns the CustomResourceDefinitions in the crds folders by file; it reads them once. It leaves out other
+// kinds there, as helm-controller does.
 func (c *Chart) definitions() (map[*common.File][]map[string]any, error) {
 	c.once.Do(func() {
 		c.crds = map[*common.File][]map[string]any{}
@@ -42,7 +42,7 @@ func (c *Chart) definitions() (map[*common.File][]map[string]any, error) {
 	return c.crds, c.crdsError
 }
 
-// withDefinitions reads the definitions of a chart, which Definitions then returns at once.
+// withDefinitions reads the definitions of a chart, so that Definitions returns them without delay.
 func withDefinitions(c *Chart, err error) (*Chart, error) {
 	if err != nil {
 		return nil, err
@@ -51,8 +51,7 @@ func withDefinitions(c *Chart, err error) (*Chart, error) {
 	return c, nil
 }
 
-// Definitions are the CustomResourceDefinitions in the chart's crds folders. They must not be
-// changed.
+// Definitions returns the CustomResourceDefinitions in the chart's crds folders. They must not be changed.
 func (c *Chart) Definitions() []map[string]any {
 	crds, _ := c.definitions()
 	var all []map[string]any

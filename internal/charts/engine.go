@@ -18,8 +18,8 @@ import (
 	"github.com/fleetwright/fleetwright/internal/limits"
 )
 
-// LimitError is why something hostile, or larger than anything known, is not rendered. It
-// says nothing about whether Flux could.
+// LimitError reports that a hostile input, or one larger than any known, is not rendered. It says nothing about whether
+// Flux could render it.
 type LimitError struct{ What string }
 
 func (e *LimitError) Error() string { return e.What }
@@ -28,14 +28,13 @@ func limitf(format string, args ...any) *LimitError {
 	return &LimitError{What: fmt.Sprintf(format, args...)}
 }
 
-// TemplateError is why a template cannot be run.
+// TemplateError is why a template fails.
 type TemplateError struct {
-	// Template is its file, such as "podinfo/templates/service.yaml"; Line is 0 where it is
-	// not known.
+	// Template is its file, such as "podinfo/templates/service.yaml"; Line is 0 if unknown.
 	Template string
 	Line     int
 	Message  string
-	// Chosen says that the chart itself refuses, by fail or required.
+	// Chosen reports whether the chart itself refuses, by fail or required.
 	Chosen bool
 }
 
@@ -51,18 +50,18 @@ type execution struct {
 	rand    *rand.Rand
 	steady  bool
 	lookups int
-	// drawn is the length of all random texts, and spent that of all texts that were run repeatedly, created or printed.
+	// drawn is the length of all random strings, and spent that of all strings that were run repeatedly, created or
+	// printed.
 	drawn, spent int
-	// defined is how many templates the texts define.
+	// defined is the number of templates that the texts define.
 	defined int
-	// chosen is what the chart said with fail or required.
+	// chosen is the chart's own message, from fail or required.
 	chosen *chosenError
 }
 
-// execute runs the templates of a chart and its dependencies with Helm's engine, and returns their
-// texts by their paths. The values hold what a template sees: Values, Release, Capabilities. What random
-// functions give follows from the seed and the calls before, or where it is steady from the call alone.
-// It changes the templates.
+// execute runs the templates of a chart and its dependencies with Helm's engine, and returns their output by path. The
+// values contain the fields that a template sees: Values, Release, Capabilities. Random functions depend on the seed and the calls
+// before, or, if steady is set, only on the call. execute changes the templates.
 func execute(c *chart.Chart, top common.Values, seed string, steady bool) (map[string]string, *execution, error) {
 	x := &execution{rand: newRandom(seed), steady: steady}
 	sources := map[string]string{}
@@ -84,7 +83,7 @@ func execute(c *chart.Chart, top common.Values, seed string, steady bool) (map[s
 	return texts, x, nil
 }
 
-// collect gathers the templates of a chart and its dependencies by the paths that Helm gives them.
+// collect adds the templates of a chart and its dependencies by their paths in Helm.
 func collect(c *chart.Chart, into map[string]string) {
 	for _, t := range c.Templates {
 		if t != nil {
@@ -96,12 +95,12 @@ func collect(c *chart.Chart, into map[string]string) {
 	}
 }
 
-// placed is an error of the engine that begins with its place: of a template that fails, as
-// text/template or as Helm writes it, and of one that doesn't parse.
+// placed matches an error of the engine that begins with its place: of a template that fails, in the form of
+// text/template or of Helm, or of one that doesn't parse.
 var placed = regexp.MustCompile(`(?s)^(template: |parse error at \(|execution error at \(|)(.+?):(\d+)(?::\d+)?\)?(?:: |\n)(.*)$`)
 
-// failed is why the engine cannot run templates: the place in the template that was run, and the
-// message of the innermost one that it uses.
+// failed returns why the engine cannot run templates: the place in the template that was run, and the message of the
+// innermost template that it uses.
 func (x *execution) failed(err error, sources map[string]string) error {
 	var limit *LimitError
 	if errors.As(err, &limit) {
@@ -127,8 +126,8 @@ func (x *execution) failed(err error, sources map[string]string) error {
 	return e
 }
 
-// innermost is the message of a template's error without its place: of the innermost, where
-// templates include each other.
+// innermost returns the message of a template's error without its place; if templates include each other, that of the
+// innermost.
 func innermost(outer template.ExecError) string {
 	calls, cause := functionOf(outer)
 	message, inner := calls+cause, outer
@@ -139,8 +138,8 @@ func innermost(outer template.ExecError) string {
 	return shortenTpl(message)
 }
 
-// functionOf gives what follows "template: FILE:LINE:COLUMN: executing "NAME" at <NODE>: ": "error calling
-// FUNCTION: " and the function's error, or all of it as the error.
+// functionOf returns the parts of the message after "template: FILE:LINE:COLUMN: executing "NAME" at <NODE>: ": "error
+// calling FUNCTION: " and the function's error, or everything as the error.
 func functionOf(e template.ExecError) (calls, cause string) {
 	text := e.Error()
 	if err := errors.Unwrap(e.Err); err != nil {
@@ -157,8 +156,8 @@ func functionOf(e template.ExecError) (calls, cause string) {
 	return "", strings.TrimPrefix(text, "template: ")
 }
 
-// reformatted is innermost of what Helm writes where text/template itself fails: for each template,
-// the outermost first, "PLACE\n  executing "NAME" at <NODE>:\n    MESSAGE\n".
+// reformatted is innermost for Helm's form of an error of text/template itself: for each template, the outermost first,
+// "PLACE\n  executing "NAME" at <NODE>:\n    MESSAGE\n".
 func reformatted(text string) string {
 	const at = ">:\n    "
 	_, outer, _ := strings.Cut(text, at)
@@ -169,10 +168,10 @@ func reformatted(text string) string {
 	return inner
 }
 
-// unparsed returns where and why a text doesn't parse as its author wrote it. The line and message are those of the text
-// with bounds, of which Helm keeps only what follows the last colon.
+// unparsed returns where and why a text doesn't parse as its author wrote it. The passed line and message are about the
+// text with the inserted calls, and Helm keeps only the part of the message after the last colon.
 func unparsed(name, text string, line int, message string) (int, string) {
-	if strings.HasSuffix(message, " not defined") { // a function, which is not looked for here
+	if strings.HasSuffix(message, " not defined") { // an undefined function, for which this doesn't search
 		return line, message
 	}
 	tree := parse.New(name)
@@ -186,7 +185,7 @@ func unparsed(name, text string, line int, message string) (int, string) {
 	return line, message
 }
 
-// shortenTpl cuts a text that tpl runs and that doesn't parse: Helm quotes all of it.
+// shortenTpl shortens the text that tpl runs in the message of a text that doesn't parse: Helm quotes all of it.
 func shortenTpl(message string) string {
 	before, after, found := strings.Cut(message, "cannot parse template ")
 	quoted, err := strconv.QuotedPrefix(after)
@@ -203,7 +202,7 @@ func shortenTpl(message string) string {
 	return fmt.Sprintf("%scannot parse the text %q as a template%s", before, shortened(text), why)
 }
 
-// shortened is the first line of a text, cut where it is long.
+// shortened returns the first line of a text, cut if it is long.
 func shortened(text string) string {
 	text, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
 	if len(text) > 100 {

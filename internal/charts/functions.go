@@ -13,10 +13,10 @@ import (
 	"github.com/fleetwright/fleetwright/internal/limits"
 )
 
-// functions stand in for those of Helm's engine that would give something else in each run, look
-// around, or end the process; the engine itself leaves out env and expandenv.
+// functions replace the functions of Helm's engine that would return another value in each run, read the environment, or
+// end the process; the engine itself leaves out env and expandenv.
 func (x *execution) functions() template.FuncMap {
-	all := x.madeUp()
+	all := x.fixed()
 	maps.Copy(all, x.allocating())
 	maps.Copy(all, template.FuncMap{
 		"required": func(message string, value any) (any, error) {
@@ -38,8 +38,7 @@ func (x *execution) functions() template.FuncMap {
 	return all
 }
 
-// chosenError is what a chart says with fail or required. Its text is no template's error, which
-// Helm would put into other words.
+// chosenError is the message of fail or required. It is not the error of a template, which Helm would reword.
 type chosenError struct{ message string }
 
 func (e *chosenError) Error() string { return "the chart fails: " + e.message }
@@ -51,12 +50,12 @@ func (x *execution) choose(message string) error {
 
 var (
 	errAtOnce = limitf("a template creates a value larger than %d MB", limits.ChartOutput>>20)
-	errDrawn  = limitf("the templates create random texts of more than %d MB", limits.ChartOutput>>20)
-	errSpent  = limitf("the templates do more than those of any known chart: what their loops repeat, what they create and what they print add up to more than %d MB", limits.ChartTexts>>20)
+	errDrawn  = limitf("the templates create random strings of more than %d MB", limits.ChartOutput>>20)
+	errSpent  = limitf("the repetitions of loops, the created values and the output of the templates add up to more than %d MB", limits.ChartTexts>>20)
 )
 
-// allocating are the functions that allocate at once what can be far larger than their arguments, and
-// those that double a text with each call.
+// allocating returns guarded versions of the functions that can allocate at once far more memory than their arguments
+// have, and of those that double a string with each call.
 func (x *execution) allocating() template.FuncMap {
 	all := template.FuncMap{"printf": x.bounded("printf", fmt.Sprintf), "print": x.bounded("print", fmt.Sprint), "println": x.bounded("println", fmt.Sprintln)}
 	for name, f := range sprig.TxtFuncMap() {
@@ -67,10 +66,10 @@ func (x *execution) allocating() template.FuncMap {
 	return all
 }
 
-// writing are the functions that write all values in their arguments, or a text again.
+// writing are the functions that write all values in their arguments, or repeat a string.
 var writing = []string{"print", "println", "printf", "cat", "quote", "squote", "toString", "toStrings", "b64enc", "b32enc"}
 
-// bounded is a function that refuses to create more than limits.ChartOutput.
+// bounded wraps a function so that it refuses to create more than limits.ChartOutput.
 func (x *execution) bounded(name string, f any) any {
 	fn := reflect.ValueOf(f)
 	t := fn.Type()

@@ -37,7 +37,7 @@ type Library struct {
 // book is a chart of a library.
 type book struct {
 	version string
-	semver  *semver.Version // nil where the version is none
+	semver  *semver.Version // nil if the version is not a semantic version
 	dir     string
 	path    string
 	packed  bool
@@ -118,7 +118,7 @@ func (e *OtherVersionError) Error() string {
 	return fmt.Sprintf("chart %s is available locally in version %s, but not in %s", e.Name, have, want)
 }
 
-// versions are those of some books, each once.
+// versions returns the versions of some charts, each once.
 func versions(books []*book) []string {
 	var all []string
 	for _, b := range books {
@@ -129,7 +129,7 @@ func versions(books []*book) []string {
 	return all
 }
 
-// dependency is one that a chart declares and doesn't hold, nil where it is not at hand.
+// dependency returns a chart that another one declares and doesn't contain, nil if it is not available locally.
 func (l *Library) dependency(d *chart.Dependency, depth int) (*Chart, error) {
 	if l == nil {
 		return nil, nil
@@ -144,8 +144,7 @@ func (l *Library) dependency(d *chart.Dependency, depth int) (*Chart, error) {
 	return nil, l.err
 }
 
-// normal is a version as charts and registries spell it: without a leading v, and with the +
-// that a tag cannot have.
+// normal returns a version in the form of charts: without a leading v, and with the + that a tag cannot have.
 func normal(version string) string {
 	version = strings.ReplaceAll(strings.TrimSpace(version), "_", "+")
 	if len(version) > 1 && (version[0] == 'v' || version[0] == 'V') && version[1] >= '0' && version[1] <= '9' {
@@ -164,7 +163,7 @@ func pick(books []*book, version string) *book {
 			return b
 		}
 	}
-	// A registry's tag may lack what follows the +, or have it.
+	// A registry's tag may lack the part after the +, or have it.
 	bare, _, _ := strings.Cut(want, "+")
 	for _, b := range books {
 		if own, _, _ := strings.Cut(normal(b.version), "+"); want != "" && own == bare {
@@ -183,12 +182,12 @@ func pick(books []*book, version string) *book {
 	return nil
 }
 
-// Bounds of a library.
+// Limits of a library.
 const (
-	mostBookFolder = 12 // deep
+	mostBookFolder = 12 // levels of folders
 )
 
-// index finds the charts. The first folder that has a version of a chart wins.
+// index finds the charts. The first folder with a version of a chart takes precedence.
 func (l *Library) index() {
 	l.books = map[string][]*book{}
 	for _, dir := range l.dirs {
@@ -226,13 +225,13 @@ func walkFolder(dir string, most int, visit func(metadata []byte, b *book) error
 		case err != nil && p == ".":
 			return err
 		case err != nil:
-			return nil //nolint:nilerr // what cannot be read is not at hand
+			return nil //nolint:nilerr // a folder that cannot be read is not available
 		case d.IsDir() && (d.Name() == ".git" || strings.Count(p, "/") > mostBookFolder):
 			return fs.SkipDir
 		case d.IsDir():
 			data, err := readFile(root, path.Join(p, "Chart.yaml"), 1<<20)
 			if err != nil {
-				return nil //nolint:nilerr // a folder that is no chart
+				return nil //nolint:nilerr // a folder that is not a chart
 			}
 			return cmp.Or(visit(data, &book{dir: dir, path: p}), fs.SkipDir)
 		case path.Ext(p) == ".tgz" && d.Type().IsRegular():
@@ -248,14 +247,14 @@ func walkFolder(dir string, most int, visit func(metadata []byte, b *book) error
 	})
 }
 
-// add puts a chart on the shelf, unless its Chart.yaml names none. It returns nil.
+// add adds a chart to the library, unless its Chart.yaml has no name. It always returns nil.
 func (l *Library) add(metadata []byte, b *book) error {
 	var m struct {
 		Name    string `json:"name"`
 		Version string `json:"version"`
 	}
 	if nodesOf(metadata) > limits.ChartText || yaml.Unmarshal(metadata, &m) != nil || m.Name == "" {
-		return nil //nolint:nilerr // it is no chart
+		return nil //nolint:nilerr // it is not a chart
 	}
 	b.version = m.Version
 	b.semver, _ = semver.NewVersion(m.Version)
@@ -263,7 +262,7 @@ func (l *Library) add(metadata []byte, b *book) error {
 	return nil
 }
 
-// chartYAML is the Chart.yaml of an archive, nil where there is none.
+// chartYAML returns the Chart.yaml of an archive, nil if there is none.
 func chartYAML(packed []byte) []byte {
 	unzipped, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
@@ -285,7 +284,7 @@ func chartYAML(packed []byte) []byte {
 	}
 }
 
-// readFile reads a regular file below a folder, not following what leads out of it.
+// readFile reads a regular file below a folder, and follows no link out of it.
 func readFile(root *os.Root, name string, limit int64) ([]byte, error) {
 	info, err := root.Lstat(name)
 	if err != nil {
@@ -344,7 +343,7 @@ func (b *book) folder(root *os.Root) (Files, error) {
 	return gather(below.FS(), rules, func(name string) ([]byte, error) { return readFile(below, name, limits.ChartFileBytes) })
 }
 
-// gather returns the files of an unpacked chart that its .helmignore leaves.
+// gather returns the files of an unpacked chart that its .helmignore does not exclude.
 func gather(of fs.FS, rules *ignore.Rules, read func(name string) ([]byte, error)) (Files, error) {
 	files, left := Files{}, newRoom()
 	err := fs.WalkDir(of, ".", func(p string, d fs.DirEntry, err error) error {

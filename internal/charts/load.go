@@ -25,14 +25,14 @@ import (
 	"github.com/fleetwright/fleetwright/internal/valueuse"
 )
 
-// Files are a chart's: path below the chart's folder → content.
+// Files are the files of a chart: path below the chart's folder → content.
 type Files map[string][]byte
 
-// Chart is a chart that is loaded. It is never changed.
+// Chart is a loaded chart. It is never changed.
 type Chart struct {
-	// Name and Version are those of Chart.yaml.
+	// Name and Version from Chart.yaml.
 	Name, Version string
-	// Digest is that of the archive that the chart was loaded from by it, "" of another chart.
+	// Digest of the archive, if the chart was loaded by digest, else "".
 	Digest string
 
 	chart *chart.Chart
@@ -45,17 +45,17 @@ type Chart struct {
 	crdsError error
 
 	usesOnce sync.Once
-	reads    *valueuse.Reads // nil: not known
+	reads    *valueuse.Reads // nil if unknown
 }
 
 // String returns the name and version.
 func (c *Chart) String() string { return strings.TrimSpace(c.Name + " " + c.Version) }
 
-// Size is the size of its files in bytes.
+// Size returns the size of its files in bytes.
 func (c *Chart) Size() int64 { return c.size }
 
-// AsksForKinds reports whether a template may ask for the API versions that the cluster serves: also one that evaluates a text
-// with tpl, which may be a value or another file.
+// AsksForKinds reports whether a template may query the API versions of the cluster. This includes templates that
+// evaluate a text with tpl, which may be a value or another file.
 func (c *Chart) AsksForKinds() bool {
 	return slices.ContainsFunc(allTemplates(c.chart), func(t *common.File) bool {
 		if bytes.Contains(t.Data, []byte("tpl")) {
@@ -66,7 +66,7 @@ func (c *Chart) AsksForKinds() bool {
 	})
 }
 
-// Mentions says whether a file of the chart, or of a chart in it, contains a text.
+// Mentions reports whether a file of the chart, or of a chart in it, contains a text.
 func (c *Chart) Mentions(text string) bool { return mentions(c.chart, []byte(text)) }
 
 func mentions(c *chart.Chart, text []byte) bool {
@@ -74,13 +74,13 @@ func mentions(c *chart.Chart, text []byte) bool {
 		slices.ContainsFunc(c.Dependencies(), func(child *chart.Chart) bool { return mentions(child, text) })
 }
 
-// Load creates a chart from its files. The error is a *LimitError, or says what is wrong with the
+// Load creates a chart from its files. The error is a *LimitError, or the mistake in the
 // chart.
 func Load(files Files) (*Chart, error) {
 	return loadFiles(files, 0)
 }
 
-// loadPacked makes a chart of an archive.
+// loadPacked loads a chart from an archive.
 func loadPacked(data []byte) (*Chart, error) {
 	files, err := unpack(data, newRoom())
 	if err != nil {
@@ -89,9 +89,9 @@ func loadPacked(data []byte) (*Chart, error) {
 	return loadFiles(files, 1)
 }
 
-// room is what a chart may still contain.
+// room is the size that a chart may still add.
 type room struct {
-	files int // and folders of archives
+	files int // including folders of archives
 	bytes int64
 }
 
@@ -110,7 +110,7 @@ func (r *room) take(bytes int64) error {
 	return nil
 }
 
-// loadFiles makes a chart of files that are packed into each other depth times.
+// loadFiles loads a chart from files; depth is the number of charts that contain it.
 func loadFiles(files Files, depth int) (*Chart, error) {
 	all, err := unpackAll(files, newRoom(), depth)
 	if err != nil {
@@ -164,7 +164,7 @@ func checkValues(files Files) error {
 	return nil
 }
 
-// nodesOf is an upper bound of the YAML nodes in a text.
+// nodesOf returns an upper bound of the YAML nodes in a text.
 func nodesOf(data []byte) int {
 	n := 0
 	for _, b := range data {
@@ -176,7 +176,7 @@ func nodesOf(data []byte) int {
 	return n
 }
 
-// unpackAll puts the files of archives in charts folders in place of the archives.
+// unpackAll replaces the archives in charts folders with their files.
 func unpackAll(files Files, left *room, depth int) (Files, error) {
 	if depth > limits.Subcharts {
 		return nil, limitf("charts are nested in each other more than %d levels deep", limits.Subcharts)
@@ -209,8 +209,7 @@ func unpackAll(files Files, left *room, depth int) (Files, error) {
 
 var drive = regexp.MustCompile(`^[a-zA-Z]:/`)
 
-// unpack reads an archive as Helm does: the first element of each path is left out, and what
-// leads out of the archive is refused.
+// unpack reads an archive as Helm does: it removes the first element of each path, and refuses paths out of the archive.
 // Source: helm.sh/helm/v4 pkg/chart/loader/archive, LoadArchiveFiles.
 func unpack(data []byte, left *room) (Files, error) {
 	unzipped, err := gzip.NewReader(bytes.NewReader(data))
@@ -250,7 +249,7 @@ func unpack(data []byte, left *room) (Files, error) {
 		}
 		files[name] = bytes.TrimPrefix(content, byteOrderMark)
 	}
-	left.files, left.bytes = left.files+len(files), left.bytes+size(files) // counted again by who takes them
+	left.files, left.bytes = left.files+len(files), left.bytes+size(files) // the caller counts them again
 	if len(files) == 0 {
 		return nil, errors.New("the archive is empty")
 	}
@@ -267,7 +266,7 @@ func size(files Files) int64 {
 	return n
 }
 
-// innerName is the path of an archive's file below the chart's folder.
+// innerName returns the path of an archive's file below the chart's folder.
 func innerName(name string) (string, error) {
 	name = strings.ReplaceAll(name, `\`, "/")
 	first, rest, _ := strings.Cut(name, "/")
@@ -281,7 +280,7 @@ func innerName(name string) (string, error) {
 	return clean, nil
 }
 
-// copied is a chart that Helm may work dependencies out on, which changes it.
+// copied returns a copy of a chart for Helm's processing of dependencies, which changes it.
 func copied(c *chart.Chart) *chart.Chart {
 	own := *c
 	metadata := *c.Metadata
@@ -301,11 +300,10 @@ func copied(c *chart.Chart) *chart.Chart {
 	return &own
 }
 
-// absent marks the stand-in of a dependency that is not at hand.
+// absent is the version of a placeholder for a dependency that is not available locally.
 const absent = "0.0.0-absent"
 
-// stub adds a stand-in for each dependency that is declared and not there: only those that
-// the values switch on are missed.
+// stub adds a placeholder for each declared dependency that does not exist: only those that the values enable are missed.
 func stub(c *chart.Chart) {
 	for _, d := range c.Metadata.Dependencies {
 		if !slices.ContainsFunc(c.Dependencies(), func(child *chart.Chart) bool {
@@ -322,7 +320,7 @@ func stub(c *chart.Chart) {
 	}
 }
 
-// missed is a dependency that is switched on and not at hand.
+// missed returns the name of an enabled dependency that is not available locally.
 func missed(c *chart.Chart) (name string, found bool) {
 	for _, child := range c.Dependencies() {
 		if child.Metadata.Version == absent {

@@ -10,14 +10,15 @@ import (
 )
 
 var (
-	// defined begins a named template, included uses one, and looked asks the cluster.
+	// defined matches the start of a named template, included the use of one, and looked a lookup of objects in the
+	// cluster.
 	defined  = regexp.MustCompile(`\{\{-?\s*define\s+"([^"\n]*)"`)
 	included = regexp.MustCompile(`\b(?:include|template)\s+"([^"\n]*)"`)
 	looked   = regexp.MustCompile(`\blookup\s+["(.$]`)
 )
 
-// lookers are the templates of a chart and its dependencies that ask the cluster for objects, by their paths, themselves
-// or through a named template that they include.
+// lookers returns the paths of the templates of a chart and its dependencies that look up objects in the cluster, by
+// themselves or in a named template that they include.
 func lookers(c *chart.Chart) map[string]bool {
 	sources := map[string]string{}
 	collect(c, sources)
@@ -51,7 +52,7 @@ func lookers(c *chart.Chart) map[string]bool {
 	return found
 }
 
-// body is what a text has to do with the cluster: whether it asks for objects itself, and the templates that it includes.
+// body describes a text: whether it looks up objects itself, and the templates that it includes.
 type body struct {
 	looks    bool
 	includes []string
@@ -60,7 +61,7 @@ type body struct {
 func bodyOf(text string) body {
 	b := body{looks: strings.Contains(text, "lookup") && looked.MatchString(text)}
 	if b.looks {
-		return b // what it includes adds nothing
+		return b // the included templates add nothing
 	}
 	for _, m := range included.FindAllStringSubmatch(text, -1) {
 		if !slices.Contains(b.includes, m[1]) {
@@ -70,7 +71,7 @@ func bodyOf(text string) body {
 	return b
 }
 
-// asks says whether the text asks the cluster, or includes a template that does.
+// asks reports whether the text looks up objects, or includes a template that does.
 func (b body) asks(asking map[string]bool) bool {
 	return b.looks || slices.ContainsFunc(b.includes, func(name string) bool { return asking[name] })
 }

@@ -24,10 +24,10 @@ import (
 	"github.com/fleetwright/fleetwright/internal/sorting"
 )
 
-// fileAnnotation remembers the template of an object through post-rendering, as Helm does.
+// fileAnnotation stores the template of an object during post-rendering, as in Helm.
 const fileAnnotation = "postrenderer.helm.sh/postrender-filename"
 
-// document is an object of a template's text.
+// document is an object in the output of a template.
 type document struct {
 	template string
 	node     *kyaml.RNode
@@ -57,15 +57,14 @@ func parseTexts(texts map[string]string) ([]document, error) {
 	return docs, nil
 }
 
-// isHook says whether an object is run at some point of an installation and is not part of
-// the release.
+// isHook reports whether an object is a hook, which runs at some point of an installation and is not part of the release.
 func (d document) isHook() bool {
 	return d.node.GetAnnotations()[release.HookAnnotation] != ""
 }
 
-// postRender does to the objects what helm-controller does before Helm installs them. Where that leaves the hooks
-// alone or does them apart, they are the second result.
-// Source: helm-controller internal/postrender, helm.sh/helm/v4 pkg/action, renderResources.
+// postRender applies to the objects what helm-controller applies before Helm installs them. If it leaves hooks unchanged
+// or handles them separately, they are the second result. Source: helm-controller internal/postrender, helm.sh/helm/v4
+// pkg/action, renderResources.
 func postRender(docs []document, r *helmv2.HelmRelease) (objects, hooks []*kyaml.RNode, err error) {
 	if r.Spec.PostRenderStrategy == helmv2.PostRenderStrategyNoHooks || r.Spec.PostRenderStrategy == helmv2.PostRenderStrategySeparate {
 		apart := slices.DeleteFunc(slices.Clone(docs), func(d document) bool { return !d.isHook() })
@@ -83,7 +82,7 @@ func postRender(docs []document, r *helmv2.HelmRelease) (objects, hooks []*kyaml
 	return objects, hooks, err
 }
 
-// nodesOfDocuments are the objects, which remember their templates.
+// nodesOfDocuments returns the objects as nodes, with their templates in an annotation.
 func nodesOfDocuments(docs []document) ([]*kyaml.RNode, error) {
 	nodes := make([]*kyaml.RNode, 0, len(docs))
 	for _, d := range docs {
@@ -134,7 +133,7 @@ func nodesOfResources(m resmap.ResMap) []*kyaml.RNode {
 	return nodes
 }
 
-// kustomized runs patches and images of a post-renderer on objects.
+// kustomized applies the patches and images of a post-renderer to objects.
 func kustomized(text string, k *helmv2.Kustomize) (resmap.ResMap, error) {
 	config := kustypes.Kustomization{
 		TypeMeta:  kustypes.TypeMeta{APIVersion: kustypes.KustomizationVersion, Kind: kustypes.KustomizationKind},
@@ -155,7 +154,7 @@ func kustomized(text string, k *helmv2.Kustomize) (resmap.ResMap, error) {
 		return nil, err
 	}
 	return krusty.MakeKustomizer(&krusty.Options{
-		LoadRestrictions: kustypes.LoadRestrictionsNone, // there is nothing else in memory
+		LoadRestrictions: kustypes.LoadRestrictionsNone, // only these files are in memory
 		PluginConfig:     kustypes.DisabledPluginConfig(),
 	}).Run(files, ".")
 }
@@ -170,7 +169,7 @@ func selector(s *kustomize.Selector) *kustypes.Selector {
 	return out
 }
 
-// installOrder sorts objects as Helm installs them: by kind, then as they were.
+// installOrder sorts objects in Helm's order of installation: by kind, else in the order of the input.
 func installOrder(objects []Manifest) {
 	rank := map[string]int{}
 	for i, kind := range releaseutil.InstallOrder {

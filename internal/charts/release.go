@@ -37,7 +37,7 @@ func ParseRelease(object map[string]any) (*helmv2.HelmRelease, error) {
 	return &release, err
 }
 
-// fields are some of a map's.
+// fields returns some fields of a map.
 func fields(of map[string]any, name string, kept ...string) map[string]any {
 	all, _ := of[name].(map[string]any)
 	some := make(map[string]any, len(kept))
@@ -49,8 +49,7 @@ func fields(of map[string]any, name string, kept ...string) map[string]any {
 	return some
 }
 
-// ReleaseName is the name that Helm knows the release by.
-// Source: helm-controller internal/release, ShortenName.
+// ReleaseName returns the name of the release in Helm. Source: helm-controller internal/release, ShortenName.
 func ReleaseName(r *helmv2.HelmRelease) string {
 	const longest, hash = 53, 12
 	name := r.GetReleaseName()

@@ -26,32 +26,31 @@ type Request struct {
 	Values  *Values
 	// Capabilities of the cluster.
 	Capabilities Capabilities
-	// Unit is the HelmRelease to package bounds, which measures the rendering in parts: each is a
+	// Unit names the HelmRelease in errors of package bounds, which measures the parts of the rendering: each part is a
 	// unit of a kind of its own.
 	Unit bounds.Unit
-	// Decode reads an object as helm-controller does once kustomize wrote it.
+	// Decode reads an object from kustomize as helm-controller does.
 	Decode func(*kyaml.RNode) (map[string]any, error)
-	// Steady makes random functions return the same for the same arguments, so that two renderings of a chart differ
-	// only where the values or the charts do.
+	// Steady lets random functions return the same for the same arguments, so that two renderings differ only if the
+	// values or the charts do.
 	Steady bool
 }
 
 // Result contains the rendered objects of a HelmRelease.
 type Result struct {
-	// Manifests are the objects of the release in the order in which Helm installs them,
-	// without hooks, which are in Hooks; Definitions those of the crds folders, which are not part of it.
+	// Manifests are the objects of the release in Helm's order of installation, without Hooks; Definitions are the
+	// objects of the crds folders, which are not part of the release.
 	Manifests, Hooks, Definitions []Manifest
-	// Problems are values that the chart's schema refuses; then nothing is rendered.
+	// Problems are values that the chart's schema refuses; if there are any, nothing is rendered.
 	Problems []Problem
-	// Undecided is why the values were not checked against the schema, if they were not, and Limit the
-	// bound for which they weren't, a *LimitError or a *bounds.Error.
+	// Undecided is why the values were not checked against the schema, "" if they were, and Limit the limit that
+	// prevented it, a *LimitError or a *bounds.Error.
 	Undecided string
 	Limit     error
 }
 
-// Render renders a HelmRelease. There always is a result. The error is a *LimitError, a *bounds.Error,
-// an *UnknownError if it cannot be known what Flux would do, the context's error, or the reason for
-// which helm-controller would fail.
+// Render renders a HelmRelease. It always returns a result. The error is a *LimitError, a *bounds.Error, an *UnknownError
+// if it cannot be known what Flux would do, the context's error, or the reason why helm-controller would fail.
 func Render(ctx context.Context, r Request) (*Result, error) {
 	result := &Result{}
 	err := r.render(ctx, result)
@@ -66,13 +65,13 @@ func Render(ctx context.Context, r Request) (*Result, error) {
 	return result, errors.New(r.Values.masked(err.Error()))
 }
 
-// undecided says whether an error says nothing about what Flux would do.
+// undecided reports whether an error says nothing about what Flux would do.
 func undecided(err error) bool {
 	var unknown *UnknownError
 	return limited(err) || errors.As(err, &unknown)
 }
 
-// limited says whether an error is a bound of Fleetwright's.
+// limited reports whether an error is a limit of Fleetwright.
 func limited(err error) bool {
 	var limit *LimitError
 	var exceeded *bounds.Error
@@ -103,14 +102,14 @@ func (r Request) render(ctx context.Context, result *Result) error {
 	return err
 }
 
-// part is the unit of a part of the rendering.
+// part returns the unit for a part of the rendering.
 func (r Request) part(kind string) bounds.Unit {
 	unit := r.Unit
 	unit.Kind = kind
 	return unit
 }
 
-// objects runs the templates and returns the objects that they make.
+// objects runs the templates and returns the objects in their output.
 func (r Request) objects(of resolved) (result Result, err error) {
 	texts, looks, err := r.templates(of.chart, of.values)
 	if err != nil {
@@ -129,7 +128,7 @@ func (r Request) objects(of resolved) (result Result, err error) {
 		if err != nil {
 			return result, err
 		}
-		m.Looks = looks[m.Template]
+		m.LooksUp = looks[m.Template]
 		if _, hook := annotations(m.Value)[release.HookAnnotation]; hook {
 			result.Hooks = append(result.Hooks, m)
 		} else {
@@ -141,8 +140,7 @@ func (r Request) objects(of resolved) (result Result, err error) {
 	return result, err
 }
 
-// resolved are the chart with those of its dependencies that the values switch on, and the values with the charts'
-// defaults.
+// resolved holds the chart with the dependencies that the values enable, and the values with the charts' defaults.
 type resolved struct {
 	chart  *chart.Chart
 	values map[string]any
@@ -164,8 +162,8 @@ func dependencies(r Request) (out resolved, err error) {
 	return resolved{c, composed}, err
 }
 
-// templates runs the templates, and says which ask the cluster for objects. A failure that depends on what the cluster
-// alone knows is an *UnknownError.
+// templates runs the templates, and returns which of them look up objects in the cluster. A failure that depends on the
+// cluster is an *UnknownError.
 func (r Request) templates(c *chart.Chart, composed map[string]any) (texts map[string]string, looks map[string]bool, err error) {
 	texts, x, err := r.execute(c, composed, r.Capabilities)
 	var limit *LimitError
@@ -176,7 +174,7 @@ func (r Request) templates(c *chart.Chart, composed map[string]any) (texts map[s
 		return texts, looks, err
 	}
 	if x.lookups > 0 {
-		return nil, nil, &UnknownError{fmt.Sprintf("the chart reads the cluster, and does not render without it: %s", r.Values.masked(err.Error()))}
+		return nil, nil, &UnknownError{fmt.Sprintf("the chart looks up objects in the cluster, and does not render without them: %s", r.Values.masked(err.Error()))}
 	}
 	sources := map[string]string{}
 	for _, t := range allTemplates(c) {
@@ -200,8 +198,8 @@ func allTemplates(c *chart.Chart) []*common.File {
 	return all
 }
 
-// execute runs the templates with values of their own, which they may change: composed, or
-// where it is nil, composed anew.
+// execute runs the templates with a copy of the values, which they may change: composed, or newly composed values if that
+// is nil.
 func (r Request) execute(c *chart.Chart, composed map[string]any, capabilities Capabilities) (map[string]string, *execution, error) {
 	caps, err := capabilities.forHelm()
 	if err != nil {
@@ -228,8 +226,7 @@ func (r Request) execute(c *chart.Chart, composed map[string]any, capabilities C
 	}, namespace+"/"+name+"/"+c.Name(), r.Steady)
 }
 
-// manifest is an object as it is installed: with the labels that helm-controller and Helm
-// add.
+// manifest returns an object as it is installed: with the labels that helm-controller and Helm add.
 func (r Request) manifest(node *kyaml.RNode) (Manifest, error) {
 	m := Manifest{Template: node.GetAnnotations()[fileAnnotation]}
 	if err := node.PipeE(kyaml.ClearAnnotation(fileAnnotation)); err != nil {
@@ -256,12 +253,12 @@ func (r Request) manifest(node *kyaml.RNode) (Manifest, error) {
 	return m, nil
 }
 
-// origin are the labels by which helm-controller knows what it installed.
+// origin returns the labels by which helm-controller recognizes the objects that it installed.
 func (r Request) origin() map[string]string {
 	return map[string]string{helmv2.GroupVersion.Group + "/name": r.Release.Name, helmv2.GroupVersion.Group + "/namespace": r.Release.Namespace}
 }
 
-// definitions are the CustomResourceDefinitions that helm-controller creates first.
+// definitions returns the CustomResourceDefinitions that helm-controller creates first.
 func (r Request) definitions(c *chart.Chart) ([]Manifest, error) {
 	if install := r.Release.Spec.Install; install != nil && (install.CRDs == helmv2.Skip || install.CRDs == "" && install.SkipCRDs) {
 		return nil, nil
@@ -271,7 +268,7 @@ func (r Request) definitions(c *chart.Chart) ([]Manifest, error) {
 		return nil, err
 	}
 	var own []Manifest
-	for _, crd := range c.CRDObjects() { // without dependencies that are switched off
+	for _, crd := range c.CRDObjects() { // without disabled dependencies
 		for _, object := range all[crd.File] {
 			value := maps.Clone(object)
 			metadata, _ := value["metadata"].(map[string]any)
@@ -289,7 +286,7 @@ func annotations(value map[string]any) map[string]any {
 	return all
 }
 
-// merge adds labels or annotations to an object. What it changes is the object's own.
+// merge adds labels or annotations to an object. It changes only parts that are not shared.
 func merge(value map[string]any, field string, add map[string]string) {
 	if len(add) == 0 {
 		return

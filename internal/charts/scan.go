@@ -15,8 +15,8 @@ import (
 	"github.com/fleetwright/fleetwright/internal/sorting"
 )
 
-// Helm's engine runs the templates, and nothing but a function that they call can count what it repeats and writes. So
-// each template is run with calls of the functions below in its text:
+// Helm's engine runs the templates, and only functions that they call can count what it repeats and writes. So calls of
+// the functions below are inserted into each template:
 //
 //	{{ include "a" . }}         {{ include "a" . | fleetwright_result | fleetwright_printed }}
 //	{{ $t := tpl .Values.x . }} {{ $t := tpl (fleetwright_text .Values.x) . | fleetwright_result }}
@@ -31,15 +31,15 @@ const (
 	stepFunction    = "fleetwright_step"
 )
 
-// What a repetition, a tpl and each definition that a tpl copies count as besides their bytes. An action takes some 100 ns;
-// a tpl some 50 µs, and some 4 µs for each definition.
+// The cost of a repetition, a tpl and each definition that a tpl copies, besides their bytes. An action takes some 100
+// ns; a tpl some 50 µs, and some 4 µs for each definition.
 const (
 	bytesOfStep       = 256
 	bytesOfTpl        = 5_000
 	bytesOfDefinition = 100
 )
 
-// spend counts bytes of what the templates run repeatedly, create or print.
+// spend counts bytes that the templates run repeatedly, create or print.
 func (x *execution) spend(n int) error {
 	if x.spent += n; x.spent > limits.ChartTexts {
 		return errSpent
@@ -52,7 +52,7 @@ func (x *execution) step(n int) (string, error) {
 	return "", x.spend(bytesOfStep + min(max(n, 0), limits.ChartTexts))
 }
 
-// result returns what include or tpl gives, or an error if that or all of it together is too large.
+// result returns the result of include or tpl, or an error if it is too large, alone or together with the others.
 func (x *execution) result(text string) (string, error) {
 	if len(text) > limits.ChartOutput {
 		return "", errAtOnce
@@ -60,11 +60,11 @@ func (x *execution) result(text string) (string, error) {
 	return text, x.spend(len(text))
 }
 
-// printed returns a value that a template prints. It is a reflect.Value, since text/template prints some values differently
-// once they are copied.
+// printed returns a value that a template prints. It is a reflect.Value, because text/template prints copies of some
+// values differently.
 func (x *execution) printed(v reflect.Value) (reflect.Value, error) { return v, x.spendOn(v) }
 
-// spendOn counts a value that is written as a text.
+// spendOn counts a value that is written as a string.
 func (x *execution) spendOn(v reflect.Value) error {
 	for v.Kind() == reflect.Interface {
 		v = v.Elem()
@@ -79,10 +79,10 @@ func (x *execution) spendOn(v reflect.Value) error {
 	return x.spend(n)
 }
 
-// bytesOfElement is about how long an element of a list is when it is written.
+// bytesOfElement is the approximate size of an element of a list when it is written.
 const bytesOfElement = 8
 
-// text returns the text that tpl runs, with bounds of its own.
+// text returns the text that tpl runs, with inserted calls of its own.
 func (x *execution) text(text any) (any, error) {
 	s, ok := text.(string)
 	if !ok {
@@ -96,10 +96,10 @@ func (x *execution) text(text any) (any, error) {
 
 var inserted = regexp.MustCompile(` \| (` + resultFunction + `|` + printedFunction + `)|` + textFunction + ` |\{\{ ` + stepFunction + ` \d+ -?\}\}`)
 
-// unbounded returns the text that bound was given, with parentheses around the first argument of a tpl.
+// unbounded removes the inserted calls from a text; the first argument of a tpl keeps its parentheses.
 func unbounded(text string) string { return inserted.ReplaceAllString(text, "") }
 
-// boundTemplates bounds all templates of a chart and its dependencies.
+// boundTemplates inserts the calls into all templates of a chart and its dependencies.
 func (x *execution) boundTemplates(c *chart.Chart) error {
 	var all []*common.File
 	for _, t := range c.Templates {
@@ -121,8 +121,8 @@ func (x *execution) boundTemplates(c *chart.Chart) error {
 	return nil
 }
 
-// bound returns the text of a template with the functions above, on the same lines. It refuses a text that would
-// overflow the stack of Go's template parser, which goes one level down for each control structure and each parenthesis.
+// bound returns the text of a template with the inserted calls, on the same lines. It refuses a text that would overflow
+// the stack of Go's template parser, which goes one level down for each control structure and each parenthesis.
 func (x *execution) bound(text string) (string, error) {
 	b := boundText{out: []string{""}, open: []part{{word: "define"}}}
 	defer func() { x.defined += b.defined }()
@@ -145,21 +145,21 @@ func (x *execution) bound(text string) (string, error) {
 	}
 }
 
-// boundText is a template up to an action.
+// boundText is the text of a template up to an action, with inserted calls.
 type boundText struct {
 	out                      []string
 	actions, nested, defined int
-	// open are the parts that it is in. The first one is the whole text.
+	// open are the parts that contain the action. The first one is the whole text.
 	open []part
 }
 
 // part is a part of a template up to its {{ end }}.
 type part struct {
 	word string
-	// start is where it begins, and step the element of out for the function that counts it.
+	// start is where the part begins, and step the element of out for the call that counts it.
 	start, step int
-	// trimmed says that the space before it is cut off, and filled that it is more than spaces and comments. Go does not
-	// replace a template by an empty one.
+	// trimmed reports whether the space before it is cut off, and filled whether it is more than spaces and comments. Go
+	// does not replace a template by an empty one.
 	trimmed, filled bool
 }
 
@@ -170,7 +170,7 @@ func (b *boundText) text(s string) {
 	}
 }
 
-// mostBlank is the most white space in a row, in bytes, that is not counted.
+// mostBlank is the maximum of consecutive white space, in bytes, that is not counted.
 const mostBlank = 1 << 10
 
 func (b *boundText) fill() { b.open[len(b.open)-1].filled = true }
@@ -199,7 +199,7 @@ func (b *boundText) action(a action, s string, end int) {
 
 // close ends the innermost part before a byte of the text.
 func (b *boundText) close(end int) {
-	if last := len(b.open) - 1; last > 0 { // else it doesn't parse
+	if last := len(b.open) - 1; last > 0 { // otherwise it doesn't parse
 		b.count(b.open[last], end)
 		b.open = b.open[:last]
 	}
@@ -217,15 +217,15 @@ func (b *boundText) count(p part, end int) {
 	b.out[p.step] = fmt.Sprintf("{{ %s %d %s}}", stepFunction, end-p.start, trim)
 }
 
-// action is what a template has between {{ and }}.
+// action is the text between {{ and }} in a template.
 type action struct {
-	// word is its first one, depth how deep its parentheses nest, and end where the text goes on.
+	// word is its first word, depth the depth of its parentheses, and end where the text continues.
 	word       string
 	depth, end int
-	// commands are those in open parentheses, the last one the innermost.
+	// commands are the commands in open parentheses, the innermost last.
 	commands []command
 	inserts  []insert
-	// trimmed says that it cuts off the space behind it.
+	// trimmed reports whether it cuts off the space after it.
 	comment, trimmed bool
 }
 
@@ -233,7 +233,7 @@ type action struct {
 type command struct {
 	// function is "include", "tpl" or "".
 	function string
-	// argument is where the text begins that tpl runs, and 0 once it has ended or where there is none.
+	// argument is where the text begins that tpl runs; 0 after its end, or if there is none.
 	argument int
 }
 
@@ -242,7 +242,7 @@ type insert struct {
 	text string
 }
 
-// spaces are those of text/template.
+// spaces are the spaces of text/template.
 const spaces = " \t\r\n"
 
 func readAction(s string) action {
@@ -312,7 +312,7 @@ func (a *action) token(s string, i int) int {
 	return i + max(1, len(word))
 }
 
-// endArgument puts the text that tpl runs into parentheses, with the function that bounds it.
+// endArgument encloses the text that tpl runs in parentheses, with the function that bounds it.
 func (a *action) endArgument(c *command, i int) {
 	if c.function == "tpl" && c.argument > 0 {
 		a.inserts = append(a.inserts, insert{c.argument, "(" + textFunction + " "}, insert{i, ")"})
@@ -379,7 +379,7 @@ func wordLength(s string) int {
 	return len(s)
 }
 
-// quoted is the place after a quoted text that starts at i.
+// quoted returns the index after a quoted string that starts at i.
 func quoted(s string, i int) int {
 	quote := s[i]
 	for i++; i < len(s); i++ {

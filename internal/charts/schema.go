@@ -22,18 +22,17 @@ import (
 type Problem struct {
 	// Path in the values: field names and list indexes.
 	Path []any
-	// Chart whose schema it is.
+	// Chart to which the schema belongs.
 	Chart   string
 	Message string
 }
 
-// mostProblems of the values that are told.
+// mostProblems is the maximum of refused values that are reported.
 const mostProblems = 50
 
-// checkSchemas checks values, which are at a path in the release's, against the schema of a chart and
-// of those of its dependencies that have values. An error is a *LimitError or an *UnknownError where
-// that cannot be decided, or what is wrong with a schema.
-// Source: helm.sh/helm/v4 pkg/chart/common/util, ValidateAgainstSchema.
+// checkSchemas checks values against the schemas of a chart and of its dependencies that have values; path is the path of
+// the values in those of the release. The error is a *LimitError or an *UnknownError if that cannot be decided, or a
+// mistake in a schema. Source: helm.sh/helm/v4 pkg/chart/common/util, ValidateAgainstSchema.
 func checkSchemas(c *chart.Chart, values map[string]any, path []any) ([]Problem, error) {
 	var problems []Problem
 	if c.Schema != nil {
@@ -107,18 +106,18 @@ func check(text []byte, values map[string]any) (problems []Problem, err error) {
 	return nil, nil
 }
 
-// schemaAddress is what a schema calls itself.
+// schemaAddress is the address of a schema itself.
 const schemaAddress = "file:///values.schema.json"
 
-// nothing loads no schema that another refers to: that would read files and addresses.
+// nothing refuses to load schemas that another one references: that would read files and addresses.
 type nothing struct{}
 
-// Load refuses.
+// Load returns an error.
 func (nothing) Load(string) (any, error) { return nil, errors.New("it is not read") }
 
 // patterns compiles the regular expressions of a schema.
 type patterns struct {
-	limit *count.Error // that one of them goes beyond
+	limit *count.Error // exceeded by one of them
 }
 
 func (p *patterns) compile(text string) (jsonschema.Regexp, error) {
@@ -130,7 +129,7 @@ func (p *patterns) compile(text string) (jsonschema.Regexp, error) {
 	return re, nil
 }
 
-// leaves are the innermost problems, without the values themselves, which may be secret.
+// leaves adds the innermost problems, without the values themselves, which may be secret.
 func leaves(e *jsonschema.ValidationError, problems []Problem) []Problem {
 	if len(problems) >= mostProblems {
 		return problems
@@ -154,7 +153,7 @@ func leaves(e *jsonschema.ValidationError, problems []Problem) []Problem {
 	return problems
 }
 
-// sortedCauses are the causes in an order of their own: the library goes through maps.
+// sortedCauses returns the causes in a fixed order: the library iterates over maps.
 func sortedCauses(e *jsonschema.ValidationError) []*jsonschema.ValidationError {
 	return slices.SortedStableFunc(slices.Values(e.Causes), func(a, b *jsonschema.ValidationError) int {
 		return cmp.Or(slices.Compare(a.InstanceLocation, b.InstanceLocation), cmp.Compare(a.SchemaURL, b.SchemaURL),
@@ -162,7 +161,7 @@ func sortedCauses(e *jsonschema.ValidationError) []*jsonschema.ValidationError {
 	})
 }
 
-// alternativesOf tells what each of some alternatives misses.
+// alternativesOf returns what each of some alternatives misses.
 func alternativesOf(e *jsonschema.ValidationError) string {
 	var missed []string
 	for _, cause := range sortedCauses(e) {
@@ -191,7 +190,7 @@ func pathOf(location []string) []any {
 	return path
 }
 
-// messageOf tells what is wrong, and not what the value is.
+// messageOf returns what is wrong, without the value.
 func messageOf(k jsonschema.ErrorKind) string {
 	switch k := k.(type) {
 	case *kind.Type:
@@ -250,7 +249,7 @@ func listed(all []any) string {
 	return strings.Join(texts, ", ")
 }
 
-// asMap is a map whatever type of map it is.
+// asMap returns a map of any map type as a map.
 func asMap(v any) (map[string]any, bool) {
 	switch v := v.(type) {
 	case map[string]any:

@@ -20,13 +20,13 @@ type shelved struct {
 	err   error
 }
 
-// NewShelf returns a shelf whose archives a function reads.
+// NewShelf returns a shelf that reads archives with a function.
 func NewShelf(read func(digest string) ([]byte, error)) *Shelf {
 	return &Shelf{read: read, kept: map[string]*shelved{}}
 }
 
-// Load returns the chart with a name, for messages, and the digest of its archive. The error is that of reading, or says
-// why the chart cannot be loaded.
+// Load returns the chart with the digest of its archive; name is its name in messages. The error is that of reading, or
+// says why the chart cannot be loaded.
 func (s *Shelf) Load(name, digest string) (*Chart, error) {
 	s.mu.Lock()
 	one := s.kept[digest]

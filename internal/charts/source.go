@@ -20,20 +20,20 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// Folder is a folder of a repository that charts are in.
+// Folder is a folder of a repository that contains charts.
 type Folder struct {
 	Repo *repository.Repository
-	// Base is the folder that the source contains: "." for all. Nothing outside of it is read.
+	// Base is the folder that the source contains: "." for the whole repository. Nothing outside of it is read.
 	Base string
-	// Library has dependencies that are not in the folder; it may be nil.
+	// Library has dependencies that the folder does not contain; it may be nil.
 	Library *Library
 }
 
-// Options of the chart of a HelmRelease.
+// Options for the chart of a HelmRelease.
 type Options struct {
-	// ValuesFiles are merged in place of the chart's own values.
+	// ValuesFiles are merged and replace the chart's own values.
 	ValuesFiles []string
-	// IgnoreMissing leaves out those that are not there.
+	// IgnoreMissing leaves out values files that do not exist.
 	IgnoreMissing bool
 }
 
@@ -80,8 +80,8 @@ func (f Folder) read(file string) ([]byte, error) {
 	return data, err
 }
 
-// unpacked loads the chart in a folder, without what its .helmignore names.
-// Source: source-controller internal/helm/chart/secureloader.
+// unpacked loads the chart in a folder, without the files that its .helmignore excludes. Source: source-controller
+// internal/helm/chart/secureloader.
 func (f Folder) unpacked(at string) (*Chart, error) {
 	root := f.path(at)
 	if _, ok := f.Repo.ReadDir(root); !ok || !f.Repo.Visible(path.Join(root, "Chart.yaml")) {
@@ -125,13 +125,13 @@ func (f Folder) unpacked(at string) (*Chart, error) {
 	return Load(files)
 }
 
-// missingError is a chart that is not there. It is an fs.ErrNotExist.
+// missingError reports a chart that does not exist. It is an fs.ErrNotExist.
 type missingError struct{ at string }
 
 func (e *missingError) Error() string        { return fmt.Sprintf("there is no chart at %q", e.at) }
 func (e *missingError) Is(target error) bool { return target == fs.ErrNotExist }
 
-// ignoreRules are those of a .helmignore, if it could be read.
+// ignoreRules returns the rules of a .helmignore, if it could be read.
 func ignoreRules(data []byte, unread error) (*ignore.Rules, error) {
 	rules := ignore.Empty()
 	if unread == nil {
@@ -144,8 +144,8 @@ func ignoreRules(data []byte, unread error) (*ignore.Rules, error) {
 	return rules, nil
 }
 
-// local finds a dependency that the chart at a place names by a path; nil for another one.
-// Source: source-controller internal/helm/chart, DependencyManager.
+// local returns a dependency that the chart at a path references by a path; nil for other dependencies. Source:
+// source-controller internal/helm/chart, DependencyManager.
 func (f Folder) local(d *chart.Dependency, at string) (*Chart, error) {
 	place, isLocal := localPath(d, at)
 	if !isLocal {
@@ -169,8 +169,8 @@ func (f Folder) local(d *chart.Dependency, at string) (*Chart, error) {
 	return child, nil
 }
 
-// complete adds the dependencies that are not in the charts folder of an unpacked chart, as
-// far as they are at hand.
+// complete adds the dependencies that are not in the charts folder of an unpacked chart, as far as they are available
+// locally.
 func (c *Chart) complete(find func(*chart.Dependency) (*Chart, error)) error {
 	for _, d := range c.chart.Metadata.Dependencies {
 		if slices.ContainsFunc(c.chart.Dependencies(), func(child *chart.Chart) bool { return child.Name() == d.Name || child.Name() == d.Alias }) {
@@ -193,7 +193,7 @@ func (c *Chart) complete(find func(*chart.Dependency) (*Chart, error)) error {
 	return nil
 }
 
-// localPath is where a dependency is that a chart names by a path.
+// localPath returns the path of a dependency that a chart references by a path.
 func localPath(d *chart.Dependency, at string) (string, bool) {
 	if d.Repository == "" {
 		return path.Join(at, "charts", d.Name), true
@@ -205,8 +205,8 @@ func localPath(d *chart.Dependency, at string) (string, bool) {
 	return repository.Clean(path.Join("/", at, address.Host, address.Path)), true
 }
 
-// withValues puts the merged values files in place of the chart's values.
-// Source: source-controller internal/helm/chart, mergeFileValues.
+// withValues replaces the chart's values with the merged values files. Source: source-controller internal/helm/chart,
+// mergeFileValues.
 func (f Folder) withValues(c *Chart, o Options) (*Chart, error) {
 	return c.withValues(o, func(name string) ([]byte, error) {
 		file := f.path(repository.Clean(name))
@@ -262,7 +262,7 @@ func (c *Chart) withValues(o Options, read func(string) ([]byte, error)) (*Chart
 	return other, nil
 }
 
-// named is a file or folder as ignore rules look at it.
+// named is a file or folder for ignore rules.
 type named struct {
 	name string
 	dir  bool

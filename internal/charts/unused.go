@@ -9,7 +9,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/valueuse"
 )
 
-// uses follows the values through the chart's templates, once; nil where that cannot be done.
+// uses returns how the chart's templates use the values, computed once; nil if that is not possible.
 func (c *Chart) uses() *valueuse.Reads {
 	c.usesOnce.Do(func() {
 		if r, ok := valueuse.Of(c.chart); ok {
@@ -22,15 +22,15 @@ func (c *Chart) uses() *valueuse.Reads {
 // Unused is a value of a release that has no effect.
 type Unused struct {
 	Path []any
-	// Known are the names that the chart has beside it.
+	// Known are the names beside it that the chart has.
 	Known []string
 }
 
-// mostSingle is how many values are tried one by one, where some of all have an effect.
+// mostSingle is the maximum of values that are tried one by one if some of them have an effect.
 const mostSingle = 8
 
-// Unused returns the values of a request that no template reads, and without which the chart renders the same. It
-// returns none where that is not decided.
+// Unused returns the values of a request that no template reads and without which the chart renders the same. It returns
+// none if that cannot be decided.
 func (r Request) Unused(ctx context.Context, rendered *Result) ([]Unused, error) {
 	paths, err := bounds.Do(r.part("values use"), func() ([][]any, error) {
 		if reads := r.Chart.uses(); reads != nil {
@@ -64,7 +64,7 @@ func (r Request) Unused(ctx context.Context, rendered *Result) ([]Unused, error)
 	return all, nil
 }
 
-// rendersWithout says whether the chart renders the same without some values.
+// rendersWithout reports whether the chart renders the same without some values.
 func (r Request) rendersWithout(ctx context.Context, rendered *Result, paths ...[]any) (bool, error) {
 	var values any = r.Values.All
 	for _, path := range slices.Backward(paths) { // the last items of a list first
@@ -82,7 +82,7 @@ func (r Request) rendersWithout(ctx context.Context, rendered *Result, paths ...
 	return reflect.DeepEqual(other.Manifests, rendered.Manifests) && reflect.DeepEqual(other.Hooks, rendered.Hooks) && reflect.DeepEqual(other.Definitions, rendered.Definitions), nil
 }
 
-// without is a copy of a value without what is at a path.
+// without returns a copy of a value without the value at a path.
 func without(v any, path []any) any {
 	switch step := path[0].(type) {
 	case string:

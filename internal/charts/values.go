@@ -23,13 +23,12 @@ import (
 	"github.com/fleetwright/fleetwright/internal/mask"
 )
 
-// UnknownError says why it cannot be known offline what a release renders.
+// UnknownError is why the objects of a release cannot be known offline.
 type UnknownError struct{ Reason string }
 
 func (e *UnknownError) Error() string { return e.Reason }
 
-// Data are the values of a ConfigMap or Secret, decoded: those that are known, and the keys
-// of those that are not.
+// Data are the values of a ConfigMap or Secret, decoded: the known values, and the keys of the unknown ones.
 type Data struct {
 	Known   map[string]string
 	Unknown []string
@@ -41,11 +40,11 @@ type Lookup func(kind, namespace, name string) (Data, bool)
 // Values are the values that a HelmRelease passes to Helm.
 type Values struct {
 	All map[string]any
-	// secrets are texts out of Secrets, which no message may show.
+	// secrets are strings from Secrets, which no message may show.
 	secrets []string
 }
 
-// NewValues returns values that are composed already, such as those of a bootstrap, as Helm reads them.
+// NewValues returns values that are already composed, such as those of a bootstrap, as Helm reads them.
 func NewValues(all any) (*Values, error) {
 	text, err := json.Marshal(all)
 	if err != nil {
@@ -90,8 +89,8 @@ func Compose(ctx context.Context, r *helmv2.HelmRelease, lookup Lookup) (*Values
 	return v, nil
 }
 
-// countReference counts what the targetPath of a reference creates: the text at the path may go on with
-// other paths.
+// countReference counts the list elements that the targetPath of a reference creates: the string at the path may continue
+// with other paths.
 func countReference(created *count.Lists, ref helmv2.ValuesReference, text string) error {
 	if ref.TargetPath == "" {
 		return nil
@@ -102,8 +101,8 @@ func countReference(created *count.Lists, ref helmv2.ValuesReference, text strin
 	return created.AddLine(ref.TargetPath, text)
 }
 
-// IsValues says whether helm-controller reads a string as values: a YAML mapping, or an empty
-// document. A string that is too large to be checked counts as values.
+// IsValues reports whether helm-controller reads a string as values: a YAML mapping, or an empty document. A string that
+// is too large to be checked counts as values.
 func IsValues(text string) bool {
 	if nodesOf([]byte(text)) > limits.ChartText {
 		return true
@@ -112,7 +111,7 @@ func IsValues(text string) bool {
 	return err == nil
 }
 
-// hide notes a text of a Secret: all of it, and each value in it.
+// hide records a string of a Secret as secret: all of it, and each value in it.
 func (v *Values) hide(text string) {
 	v.secrets = append(v.secrets, strings.TrimSpace(text))
 	for line := range strings.Lines(text) {
@@ -121,15 +120,14 @@ func (v *Values) hide(text string) {
 	}
 }
 
-// masked is a message without what Secrets hold.
+// masked returns a message without the values of Secrets.
 func (v *Values) masked(message string) string {
 	var texts mask.Texts
 	texts.Add(v.secrets...)
 	return texts.Without(message)
 }
 
-// objects is a cluster as far as helm-controller's library looks at it: it gets ConfigMaps
-// and Secrets, and calls nothing else.
+// objects is a cluster for helm-controller's library, which only gets ConfigMaps and Secrets.
 type objects struct {
 	client.Client
 	lookup Lookup

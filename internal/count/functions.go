@@ -10,8 +10,8 @@ import (
 	"github.com/fleetwright/fleetwright/internal/limits"
 )
 
-// sizes return the sizes in bytes of what functions of sprig and text/template create at once, which may be far more than
-// their arguments.
+// sizes return the sizes in bytes of the results of functions of sprig and text/template that may create at once far more
+// than their arguments.
 var sizes = map[string]func(args []reflect.Value) int{
 	"repeat": func(args []reflect.Value) int { return times(number(args[0]), args[1].Len()) },
 	"indent": indented, "nindent": indented,
@@ -29,7 +29,7 @@ var sizes = map[string]func(args []reflect.Value) int{
 	},
 }
 
-// Bytes of a number, and of an element of a list of texts or other values without what it contains.
+// Bytes of a number, and of an element of a list without its content.
 const bytesOfNumber, bytesOfElement = 8, 16
 
 // Created returns how many bytes a function of templates creates at once, 0 for functions whose results are limited by their
@@ -65,7 +65,7 @@ func steps(start, stop, step int64) int {
 	return times(bytesOfNumber, int(min(distance/by, 1<<40)))
 }
 
-// sequence is for seq, whose arguments are the end, the start and the end, or the start, the step and the end.
+// sequence counts for seq, whose arguments are the end, the start and the end, or the start, the step and the end.
 func sequence(args []reflect.Value) int {
 	start, step, stop := int64(1), int64(1), int64(0)
 	switch params := args[0]; params.Len() {
@@ -92,15 +92,15 @@ func replaced(args []reflect.Value) int {
 	return len(text) + times(max(len(replacement)-len(old), 0), strings.Count(text, old))
 }
 
-// matched is for expressions that may match at every byte, with a replacement that repeats what they match.
+// matched counts for a regular expression that may match at every byte, with a replacement that repeats the match.
 func matched(args []reflect.Value) int { return times(args[1].Len()+1, args[2].Len()) }
 
-// wrapped is for wrapWith: the number of lines is at most twice the text's length divided by the width.
+// wrapped counts for wrapWith: the number of lines is at most twice the text's length divided by the width.
 func wrapped(args []reflect.Value) int {
 	return times(2*args[2].Len()/max(number(args[0]), 1)+1, args[1].Len())
 }
 
-// found is for expressions that may match before every byte.
+// found counts for a regular expression that may match before every byte.
 func found(args []reflect.Value) int {
 	most, n := args[1].Len()+1, number(args[2])
 	if n < 0 {
@@ -128,7 +128,7 @@ func copied(args []reflect.Value) int {
 	return times(bytesOfElement, n)
 }
 
-// merged counts what maps have of each other, which is what a merge goes through: it takes over the rest as it is.
+// merged counts the values over which a merge of maps iterates: it adds values that only one map has without a look inside.
 func merged(args []reflect.Value) int {
 	maps := args[:1:1]
 	e := elements{most: limits.ChartOutput / bytesOfElement}
@@ -148,7 +148,7 @@ func merged(args []reflect.Value) int {
 	return times(bytesOfElement, e.n)
 }
 
-// formatted returns the bytes that the widths and precisions of a format ask for, each up to fmt's 1,000,000.
+// formatted returns the bytes that the widths and precisions of a format require, each up to fmt's 1,000,000.
 func formatted(args []reflect.Value) int {
 	const most = 1_000_000
 	directives, n := strings.Join(directive.FindAllString(args[0].String(), -1), " "), 0
@@ -171,11 +171,11 @@ func formatted(args []reflect.Value) int {
 	return n
 }
 
-// directive is what a directive of a format has before its letter.
+// directive matches the part of a format's directive before its letter.
 var directive, digits = regexp.MustCompile(`%[-+# 0-9.*\[\]]+`), regexp.MustCompile(`\d+`)
 
-// Elements returns how many values there are in a value of a template, a list that others contain twice counted twice, up
-// to a number. It reports whether they are nested more than limits.Nesting deep, as in a map that contains itself.
+// Elements returns the number of values in a value of a template, up to a maximum; a list that others contain twice
+// counts twice. It reports whether they are nested more than limits.Nesting deep, as in a map that contains itself.
 func Elements(v reflect.Value, most int) (n int, deep bool) {
 	e := elements{most: most}
 	e.add(v, 0)
@@ -213,7 +213,7 @@ func (e *elements) add(v reflect.Value, depth int) {
 	}
 }
 
-// overlap adds the values of a map, and of those in it that are maps in another one too.
+// overlap counts the values of from, and those of each map in it that into contains at the same key.
 func (e *elements) overlap(into, from reflect.Value, depth int) {
 	e.n++
 	into, from = inside(into), inside(from)
@@ -249,7 +249,7 @@ func splitted(args []reflect.Value) int {
 	return times(bytesOfElement, strings.Count(args[1].String(), args[0].String())+1)
 }
 
-// joined returns the bytes of the strings of a list, with what is put between them.
+// joined returns the bytes of the strings of a list, with the separator between them.
 func joined(args []reflect.Value) int {
 	list := inside(args[1])
 	if list.Kind() != reflect.Slice {

@@ -34,7 +34,7 @@ func Short(pattern string) error {
 	case errors.As(err, &above):
 		return above
 	case size > limits.ShortPattern:
-		return Errorf("a regular expression whose repetitions come to %d instructions is not evaluated here; up to %d are", size, limits.ShortPattern)
+		return Errorf("a regular expression whose repetitions expand to %d instructions is not evaluated here; up to %d are", size, limits.ShortPattern)
 	}
 	return nil
 }
@@ -55,7 +55,7 @@ func Instructions(pattern string) (int, error) {
 	}
 	size := 2 + instructions(parsed) // the instructions fail and match
 	if size > limits.Pattern {
-		return size, Errorf("a regular expression whose repetitions come to %d instructions is not evaluated; up to %d are", size, limits.Pattern)
+		return size, Errorf("a regular expression whose repetitions expand to %d instructions is not evaluated; up to %d are", size, limits.Pattern)
 	}
 	return size, nil
 }
@@ -96,7 +96,7 @@ type Steps struct{ taken int }
 func (s *Steps) Take(instructions, bytes int) error {
 	s.taken = min(s.taken+times(instructions, bytes), 1<<40)
 	if s.taken > limits.PatternSteps {
-		return Errorf("its regular expressions and the texts that they are compared with come to more than %d steps", limits.PatternSteps)
+		return Errorf("matching its regular expressions takes more than %d steps", limits.PatternSteps)
 	}
 	return nil
 }

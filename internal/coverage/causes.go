@@ -40,21 +40,21 @@ const (
 type phrase struct{ message, hint string }
 
 var phrases = map[string]phrase{
-	notApplied:     {"not applied by any build", "list them in what a cluster applies, or pass the folder that a cluster syncs with --root PATH"},
+	notApplied:     {"not applied by any build", "list them in a kustomization.yaml that a cluster applies, or pass the folder that a cluster syncs with --root PATH"},
 	unlisted:       {"not listed by the kustomization.yaml of the folder", "list them under resources, or remove them"},
 	noCluster:      {"no cluster is found in the repository", "pass the folder that a cluster syncs with --root PATH"},
-	parentUnbuilt:  {"in the folder of a Kustomization that is not built in full", "fix the errors and provide what is unresolved of that Kustomization"},
+	parentUnbuilt:  {"in the folder of a Kustomization that is only partly built", "fix the errors of that Kustomization, and pass the files and sources that it lacks"},
 	otherCluster:   {"applied to another cluster by spec.kubeConfig", "pass the folder that the other cluster syncs with --root PATH"},
 	buildFailed:    {"the build fails", "fix the errors of flux-build-failed and flux-path-missing"},
 	sourceMissing:  {"the source is not available locally", "run fleetwright fetch, or check it out and pass --source NAMESPACE/NAME=DIR"},
-	remoteBase:     {"nothing but a remote base to build", "run fleetwright fetch, or copy the remote base into the repository"},
+	remoteBase:     {"only a remote base to build", "run fleetwright fetch, or copy the remote base into the repository"},
 	unknownPath:    {"a variable in the spec has an unknown value", "define the variable in Git"},
-	filesMissing:   {"files to build are not given", "validate the folder instead of a stream of objects"},
+	filesMissing:   {"files to build are missing from the input", "validate the folder instead of a stream of objects"},
 	unreadable:     {"a file cannot be read", repository.AccessHint},
-	limit:          {"a limit of Fleetwright's is exceeded", "see limit-exceeded"},
+	limit:          {"a limit of Fleetwright is exceeded", "see limit-exceeded"},
 	chartMissing:   {"the chart is not available locally", "run fleetwright fetch, or pass a folder of charts with --charts DIR"},
-	renderFailed:   {"Helm refuses to render the chart", "fix what Helm refuses"},
-	renderUnknown:  {"what the chart renders depends on what is unknown offline", "see what is unresolved"},
+	renderFailed:   {"Helm refuses to render the chart", "fix the error that Helm reports"},
+	renderUnknown:  {"the objects of the chart depend on values that are unknown offline", "see the unresolved items of the report"},
 	releaseTwice:   {"another HelmRelease of the same name is applied first", "apply each HelmRelease once"},
 	schemaMissing:  {"no schema of the kind is available", "pass a folder of CustomResourceDefinitions with --schemas DIR"},
 	schemasSkipped: {"the rules that check objects against schemas are off", "run the rules schema-*"},
@@ -66,7 +66,7 @@ type because struct{ cause, reason string }
 // gapCauses maps kinds of gaps to causes.
 var gapCauses = map[builds.GapKind]string{
 	builds.RemoteBase: remoteBase, builds.OtherSource: sourceMissing, builds.UnknownPath: unknownPath,
-	builds.NotGiven: filesMissing, builds.Unreadable: unreadable, builds.Limit: limit, builds.Exceeded: limit,
+	builds.FilesMissing: filesMissing, builds.Unreadable: unreadable, builds.Limit: limit, builds.Exceeded: limit,
 }
 
 // notBuilt returns why a Kustomization is not built. A Kustomization counts as built even if a part of it was excluded.
@@ -145,7 +145,7 @@ const mostFolders = 3
 
 // rootHint returns the hint that names the folders that nothing applies.
 func rootHint(folders []string) string {
-	return "list them in what a cluster applies, or, where a cluster syncs their folder, pass " + firstOf(folders, "--root ")
+	return "list them in a kustomization.yaml that a cluster applies, or, where a cluster syncs their folder, pass " + firstOf(folders, "--root ")
 }
 
 // firstOf returns the option for the first mostFolders folders.

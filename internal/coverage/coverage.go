@@ -324,7 +324,7 @@ func (t *tally) notApplied(o *repository.Object) because {
 	}
 	for dir := path.Dir(o.File()); ; dir = path.Dir(dir) {
 		if k := t.incomplete[dir]; k != nil {
-			return because{parentUnbuilt, fmt.Sprintf("in the folder of Kustomization %s, which is not built in full", k)}
+			return because{parentUnbuilt, fmt.Sprintf("in the folder of Kustomization %s, which is only partly built", k)}
 		}
 		if dir == "." {
 			break

@@ -113,7 +113,7 @@ func mergeFields(v *Value, file string, source *yaml.Node, how Reading) error {
 			return err
 		}
 		if !from.IsMap {
-			return fmt.Errorf("%s:%d: what is merged by << must be a map", output.Line(file), source.Line)
+			return fmt.Errorf("%s:%d: a value merged with << must be a map", output.Line(file), source.Line)
 		}
 		for _, key := range from.Keys() {
 			if _, own := v.Fields[key]; !own {

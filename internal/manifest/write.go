@@ -55,7 +55,7 @@ func writeMap(out *bytes.Buffer, n *yaml.Node, indent int, begun bool) error {
 }
 
 // maxKey is the maximum length of a key that is written without a question mark. YAML's own limit
-// is 1,024 characters, and escapes make keys longer.
+// is 1,024 characters, and escapes lengthen keys.
 const maxKey = 100
 
 func writeKey(out *bytes.Buffer, n *yaml.Node, indent int) error {

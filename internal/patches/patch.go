@@ -25,7 +25,7 @@ type Text struct {
 }
 
 // Patch is a patch that a build may have applied: a partial object, or the operations of RFC 6902. Its node is
-// the root; the lines of an inline patch are those in its file.
+// the root; the lines of an inline patch are its lines in the file.
 type Patch struct {
 	Text
 	// first and last are the first and the last line of the patch.

@@ -130,7 +130,7 @@ var selectorFields = []string{"group", "version", "kind", "name", "namespace"}
 // expression.
 func CountSelector(text string) error {
 	if err := count.Short("^(?:" + text + ")$"); err != nil {
-		return fmt.Errorf("what a patch or replacement selects was not evaluated: %w", err)
+		return fmt.Errorf("the selector of a patch or replacement was not evaluated: %w", err)
 	}
 	return nil
 }

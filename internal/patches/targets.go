@@ -15,7 +15,7 @@ import (
 // Targeted is a patch with a target, and whether it changes anything: kustomize reports
 // no error if the target selects no object.
 type Targeted struct {
-	// Place is that of the target's name, or else of its kind, or else of the target.
+	// Place is the position of the target's name, else of its kind, else of the target.
 	finding.Place
 	// Index distinguishes patches at the same place that have no lines, such as those of ResourceList items.
 	Index  int
@@ -178,7 +178,7 @@ func (w *gatherer) references(kustomize *repository.Kustomize) {
 	}
 }
 
-// addFile adds the objects of a file. A file without objects makes the objects unknown: it may be a template that is filled
+// addFile adds the objects of a file. If a file contains no objects, the objects are unknown: it may be a template that is filled
 // later, such as the files that flux bootstrap writes.
 func (s *selectable) addFile(repo *repository.Repository, file string) {
 	before := len(s.documents)

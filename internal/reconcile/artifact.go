@@ -18,9 +18,8 @@ import (
 	"github.com/fleetwright/fleetwright/internal/roots"
 )
 
-// artifact returns the files of an ExternalArtifact that an ArtifactGenerator among the
-// objects makes. It returns neither files nor a gap while there is no such generator, or
-// while a source of it is not found.
+// artifact returns the files of an ExternalArtifact that an ArtifactGenerator among the objects creates. It returns
+// neither files nor a gap as long as there is no such generator, or a source of it is not found.
 func (w *walker) artifact(key roots.Source) (*builds.Files, *builds.Gap) {
 	if made, ok := w.artifacts[key]; ok {
 		return made, nil
@@ -38,8 +37,7 @@ func (w *walker) artifact(key roots.Source) (*builds.Files, *builds.Gap) {
 	return nil, nil
 }
 
-// checkCopies finds the copies that fail, of all generators, whether or not something uses what
-// they make.
+// checkCopies records the failing copies of all generators, whether or not their artifacts are used.
 func (w *walker) checkCopies() {
 	for _, g := range w.generators {
 		var aliases []string
@@ -57,11 +55,11 @@ func (w *walker) checkCopies() {
 	}
 }
 
-// checkCopy says whether a copy fails, and how.
+// checkCopy reports whether a copy fails, and sets its message.
 func (w *walker) checkCopy(f *CopyFailure, g generator, op artifactCopy) bool {
 	alias, pattern, found := strings.Cut(strings.TrimPrefix(op.From, "@"), "/")
 	if !found || strings.Contains(op.From, "${") || g.PathPattern != "" {
-		return false // the schema tells, or what it stands for is not known
+		return false // a schema rule reports it, or a variable's value is unknown
 	}
 	if !slices.Contains(f.Aliases, alias) {
 		f.Alias, f.Message = alias, fmt.Sprintf("%s copies from %q, but none of its sources has alias %q", g.object, op.From, alias)
@@ -85,8 +83,8 @@ func (w *walker) checkCopy(f *CopyFailure, g generator, op artifactCopy) bool {
 	return err == nil && len(matches) == 0
 }
 
-// makes says whether the generator makes an artifact of a name.
-func (g generator) makes(namespace, name string) bool {
+// creates reports whether the generator creates the artifact with a namespace and name.
+func (g generator) creates(namespace, name string) bool {
 	if g.object.Namespace != namespace {
 		return false
 	}
@@ -98,7 +96,7 @@ func (g generator) makes(namespace, name string) bool {
 	return false
 }
 
-// takeGenerator notes an object that is an ArtifactGenerator.
+// takeGenerator adds an object that is an ArtifactGenerator to the generators.
 func (w *walker) takeGenerator(o *Object) {
 	if o.Group != fluxapi.ArtifactGroup || o.Kind != "ArtifactGenerator" {
 		return
@@ -110,7 +108,7 @@ func (w *walker) takeGenerator(o *Object) {
 	}
 }
 
-// copyAll makes the files of an artifact.
+// copyAll returns the files of an artifact.
 func (w *walker) copyAll(key roots.Source, o *Object, g artifactGenerator, operations []artifactCopy) (*builds.Files, *builds.Gap) {
 	gap := func(why string) *builds.Gap {
 		return &builds.Gap{Kind: builds.OtherSource, Message: fmt.Sprintf("%s %s/%s is created by %s: %s", key.Kind, key.Namespace, key.Name, o, why)}
@@ -147,7 +145,7 @@ func (w *walker) copyAll(key roots.Source, o *Object, g artifactGenerator, opera
 	return made, nil
 }
 
-// aliased are the files of a generator's source; wait says that it may be found later.
+// aliased returns the files of the source with an alias of a generator; wait reports that it may be found later.
 func (w *walker) aliased(g artifactGenerator, alias, namespace string) (from *builds.Files, wait bool) {
 	for _, s := range g.Sources {
 		if s.Alias == alias {
@@ -178,7 +176,7 @@ func (c *copier) copy(from *builds.Files, pattern, to string) error {
 		return c.file(from, source, dest)
 	}
 	if err := c.budget.Copy(len(from.Repo.Paths())/20, 0); err != nil {
-		return err // it may look at all
+		return err // it may look at all files
 	}
 	matches, err := fs.Glob(from.FS(), pattern)
 	if err != nil || len(matches) == 0 {

@@ -19,12 +19,12 @@ import (
 	"github.com/fleetwright/fleetwright/internal/roots"
 )
 
-// Clone reads a branch or tag of the validated repository, "refs/heads/NAME" or "refs/tags/NAME", from the clone that
-// it is checked out of. The address is the one that a GitRepository has. It returns nil where the clone has none. It is
-// asked by several goroutines.
+// Clone reads a branch or tag of the validated repository, "refs/heads/NAME" or "refs/tags/NAME", from the clone that the
+// repository is checked out of. The address is that of the GitRepository. It returns nil if the clone has no such
+// reference. It is called concurrently.
 type Clone func(ctx context.Context, url, ref string) (*repository.Repository, error)
 
-// branches are those of the validated repository that sources of clusters name, each read once.
+// branches are the branches and tags of the validated repository that sources of clusters name, each read once.
 type branches struct {
 	clone   Clone
 	budget  *builds.Budget
@@ -34,16 +34,16 @@ type branches struct {
 	read map[string]*branch
 }
 
-// branch is a branch or tag that is read.
+// branch is a branch or tag that was read.
 type branch struct {
 	once  sync.Once
-	files *builds.Files // nil where it is not known
-	// because says why it is not known, and kind what that is.
+	files *builds.Files // nil if unknown
+	// because is why the files are unknown, and kind the kind of that gap.
 	because string
 	kind    builds.GapKind
 }
 
-// of returns the files of a branch or tag, or why they are not known.
+// of returns the files of a branch or tag, or why they are unknown.
 func (b *branches) of(ctx context.Context, url, ref string) *branch {
 	b.mu.Lock()
 	one := b.read[ref]
@@ -80,7 +80,7 @@ func (one *branch) load(ctx context.Context, b *branches, url, ref string) {
 	}
 }
 
-// repositories are the branches and tags that were read, in the order of their names.
+// repositories returns the branches and tags that were read, sorted by name.
 func (b *branches) repositories() []*repository.Repository {
 	var all []*repository.Repository
 	for _, ref := range slices.Sorted(maps.Keys(b.read)) {
@@ -92,7 +92,7 @@ func (b *branches) repositories() []*repository.Repository {
 }
 
 // branchOf returns the files of a GitRepository that is a branch or tag of the validated repository, or why they are
-// not known; neither where it is another repository, or a commit or range of versions.
+// unknown; neither if it is another repository, a commit or a range of versions.
 func (w *walker) branchOf(key roots.Source, found, own *Object) (*builds.Files, *builds.Gap) {
 	url, _, _ := unstructured.NestedString(found.Value, "spec", "url")
 	ref := refOf(found)
@@ -114,8 +114,8 @@ func (w *walker) branchOf(key roots.Source, found, own *Object) (*builds.Files, 
 	return nil, &builds.Gap{Kind: one.kind, Message: message}
 }
 
-// isRepository says whether an address is that of the validated repository: of what the cluster's root is synced from,
-// or of a remote.
+// isRepository reports whether an address is that of the validated repository: that of the source that syncs the
+// cluster's root, or of a remote.
 func (w *walker) isRepository(url string, own *Object) bool {
 	is := func(other string) bool {
 		return !strings.Contains(url+other, "${") && roots.RepositoryAddress(url) == roots.RepositoryAddress(other)
@@ -133,8 +133,8 @@ const (
 	tagPrefix    = "refs/tags/"
 )
 
-// refOf is the full name of the branch or tag that a GitRepository checks out; "" where it names a commit or a range of
-// versions, or is put together of several repositories. Without any, source-controller takes the branch master.
+// refOf returns the full name of the branch or tag that a GitRepository checks out; "" if it names a commit or a range of
+// versions, or includes other repositories. Without a reference, source-controller uses the branch master.
 func refOf(o *Object) string {
 	text := func(field string) string {
 		value, _, _ := unstructured.NestedString(o.Value, "spec", "ref", field)
@@ -160,7 +160,7 @@ func refOf(o *Object) string {
 	return branchPrefix + "master"
 }
 
-// shortRef is a branch or tag without what all names of them begin with.
+// shortRef returns the name of a branch or tag without refs/heads/ or refs/tags/.
 func shortRef(ref string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(ref, branchPrefix), tagPrefix)
 }

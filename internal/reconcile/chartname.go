@@ -7,8 +7,8 @@ import (
 	"github.com/fleetwright/fleetwright/internal/fluxapi"
 )
 
-// ChartName is the name of the chart that a HelmRelease installs, "" where it isn't known. find gives the
-// source that it refers to, nil where there is none.
+// ChartName returns the name of the chart that a HelmRelease installs, "" if it is unknown. find returns the source that
+// it references, nil if there is none.
 func (o *Object) ChartName(find func(Identity) *Object) string {
 	if name := o.Text("spec", "chart", "spec", "chart"); name != "" {
 		return path.Base(name)
@@ -23,8 +23,8 @@ func (o *Object) ChartName(find func(Identity) *Object) string {
 	return path.Base(source.Text("spec", "url"))
 }
 
-// ChartVersion returns the version of the chart that a HelmRelease, or its source, asks for, which may be a
-// range; "" where neither says one.
+// ChartVersion returns the version, which may be a range, of the chart that a HelmRelease or its source requests; "" if
+// neither has one.
 func (o *Object) ChartVersion(find func(Identity) *Object) string {
 	if o.Field("spec", "chart") != nil {
 		return o.Text("spec", "chart", "spec", "version")
@@ -39,7 +39,7 @@ func (o *Object) ChartVersion(find func(Identity) *Object) string {
 	return cmp.Or(source.Text("spec", "ref", "semver"), source.Text("spec", "ref", "tag"))
 }
 
-// chartSource is the source that a HelmRelease names in chartRef.
+// chartSource returns the source that a HelmRelease names in chartRef.
 func (o *Object) chartSource(find func(Identity) *Object) *Object {
 	ref := func(field string) string { return o.Text("spec", "chartRef", field) }
 	return find(Identity{Group: fluxapi.SourceGroup, Kind: ref("kind"), Namespace: cmp.Or(ref("namespace"), o.Namespace), Name: ref("name")})

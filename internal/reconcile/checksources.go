@@ -16,23 +16,22 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// CheckSources says of the sources that were given for fleets, which are those of one repository
-// at one or more revisions, whether each stands for something: a source object in the
-// repository's files, in those of a source, or among the objects of a cluster, or what a root, a
-// Kustomization or a HelmRelease names. Where a Kustomization could not be built, what it holds is
-// not known, and nothing is wrong for certain.
+// CheckSources returns an error for a source passed with --source that matches nothing: no source object in the files of
+// the repository or of a source, or among the objects of a cluster, and no reference of a root, Kustomization or
+// HelmRelease. The fleets are one repository at one or more revisions. It returns nil if a Kustomization could not be
+// built, because its objects are unknown.
 func CheckSources(fleets ...*Fleet) error {
 	n := &named{sources: map[string]bool{}, helm: map[string]bool{}}
-	given := map[string]bool{}
+	passed := map[string]bool{}
 	for _, f := range fleets {
 		if !n.fleet(f) {
 			return nil
 		}
-		for name := range f.given {
-			given[name] = true
+		for name := range f.mapped {
+			passed[name] = true
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(given)) {
+	for _, name := range slices.Sorted(maps.Keys(passed)) {
 		if !n.sources[name] {
 			return unknownSource(name, slices.Sorted(maps.Keys(n.sources)), n.helm[name])
 		}
@@ -40,7 +39,7 @@ func CheckSources(fleets ...*Fleet) error {
 	return nil
 }
 
-// named are the sources that something names, as NAMESPACE/NAME, and HelmRepositories.
+// named are the sources and the HelmRepositories that exist or are referenced, as NAMESPACE/NAME.
 type named struct{ sources, helm map[string]bool }
 
 func (n *named) add(kind, namespace, name string) {
@@ -61,13 +60,13 @@ func (n *named) files(repo *repository.Repository) {
 	}
 }
 
-// fleet adds the sources of a fleet, and says whether no other may be there but behind sources
-// that are not at hand.
+// fleet adds the sources of a fleet, and reports whether these are all, except behind sources that are not available
+// locally.
 func (n *named) fleet(f *Fleet) bool {
 	if f.repo != nil {
 		n.files(f.repo)
 	}
-	for _, repo := range f.given {
+	for _, repo := range f.mapped {
 		n.files(repo)
 	}
 	for _, c := range f.Clusters {
@@ -98,7 +97,7 @@ func (n *named) object(o *Object) {
 	}
 }
 
-// unknownSource returns the error for a given source that nothing names.
+// unknownSource returns the error for a source passed with --source that nothing names.
 func unknownSource(name string, known []string, helm bool) error {
 	const most = 20
 	more := ""

@@ -13,13 +13,12 @@ import (
 	"github.com/fleetwright/fleetwright/internal/sorting"
 )
 
-// parts are names of folders that hold a part of any cluster.
+// parts are names of folders that are common to many clusters.
 var parts = []string{"apps", "base", "config", "flux", "flux-system", "gitops", "infrastructure", "sync"}
 
-// name gives each cluster a name that no other has, and sorts them by it: the last element of its
-// root's path, unless others end in the same, or any cluster may; else the last one that tells it
-// from the others; else the path.
-func (f *Fleet) name() {
+// nameClusters sets a unique name for each cluster, and sorts the clusters by it: the last element of the root's path, unless
+// other paths end the same or any cluster may have it; else the last element that no other path has; else the path.
+func (f *Fleet) nameClusters() {
 	count := map[string]int{}
 	for _, c := range f.Clusters {
 		for _, element := range slices.Compact(slices.Sorted(strings.SplitSeq(c.Root.Path, "/"))) {
@@ -38,10 +37,10 @@ func (f *Fleet) name() {
 		}
 		elements := strings.Split(c.Root.Path, "/")
 		slices.Reverse(elements)
-		tells := func(element string) bool { return count[element] == 1 && element != "." }
-		if i := slices.IndexFunc(elements, func(element string) bool { return tells(element) && !slices.Contains(parts, element) }); i >= 0 {
+		unique := func(element string) bool { return count[element] == 1 && element != "." }
+		if i := slices.IndexFunc(elements, func(element string) bool { return unique(element) && !slices.Contains(parts, element) }); i >= 0 {
 			c.Name = elements[i]
-		} else if i = slices.IndexFunc(elements, tells); i >= 0 {
+		} else if i = slices.IndexFunc(elements, unique); i >= 0 {
 			c.Name = elements[i]
 		} else if !alone {
 			c.Name = c.Root.Path
@@ -50,7 +49,7 @@ func (f *Fleet) name() {
 	sorting.Func(f.Clusters, func(a, b *Cluster) int { return cmp.Compare(a.Name, b.Name) })
 }
 
-// Cluster returns the cluster of a name or of a root's path; "" is the only one.
+// Cluster returns the cluster with a name or a root's path; "" returns the only one.
 func (f *Fleet) Cluster(name string) (*Cluster, error) {
 	if c, ok := f.Named(name); ok {
 		return c, nil
@@ -65,8 +64,8 @@ func (f *Fleet) Cluster(name string) (*Cluster, error) {
 	return nil, unknownCluster(name, known)
 }
 
-// Named returns the cluster of a name, of a root's path, or of an element of one that no other
-// root's has: a bootstrap beside it calls it so.
+// Named returns the cluster with a name, with a root's path, or with an element in its root's path that no other root's
+// path has: a bootstrap file next to it uses that name.
 func (f *Fleet) Named(name string) (*Cluster, bool) {
 	if i := slices.IndexFunc(f.Clusters, func(c *Cluster) bool { return c.Is(name) }); i >= 0 {
 		return f.Clusters[i], true
@@ -84,10 +83,10 @@ func (f *Fleet) Named(name string) (*Cluster, bool) {
 	return found, found != nil
 }
 
-// Is says whether a name, or a root's path, is the cluster's.
+// Is reports whether a string is the cluster's name or its root's path.
 func (c *Cluster) Is(name string) bool { return c.Name == name || c.Root.Path == name }
 
-// unknownCluster returns the error for a name that no cluster has, or for "" if there is not one cluster.
+// unknownCluster returns the error for a name that no cluster has, or for "" if there is not exactly one cluster.
 func unknownCluster(name string, known []string) error {
 	names := strings.Join(known, ", ")
 	near, ok := nearest.To(name, known)

@@ -27,7 +27,7 @@ func TestClusterNames(t *testing.T) {
 		for path := range strings.FieldsSeq(c.roots) {
 			f.Clusters = append(f.Clusters, &Cluster{Root: roots.Root{Path: path}})
 		}
-		f.name()
+		f.nameClusters()
 		var names []string
 		for _, cluster := range f.Clusters {
 			names = append(names, cluster.Name)

@@ -11,26 +11,26 @@ import (
 	"github.com/fleetwright/fleetwright/internal/sorting"
 )
 
-// ClusterDiff is what differs between two states of a cluster. A cluster that is in one state
-// only has all its objects added or removed, or kept where its folder is gone.
+// ClusterDiff is the difference between two states of a cluster. A cluster in only one state has all its objects added or
+// removed, or kept if its folder no longer exists.
 type ClusterDiff struct {
 	Name    string
 	Added   []*Object
 	Removed []*Object
-	// Kept are those that the second state lacks, and that Flux leaves on the cluster.
+	// Kept are the objects that the second state lacks and that Flux leaves on the cluster.
 	Kept    []KeptObject
 	Changed []ObjectDiff
 	// Unbuilt are the Kustomizations and HelmReleases that fail in one of the states, or whose
-	// objects are known in one only.
+	// objects are known in only one of them.
 	Unbuilt []Unbuilt
-	// Incomplete says that not all objects are known in one of the states.
+	// Incomplete reports whether some objects of one of the states are unknown.
 	Incomplete bool
 }
 
-// Empty says whether nothing differs: neither an object, nor what Flux can build.
+// Empty reports whether nothing differs, neither an object nor what Flux can build.
 func (d ClusterDiff) Empty() bool {
 	return len(d.Added)+len(d.Removed)+len(d.Kept)+len(d.Changed) == 0 &&
-		!slices.ContainsFunc(d.Unbuilt, func(u Unbuilt) bool { return u.Breaks() || u.Mends() })
+		!slices.ContainsFunc(d.Unbuilt, func(u Unbuilt) bool { return u.Breaks() || u.Fixes() })
 }
 
 // KeptObject is an object of the first state, and why it stays.
@@ -49,14 +49,13 @@ type ObjectDiff struct {
 type FieldDiff struct {
 	// Path of field names (string) and list indexes (int).
 	Path []any
-	// From and To are the values, nil where there is none. Values of Secrets and what looks like a secret are masked:
-	// what was masked is a mask.Masked.
+	// From and To are the values, nil if there is none. Values of Secrets and strings that look like secrets are masked:
+	// they are of type mask.Masked.
 	From, To any
 }
 
-// Compare tells what the second state of the clusters changes, cluster by cluster in the
-// order of their names; clusters without a difference are left out, unless something of them
-// cannot be built.
+// Compare returns what the second state of the clusters changes, sorted by cluster; clusters without a difference are
+// left out, unless a part of them cannot be built.
 func Compare(from, to *Fleet) []ClusterDiff {
 	names := map[string][2]*Cluster{}
 	for _, c := range from.Clusters {
@@ -74,8 +73,8 @@ func Compare(from, to *Fleet) []ClusterDiff {
 	return all
 }
 
-// lacking says why Flux deletes nothing on a cluster of the fleet whose folder a later state of the repository no
-// longer has, "" where it has it: kustomize-controller v1.9 fails before it prunes ("kustomization path not found").
+// lacking returns why Flux deletes nothing on a cluster whose folder a later state of the repository no longer has, "" if
+// it has it: kustomize-controller v1.9 fails before it prunes ("kustomization path not found").
 func (f *Fleet) lacking(c *Cluster, later *Fleet) string {
 	if c == nil || len(c.Kustomizations) == 0 || later.repo == nil || later.repo.Partial() {
 		return ""
@@ -87,13 +86,14 @@ func (f *Fleet) lacking(c *Cluster, later *Fleet) string {
 	return fmt.Sprintf("the path ./%s of Kustomization %s no longer exists, so that Flux fails there and deletes nothing", root.Dir, root)
 }
 
-// has says whether the repository has a folder with files.
+// has reports whether the repository has a folder with files.
 func (f *Fleet) has(dir string) bool {
 	_, there := f.repo.ReadDir(dir)
 	return there
 }
 
-// compareClusters compares two states of a cluster; keeps is why all stays that the second one lacks.
+// compareClusters compares two states of a cluster; keeps is why Flux keeps every object that the second state lacks, ""
+// if it does not.
 func compareClusters(name string, from, to *Cluster, keeps string) ClusterDiff {
 	d := ClusterDiff{Name: name}
 	before, after := byIdentity(from), byIdentity(to)
@@ -123,8 +123,8 @@ func compareClusters(name string, from, to *Cluster, keeps string) ClusterDiff {
 	return d
 }
 
-// gone are the objects of the first state that the second lacks, sorted: those that Flux deletes, and
-// those that it keeps. keeps is why it keeps all of them.
+// gone returns the objects of the first state that the second lacks, sorted: the objects that Flux deletes, and those
+// that it keeps. keeps is why it keeps all of them.
 func (h *hiding) gone(before, after map[Identity]*Object, to *Cluster, keeps string) (removed []*Object, kept []KeptObject) {
 	for id, o := range before {
 		if _, applied := after[id]; applied || h.hides(o, h.from, h.to) {
@@ -141,15 +141,14 @@ func (h *hiding) gone(before, after map[Identity]*Object, to *Cluster, keeps str
 	return removed, kept
 }
 
-// Deleted are the objects of a cluster that Flux deletes where the later state of it no longer applies
-// them, in the order of [Compare]. Those of what isn't known in one of the states are left out.
+// Deleted returns the objects of a cluster that Flux deletes if the later state no longer applies them, in the order of
+// [Compare]. Objects that are unknown in one of the states are left out.
 func Deleted(from, to *Cluster) []*Object {
 	removed, _ := newHiding(from, to).gone(byIdentity(from), byIdentity(to), to, "")
 	return removed
 }
 
-// byIdentity takes the last of several objects of an identity, as the cluster would in the
-// end.
+// byIdentity returns the last object of each identity, the one that remains on the cluster.
 func byIdentity(c *Cluster) map[Identity]*Object {
 	all := map[Identity]*Object{}
 	if c != nil {
@@ -164,7 +163,7 @@ func compareObjects(a, b *Object) int {
 	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Group, b.Group), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 }
 
-// compareValues lists the fields in which an object differs from what it was, in the order of their paths.
+// compareValues returns the fields of an object that changed, in the order of their paths.
 func compareValues(was, o *Object) []FieldDiff {
 	if reflect.DeepEqual(was.Value, o.Value) {
 		return nil
@@ -172,7 +171,8 @@ func compareValues(was, o *Object) []FieldDiff {
 	return o.compare(nil, was.Value, o.Value, mask.Value("", was.Value), mask.Value("", o.Value))
 }
 
-// compare lists the fields at a path that differ between two values, which are shown as others.
+// compare returns the fields at or below a path that differ between two values; shownFrom and shownTo are the masked
+// values to show.
 func (o *Object) compare(path []any, from, to, shownFrom, shownTo any) []FieldDiff {
 	if reflect.DeepEqual(from, to) {
 		return nil
@@ -204,7 +204,7 @@ func (o *Object) compare(path []any, from, to, shownFrom, shownTo any) []FieldDi
 	return []FieldDiff{{Path: path, From: o.shown(path, from, shownFrom), To: o.shown(path, to, shownTo)}}
 }
 
-// shown returns what is shown of a value at a path, with the names of other objects in it.
+// shown returns the value to show for a path: the masked one, except for the names of other objects in it.
 func (o *Object) shown(path []any, value, shown any) any {
 	switch value := value.(type) {
 	case string:

@@ -7,60 +7,57 @@ import (
 	"github.com/fleetwright/fleetwright/internal/sorting"
 )
 
-// Unbuilt is a Kustomization or HelmRelease whose objects are not known in one of two states of
-// a cluster, or in both: they are left out of what differs. Where Flux cannot build it, what it
-// applied before stays.
+// Unbuilt is a Kustomization or HelmRelease whose objects are unknown in at least one of two states of a cluster, and
+// thus left out of the difference. If Flux cannot build it, what it applied before remains.
 type Unbuilt struct {
 	Kind, Namespace, Name string
-	// From and To are why; nil where the objects are known, and in a state that lacks it.
+	// From and To are the causes; nil if the objects are known, and in a state that lacks it.
 	From, To *Cause
 }
 
-// Cause is why objects are not known.
+// Cause is why objects are unknown.
 type Cause struct {
-	// Failed says that Flux cannot build or install them; otherwise they cannot be known
-	// offline.
+	// Failed reports whether Flux cannot build or install them; otherwise they cannot be known offline.
 	Failed bool
-	// Place is that of what is to be fixed, or is not known.
+	// Place is the position of the text to fix, or of the unknown part.
 	finding.Place
 	Message string
 }
 
-// String gives kind namespace/name.
+// String returns kind namespace/name.
 func (u Unbuilt) String() string { return u.Kind + " " + u.Namespace + "/" + u.Name }
 
-// Breaks says whether the objects can be built in the first state or are not there, and not in
-// the second; Mends is the other way round.
+// Breaks reports whether the second state cannot be built, and the first can or lacks it.
 func (u Unbuilt) Breaks() bool { return u.To != nil && u.To.Failed && u.From == nil }
 
-// Mends says whether the second state can be built and the first cannot, or lacks it.
-func (u Unbuilt) Mends() bool { return u.From != nil && u.From.Failed && u.To == nil }
+// Fixes reports whether the first state cannot be built, and the second can or lacks it.
+func (u Unbuilt) Fixes() bool { return u.From != nil && u.From.Failed && u.To == nil }
 
-// maker names what applies objects.
-type maker struct{ kind, namespace, name string }
+// applier names a Kustomization or HelmRelease, which applies objects.
+type applier struct{ kind, namespace, name string }
 
-func makerOf(r *Object) maker { return maker{r.Kind, r.Namespace, r.Name} }
+func applierOf(r *Object) applier { return applier{r.Kind, r.Namespace, r.Name} }
 
-// causes are why the objects of a cluster's Kustomizations and HelmReleases are not known.
-func causes(c *Cluster) map[maker]*Cause {
-	all := map[maker]*Cause{}
+// causes returns why the objects of a cluster's Kustomizations and HelmReleases are unknown.
+func causes(c *Cluster) map[applier]*Cause {
+	all := map[applier]*Cause{}
 	if c == nil {
 		return all
 	}
 	for _, k := range c.Kustomizations {
 		if cause := k.cause(); cause != nil {
-			all[maker{kindKs, k.Namespace, k.Name}] = cause
+			all[applier{kindKs, k.Namespace, k.Name}] = cause
 		}
 	}
 	for _, r := range c.Releases {
 		if cause := r.Cause(); cause != nil {
-			all[makerOf(r.Object)] = cause
+			all[applierOf(r.Object)] = cause
 		}
 	}
 	return all
 }
 
-// cause is why nothing of a Kustomization is known, nil where something is.
+// cause returns why no object of a Kustomization is known, nil if one is.
 func (k *Kustomization) cause() *Cause {
 	if f := k.Failure; f != nil {
 		return &Cause{true, f.Place, f.Message}
@@ -72,7 +69,7 @@ func (k *Kustomization) cause() *Cause {
 	return nil
 }
 
-// Cause returns why nothing of a release is known, nil where its objects are.
+// Cause returns why the objects of a release are unknown, nil if they are known.
 func (release *Release) Cause() *Cause {
 	o := release.Object
 	cause := &Cause{Place: o.Place}
@@ -93,22 +90,22 @@ func (release *Release) Cause() *Cause {
 	return cause
 }
 
-// hiding says of the objects of two states which of them are left out.
+// hiding decides which objects are left out of a comparison of two states.
 type hiding struct {
-	from, to map[maker]*Cause
-	// seen are what hides an object that is known in one state.
-	seen map[maker]bool
+	from, to map[applier]*Cause
+	// seen are the appliers because of which objects that are known in one state were left out.
+	seen map[applier]bool
 }
 
 func newHiding(from, to *Cluster) *hiding {
-	return &hiding{causes(from), causes(to), map[maker]bool{}}
+	return &hiding{causes(from), causes(to), map[applier]bool{}}
 }
 
-// hides says whether an object's being there tells nothing: what applies it, or leads to what
-// does, is not known in one of the states given.
-func (h *hiding) hides(o *Object, states ...map[maker]*Cause) bool {
+// hides reports whether an object must be left out of the comparison: its Kustomization or HelmRelease, or an ancestor,
+// is unknown in one of the states.
+func (h *hiding) hides(o *Object, states ...map[applier]*Cause) bool {
 	hidden := false
-	look := func(m maker) {
+	look := func(m applier) {
 		for _, state := range states {
 			if state[m] != nil {
 				h.seen[m], hidden = true, true
@@ -116,25 +113,26 @@ func (h *hiding) hides(o *Object, states ...map[maker]*Cause) bool {
 		}
 	}
 	if o.HelmRelease != nil {
-		look(makerOf(o.HelmRelease))
+		look(applierOf(o.HelmRelease))
 	}
 	for k := o.Kustomization; k != nil; k = k.Parent {
-		look(maker{kindKs, k.Namespace, k.Name})
+		look(applier{kindKs, k.Namespace, k.Name})
 	}
 	return hidden
 }
 
-// KnownInBoth says of an object of one of two states of a cluster whether the other state, too, tells whether it is
-// there: nothing that applies it is unknown in one of them. A state may be nil.
+// KnownInBoth returns a function that reports whether an object of one of two states of a cluster is known to exist or
+// not in the other state, too: its appliers are known in both. A state may be nil.
 func KnownInBoth(from, to *Cluster) func(o *Object) bool {
 	h := newHiding(from, to)
 	return func(o *Object) bool { return !h.hides(o, h.from, h.to) }
 }
 
-// unbuilt are what Flux cannot build in one of the states, and what hides objects.
+// unbuilt returns the appliers that Flux cannot build in one of the states, and those because of which objects were left
+// out.
 func (h *hiding) unbuilt() []Unbuilt {
 	var all []Unbuilt
-	add := func(m maker) {
+	add := func(m applier) {
 		u := Unbuilt{Kind: m.kind, Namespace: m.namespace, Name: m.name, From: h.from[m], To: h.to[m]}
 		if h.seen[m] || u.From != nil && u.From.Failed || u.To != nil && u.To.Failed {
 			all = append(all, u)

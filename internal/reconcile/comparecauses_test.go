@@ -47,7 +47,7 @@ resources: [nested.yaml, gone.yaml]
 				got = append(got, "~ "+c.To.String())
 			}
 			for _, u := range d.Unbuilt {
-				got = append(got, fmt.Sprintf("! %s breaks=%t mends=%t", u, u.Breaks(), u.Mends()))
+				got = append(got, fmt.Sprintf("! %s breaks=%t mends=%t", u, u.Breaks(), u.Fixes()))
 			}
 			if d.Empty() {
 				got = append(got, "empty")

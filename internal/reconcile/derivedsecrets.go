@@ -2,9 +2,9 @@ package reconcile
 
 import "cmp"
 
-// Makes are the Secrets, or ConfigMaps, that a controller makes of the object, such as that of an
-// ExternalSecret or SealedSecret. A namespace "*" stands for any.
-func (o *Object) Makes() []Identity {
+// Creates returns the Secrets or ConfigMaps that a controller creates for the object, such as an ExternalSecret or
+// SealedSecret. The namespace "*" means any namespace.
+func (o *Object) Creates() []Identity {
 	id := Identity{Kind: "Secret", Namespace: o.Namespace}
 	name := func(names ...string) []Identity {
 		id.Name = cmp.Or(names...)

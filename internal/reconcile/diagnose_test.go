@@ -90,7 +90,7 @@ func TestFailureIsAtTheLineToMend(t *testing.T) {
 			strings.Replace(aMap, "base", "base/x", 1) + strings.Replace(aMap, "base", "base/z", 1), "base/z/a.yaml:1:1: ConfigMap a is also at base/x/a.yaml:1"},
 		{"two objects that a namespace makes one of", "-- base/kustomization.yaml --\nnamespace: x\nresources: [a.yaml, b.yaml]\n" + aMap +
 			"-- base/b.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: y}\n",
-			`base/kustomization.yaml:2:21: resources: "b.yaml" holds ConfigMap y/a, "a.yaml" holds ConfigMap a, and namespace: x makes them the same object`},
+			`base/kustomization.yaml:2:21: resources: "b.yaml" holds ConfigMap y/a, "a.yaml" holds ConfigMap a, and namespace: x turns them into the same object`},
 		{"a generated object that is there", "-- base/kustomization.yaml --\nresources: [a.yaml]\nconfigMapGenerator:\n  - literals: [a=b]\n    name: a\n    options: {disableNameSuffixHash: true}\n" + aMap,
 			`base/kustomization.yaml:4:11: configMapGenerator: "a" is also among the resources: rename it, or set behavior: merge or replace`},
 		{"a patch that is no YAML", "-- base/kustomization.yaml --\nresources: [a.yaml]\npatches:\n  - path: p.yaml\n-- base/p.yaml --\nkind: ConfigMap\ndata:\n  a: b\n c: [\n" + aMap,

@@ -9,16 +9,16 @@
 //   - sources: walker.sourceOf, the files of a Kustomization's source or of an artifact
 //   - builds: package builds, [builds.Files.Build]
 //   - substitution: Variables.substitute, the variables of postBuild in one object
-//   - releases: releases.render, what the charts of HelmReleases render
-//   - patches: package patches, for the positions of what patches set (positions.go)
+//   - releases: releases.render, the objects that charts of HelmReleases render
+//   - patches: package patches, for the positions of patched values (positions.go)
 //
 // [Compare] and [Object.Kept] compare two states of a cluster. A Fleet is complete when it is returned, never
 // changed after, and safe for concurrent use.
 //
 // The repository is hostile input. Nothing of it is executed or fetched, nothing outside of
-// it is read, and what a build may cost is bounded. What a build leaves out for these
-// reasons is a [builds.Gap]: the objects that would have come from there are not known.
+// it is read, and the cost of a build is bounded. A build reports each part that it leaves
+// out for these reasons as a [builds.Gap]: the objects of that part are unknown.
 //
 // The source of the facts is kustomize-controller 1.9 and github.com/fluxcd/pkg/kustomize;
-// the tests hold the results against the latter.
+// the tests compare the results with the latter.
 package reconcile

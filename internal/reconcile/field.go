@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// Field returns what is at a path (field names and list indexes) of the object, nil where
-// there is nothing.
+// Field returns the value at a path (field names and list indexes) of the object, nil if there is none.
 func (o *Object) Field(path ...any) any {
 	var at any = o.Value
 	for _, step := range path {
@@ -28,19 +27,19 @@ func (o *Object) Field(path ...any) any {
 	return at
 }
 
-// Text returns the text at a path of the object, "" where there is none.
+// Text returns the string at a path of the object, "" if there is none.
 func (o *Object) Text(path ...any) string {
 	text, _ := o.Field(path...).(string)
 	return text
 }
 
-// List returns the list at a path of the object, nil where there is none.
+// List returns the list at a path of the object, nil if there is none.
 func (o *Object) List(path ...any) []any {
 	list, _ := o.Field(path...).([]any)
 	return list
 }
 
-// Label returns the value of one of the object's labels, "" where it has none.
+// Label returns the value of a label of the object, "" if it has none.
 func (o *Object) Label(name string) string { return o.Text("metadata", "labels", name) }
 
 // Holding returns the path of the first string in a value that contains another string; nil if there is none.

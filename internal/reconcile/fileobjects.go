@@ -5,10 +5,9 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// Plain returns the objects of a repository's files as they stand, without those that are
-// patches, parts of charts or read by a kustomization only. They belong to no Kustomization.
-// It is for repositories that no cluster's root is in, such as a tenant's: what their
-// Kustomizations would make of the objects is not known.
+// Plain returns the objects of a repository's files as written, without patches, parts of charts and files that only a
+// kustomization reads. They belong to no Kustomization. It is for repositories without a cluster's root, such as a
+// tenant's: how Kustomizations would change the objects is unknown.
 func Plain(repo *repository.Repository) []*Object {
 	var objects []*Object
 	for source := range repo.Objects() {
@@ -22,7 +21,7 @@ func Plain(repo *repository.Repository) []*Object {
 	return objects
 }
 
-// PlainObject returns an object of a file as it stands, nil if it cannot be read.
+// PlainObject returns an object of a file as written, nil if it cannot be read.
 func PlainObject(source *repository.Object) *Object {
 	value, err := source.Value()
 	fields, isMap := value.(map[string]any)

@@ -10,22 +10,22 @@ import (
 	"github.com/fleetwright/fleetwright/internal/secrets/credential"
 )
 
-// Know makes known to a repository's lines what Secrets hold and variables carry.
-func (f *Fleet) Know(lines *repository.Lines) {
+// RegisterSecrets registers the values of Secrets and secret variables with a repository's lines, so that they are hidden
+// there.
+func (f *Fleet) RegisterSecrets(lines *repository.Lines) {
 	for _, c := range f.Clusters {
-		lines.Know(c.secrets)
+		lines.Hide(c.secrets)
 	}
 }
 
-// Hiding leaves out of texts what Secrets hold and variables carry into any field.
+// Hiding returns a function that hides the values of Secrets and secret variables in a string.
 func (f *Fleet) Hiding() func(text string) string {
-	f.Know(f.repo.Lines())
+	f.RegisterSecrets(f.repo.Lines())
 	return f.repo.Lines().Without
 }
 
-// know gathers the values that fields may have from Secrets, and from variables that are named as secrets
-// are.
-func (c *Cluster) know() {
+// collectSecrets collects the values of Secrets, and of variables that are named like secrets.
+func (c *Cluster) collectSecrets() {
 	for _, k := range c.Kustomizations {
 		for _, name := range slices.Sorted(maps.Keys(k.Variables)) {
 			if v := k.Variables[name]; v.Known {
@@ -48,14 +48,14 @@ func (c *Cluster) know() {
 	c.secrets = slices.Compact(c.secrets)
 	for _, k := range c.Kustomizations {
 		if k.Repo != nil {
-			k.Repo.Lines().Know(c.secrets)
+			k.Repo.Lines().Hide(c.secrets)
 		}
 	}
 }
 
-// scrub hides secrets in what is said of a cluster: kustomize, Helm and parsers quote what they stumble over.
+// scrub hides secrets in the messages about a cluster: kustomize, Helm and parsers quote what they fail to read.
 func (c *Cluster) scrub() {
-	c.know()
+	c.collectSecrets()
 	hide := func(repo *repository.Repository, parts ...any) {
 		for _, part := range parts {
 			if repo != nil {
@@ -71,11 +71,11 @@ func (c *Cluster) scrub() {
 	}
 }
 
-// isOfSecret says whether a Secret holds the variable.
+// isOfSecret reports whether a Secret holds the variable.
 func (v *Variable) isOfSecret() bool { return v != nil && v.From != nil && v.From.Kind == "Secret" }
 
-// computed returns the strings to hide of what variables in a text come to, beyond their values: those in which one is
-// from a Secret or named as secrets are.
+// computed returns the results of expressions in a text that must be hidden besides the values of variables: those with a
+// variable that is from a Secret or named like one.
 func (vars Variables) computed(text string) (all []string) {
 	for _, expression := range expressions(text) {
 		if reference.FindString(expression) == expression {

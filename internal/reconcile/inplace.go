@@ -6,52 +6,51 @@ import (
 	"strings"
 )
 
-// kustomize-controller writes an object as YAML, replaces the variables in that text, and reads
-// it again. Most variables stand in texts of which it is certain what comes of that, and then
-// replacing them in place costs a small part of it. An inPlace does so, and leaves to the way
-// through YAML all that isn't certain. The tests hold it against that.
+// An inPlace replaces variables in an object without writing it as YAML. kustomize-controller writes an object as YAML,
+// replaces the variables in that text, and reads it again. Most variables are in strings for which the result of this is
+// certain; replacing these in place costs a small part of it. All others are left to the way through YAML, against which
+// the tests compare the results.
 type inPlace struct {
 	vars Variables
 	used map[string]bool
-	// growth is by how many bytes the object is longer, at most most.
+	// growth is the number of bytes by which the object gets longer; most is its limit.
 	growth, most int
 }
 
 var (
 	// reference is the only form of a variable that is replaced in place.
 	reference = regexp.MustCompile(`\$\{[_[:alpha:]][_[:alpha:][:digit:]]*\}`)
-	// harmless is what changes neither the style of a text nor ends it. An unknown value
-	// stands as its own reference.
+	// harmless matches values that neither change the style of a string nor end it. An unknown value is replaced by its
+	// own reference.
 	harmless = regexp.MustCompile(`^[[:alnum:]_./@-]([[:alnum:]_./:@-]*[[:alnum:]_./@-])?$`)
-	// plainSource is a text that is written without quotes: it starts with no indicator, and
-	// holds no ": " or " #", which the caller looks for.
+	// plainSource matches strings that are written without quotes: they start with no indicator, and contain no ": " or "
+	// #", which the caller checks.
 	plainSource = regexp.MustCompile(`^[[:alpha:]$/][[:alnum:] _./:@$(){}=?&,+%~*;-]*$`)
-	// certainText is a plain text that is read as a text, but for the words that are not.
+	// certainText matches plain strings that are read as strings, except for some words.
 	certainText = regexp.MustCompile(`^[[:alpha:]/][[:alnum:] _./:@$(){}=?&,+%~*;-]*$`)
 )
 
-// otherThanTexts are the words that YAML 1.1 reads as something else than a text.
-// Source: go.yaml.in/yaml/v2, resolve.go.
+// otherThanTexts are the words that YAML 1.1 does not read as strings. Source: go.yaml.in/yaml/v2, resolve.go.
 var otherThanTexts = map[string]bool{
 	"y": true, "n": true, "yes": true, "no": true, "on": true, "off": true, "true": true, "false": true, "null": true, "nan": true, "inf": true,
 }
 
-// indicators are what a text in quotes may start with, and one without may not.
+// indicators are characters that a plain string must not start with; a quoted one may.
 const indicators = "{[\"'*&!|>%@`"
 
-// lineWidth is from where on the writer of YAML may break a line, and indentWidth how far each
-// level of an object is from the one around it at most.
+// lineWidth is the column from which the writer of YAML may break a line, and indentWidth the maximum of columns by which
+// a level of an object is indented.
 const (
 	lineWidth   = 80
 	indentWidth = 2
 )
 
-// mostInPlace is how long a value is at most that is replaced in place. The way through YAML
-// says what longer ones come to before it replaces any.
+// mostInPlace is the maximum length of a value that is replaced in place. The way through YAML computes the size of
+// longer ones before it replaces any.
 const mostInPlace = 4096
 
-// object replaces the variables in an object. The value that it is given isn't changed. It
-// returns false where the way through YAML must be taken.
+// object returns a copy of an object with its variables replaced. It returns false if the result is not certain, so that
+// the object must go through YAML.
 func (p *inPlace) object(value map[string]any) (map[string]any, bool) {
 	result, ok := p.value(value, 0, 0)
 	if !ok {
@@ -60,8 +59,8 @@ func (p *inPlace) object(value map[string]any) (map[string]any, bool) {
 	return result.(map[string]any), true
 }
 
-// value replaces the variables in a copy of a part of an object, which stands that many levels deep and
-// columns behind its indentation.
+// value returns a copy of a part of an object with its variables replaced; depth is its level in the object, and column
+// its offset from its indentation.
 func (p *inPlace) value(value any, depth, column int) (any, bool) {
 	switch value := value.(type) {
 	case string:
@@ -91,7 +90,7 @@ func (p *inPlace) value(value any, depth, column int) (any, bool) {
 	return value, true
 }
 
-// text replaces the variables in a text that starts at least at a column.
+// text replaces the variables in a string that starts at a column or after it.
 func (p *inPlace) text(text string, column int) (any, bool) {
 	references := reference.FindAllStringIndex(text, -1)
 	if strings.Count(text, "$") != len(references) || !p.known(text, references) || p.growth > p.most {
@@ -109,8 +108,8 @@ func (p *inPlace) text(text string, column int) (any, bool) {
 	return replaced, isQuoted(text) || isPlainBefore(text, column) && isTextAfter(replaced)
 }
 
-// known says whether all variables are defined, and their values short and harmless. It adds up
-// what they make the text longer by.
+// known reports whether all variables are defined, with short and harmless values. It adds the length that they add to
+// the string to the growth.
 func (p *inPlace) known(text string, references [][]int) bool {
 	for _, at := range references {
 		v, ok := p.vars[text[at[0]+len("${"):at[1]-len("}")]]
@@ -124,19 +123,19 @@ func (p *inPlace) known(text string, references [][]int) bool {
 	return true
 }
 
-// isQuoted says whether a text is sure to be written in quotes or as a block of lines, so that
-// it stays a text.
+// isQuoted reports whether a string is certain to be written in quotes or as a block of lines, so that it remains a
+// string.
 func isQuoted(text string) bool {
 	return strings.Contains(text, "\n") || strings.Contains(text, ": ") || strings.Contains(text, " #") || strings.Contains(indicators, text[:1])
 }
 
-// isPlainBefore says whether a text is sure to be written in one line without quotes.
+// isPlainBefore reports whether a string is certain to be written in one line without quotes.
 func isPlainBefore(text string, column int) bool {
 	return plainSource.MatchString(text) && !strings.HasSuffix(text, ":") && !strings.HasSuffix(text, " ") &&
 		(!strings.Contains(text, " ") || column+len(text) < lineWidth)
 }
 
-// isTextAfter says whether a text without quotes is sure to be read as that text.
+// isTextAfter reports whether a string without quotes is certain to be read as the same string.
 func isTextAfter(text string) bool {
 	return certainText.MatchString(text) && !strings.HasSuffix(text, ":") && !strings.Contains(text, ": ") && !otherThanTexts[strings.ToLower(text)]
 }

@@ -18,7 +18,7 @@ import (
 
 // Installation is a release that Helm installs before Flux runs.
 type Installation struct {
-	// Ask is what it asks for to get its chart.
+	// Ask is the request for its chart.
 	Ask             chartref.Ask
 	Name, Namespace string
 	Values          map[string]any
@@ -26,8 +26,8 @@ type Installation struct {
 	Line            int
 }
 
-// Install renders a release that Helm installs; nil where its chart is not available, or cannot be rendered. It belongs to no
-// cluster.
+// Install renders a release that Helm installs; nil if its chart is not available or cannot be rendered. The release
+// belongs to no cluster.
 func (f *Fleet) Install(ctx context.Context, i Installation) *Release {
 	chart, err := f.locked.installed(i.Ask)
 	if err != nil || chart == nil {
@@ -59,8 +59,8 @@ func (f *Fleet) Install(ctx context.Context, i Installation) *Release {
 	return release
 }
 
-// LockedVersion returns the version of the chart that the lock names for what is asked, "" where it names none, or where the
-// version is not known.
+// LockedVersion returns the version of the chart that the lock names for a request, "" if it names none or the version is
+// unknown.
 func (f *Fleet) LockedVersion(ask chartref.Ask) string {
 	entry, found := f.locked.entry(ask)
 	if !found {

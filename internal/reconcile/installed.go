@@ -18,35 +18,35 @@ import (
 	"github.com/fleetwright/fleetwright/internal/sorting"
 )
 
-// Install is what another tool than Flux installs in the place of a HelmRelease.
+// Install is an installation by another tool than Flux, which replaces a HelmRelease.
 type Install struct {
 	// Name and Namespace of the release.
 	Name, Namespace string
-	// Chart is nil where it is that of the HelmRelease.
+	// Chart is the installed chart, nil for the chart of the HelmRelease.
 	Chart *charts.Chart
-	// Values as JSON has them.
+	// Values as decoded from JSON.
 	Values any
-	// DefinitionsOnly says that nothing but CustomResourceDefinitions is installed.
+	// DefinitionsOnly reports whether only CustomResourceDefinitions are installed.
 	DefinitionsOnly bool
-	// Unit is what is installed, to package bounds.
+	// Unit names the installation in errors of package bounds.
 	Unit bounds.Unit
 }
 
-// InstallDiff is what differs between the objects of an installation and those of the HelmRelease in its place.
+// InstallDiff is the difference between the objects of an installation and those of the HelmRelease that it replaces.
 type InstallDiff struct {
 	// Added are the objects that only the HelmRelease has, and Removed those that only the installation has.
 	Added, Removed []*Object
 	Changed        []ObjectDiff
-	// Undecided are objects that differ, and whose templates read the cluster.
+	// Undecided are objects that differ, but whose templates look up objects in the cluster.
 	Undecided []*Object
 }
 
-// Empty says whether nothing differs.
+// Empty reports whether nothing differs.
 func (d *InstallDiff) Empty() bool {
 	return len(d.Added)+len(d.Removed)+len(d.Changed)+len(d.Undecided) == 0
 }
 
-// HelmRelease returns what is known of a HelmRelease of the cluster, nil where it has none at the object.
+// HelmRelease returns the release of a HelmRelease of the cluster, nil if the cluster has none for the object.
 func (c *Cluster) HelmRelease(o *Object) *Release {
 	i := slices.IndexFunc(c.Releases, func(r *Release) bool { return r.Object == o })
 	if i < 0 {
@@ -55,7 +55,7 @@ func (c *Cluster) HelmRelease(o *Object) *Release {
 	return c.Releases[i]
 }
 
-// NotInstalled says why it is not known what the release installs, "" where it is known.
+// NotInstalled returns why the objects that the release installs are unknown, "" if they are known.
 func (release *Release) NotInstalled() string {
 	switch {
 	case release.Unknown != "":
@@ -72,9 +72,9 @@ func (release *Release) NotInstalled() string {
 	return ""
 }
 
-// Compare renders an installation, and compares its objects with those of the release, which is rendered. Objects that
-// are the same count as such, whatever the values are; what is random or depends on the clock is the same on both sides. The
-// error says why it cannot be known what is installed.
+// Compare renders an installation and compares its objects with those of the rendered release. Equal objects count as
+// equal even if the values differ; random values and times are the same on both sides. The error is why the installed
+// objects cannot be known.
 func (release *Release) Compare(ctx context.Context, in Install) (*InstallDiff, error) {
 	defer builds.HoldSchema()()
 	before, err := release.install(ctx, in, false)
@@ -84,7 +84,7 @@ func (release *Release) Compare(ctx context.Context, in Install) (*InstallDiff, 
 	if d := release.compare(before, release.rendering.result, in); d.Empty() {
 		return d, nil
 	}
-	// Random functions return something else after other calls.
+	// Random functions return other values after other calls.
 	if before, err = release.install(ctx, in, true); err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func (release *Release) Compare(ctx context.Context, in Install) (*InstallDiff, 
 	return release.compare(before, after, in), nil
 }
 
-// install renders an installation as if helm-controller did it: with the labels that it adds.
+// install renders an installation as helm-controller would: with the labels that it adds.
 func (release *Release) install(ctx context.Context, in Install, steady bool) (*charts.Result, error) {
 	values, err := charts.NewValues(in.Values)
 	if err != nil {
@@ -124,7 +124,7 @@ func (release *Release) install(ctx context.Context, in Install, steady bool) (*
 	return result, err
 }
 
-// compare compares what an installation renders with what the release renders.
+// compare compares the objects that an installation renders with those that the release renders.
 func (release *Release) compare(before, after *charts.Result, in Install) *InstallDiff {
 	wide := release.wideKinds(before, after)
 	old, oldOptional := release.installed(before, in.Namespace, wide, in.DefinitionsOnly)
@@ -141,7 +141,7 @@ func (release *Release) compare(before, after *charts.Result, in Install) *Insta
 		fields := compareValues(was, o)
 		switch {
 		case len(fields) == 0:
-		case o.Looks || was.Looks:
+		case o.LooksUp || was.LooksUp:
 			d.Undecided = append(d.Undecided, o)
 		default:
 			d.Changed = append(d.Changed, ObjectDiff{From: was, To: o, Fields: fields})
@@ -159,13 +159,13 @@ func (release *Release) compare(before, after *charts.Result, in Install) *Insta
 	return d
 }
 
-// installed are the objects of a rendering, hooks among them, by their identities. Optional are those that one side may
-// lack: what a folder of definitions holds, which Flux and Helm install and upgrade as they are told.
+// installed returns the objects of a rendering with its hooks, by identity. Optional are objects that one side may lack:
+// those of a folder of definitions, which Flux and Helm install and upgrade depending on options.
 func (release *Release) installed(result *charts.Result, namespace string, wide map[[2]string]bool, definitionsOnly bool) (all map[Identity]*Object, optional map[Identity]bool) {
 	all, optional = map[Identity]*Object{}, map[Identity]bool{}
 	add := func(manifests []charts.Manifest, may bool) {
 		for _, m := range manifests {
-			o := &Object{Kustomization: release.Object.Kustomization, Value: m.Value, HelmRelease: release.Object, Template: m.Template, Looks: m.Looks,
+			o := &Object{Kustomization: release.Object.Kustomization, Value: m.Value, HelmRelease: release.Object, Template: m.Template, LooksUp: m.LooksUp,
 				Place: release.Object.Place}
 			o.identify()
 			definition := o.Kind == "CustomResourceDefinition"
@@ -184,7 +184,7 @@ func (release *Release) installed(result *charts.Result, namespace string, wide 
 	return all, optional
 }
 
-// wideKinds are the kinds in no namespace that the release's cluster, or one of two renderings, defines.
+// wideKinds returns the cluster-scoped kinds that the release's cluster or one of the renderings defines.
 func (release *Release) wideKinds(renderings ...*charts.Result) map[[2]string]bool {
 	wide := maps.Clone(release.Object.Kustomization.Cluster.wide)
 	if wide == nil {
@@ -200,15 +200,15 @@ func (release *Release) wideKinds(renderings ...*charts.Result) map[[2]string]bo
 	return wide
 }
 
-// inNamespace says whether objects of a kind are in namespaces, as most are that Kubernetes does not define.
+// inNamespace reports whether objects of a kind have a namespace, as most do that Kubernetes does not define.
 func inNamespace(o *Object) bool {
 	namespaced, known := openapi.IsNamespaceScoped(kyaml.TypeMeta{APIVersion: o.APIVersion, Kind: o.Kind})
 	return namespaced || !known
 }
 
 // LocalChart returns the chart that another tool than Flux installs: the one with the name and version in the folders of
-// charts, or else the one that the lock names for what the tool asks for. It returns nil where neither has it, or the tool
-// asks for nothing.
+// charts, else the one that the lock names for the tool's request. It returns nil if neither has it, or if there is no
+// request.
 func (f *Fleet) LocalChart(name, version string, ask *chartref.Ask) (*charts.Chart, error) {
 	found, err := f.library.Find(name, version)
 	if other := (*charts.OtherVersionError)(nil); found != nil || err != nil && !errors.As(err, &other) {
@@ -220,7 +220,7 @@ func (f *Fleet) LocalChart(name, version string, ask *chartref.Ask) (*charts.Cha
 	return f.locked.installed(*ask)
 }
 
-// ChartVersion returns the version of the chart that the release renders, "" where it is not available.
+// ChartVersion returns the version of the chart that the release renders, "" if the chart is not available.
 func (release *Release) ChartVersion() string {
 	if release.chart == nil {
 		return ""

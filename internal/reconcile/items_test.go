@@ -49,7 +49,7 @@ items:
 		t.Errorf("what is whole is not built: %+v", whole)
 	}
 	part, ok := c.Kustomization("flux-system", "part")
-	if !ok || part.Failure != nil || len(part.Gaps) != 1 || part.Gaps[0].Kind != builds.NotGiven {
+	if !ok || part.Failure != nil || len(part.Gaps) != 1 || part.Gaps[0].Kind != builds.FilesMissing {
 		t.Errorf("what is not given is no gap: %+v, %+v", part.Failure, part.Gaps)
 	}
 }

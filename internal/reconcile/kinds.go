@@ -12,8 +12,7 @@ import (
 	"github.com/fleetwright/fleetwright/schemas"
 )
 
-// isNamespaced says whether a kind of objects is in namespaces, as most are whose definition
-// is not at hand.
+// isNamespaced reports whether a kind has a namespace, as most kinds do whose definition is not available locally.
 func (w *walker) isNamespaced(o *Object) bool {
 	if namespaced, known := openapi.IsNamespaceScoped(kyaml.TypeMeta{APIVersion: o.APIVersion, Kind: o.Kind}); known {
 		return namespaced
@@ -21,14 +20,14 @@ func (w *walker) isNamespaced(o *Object) bool {
 	return !w.clusterScoped[[2]string{o.Group, o.Kind}]
 }
 
-// learn notes the kinds that an object's being there tells of.
-func (w *walker) learn(o *Object) {
+// addKinds adds the kinds that the cluster must serve because an object exists: its own, and the kind that it defines.
+func (w *walker) addKinds(o *Object) {
 	w.kinds = append(w.kinds, o.APIVersion, o.APIVersion+"/"+o.Kind)
-	w.learnDefinition(o.Value)
+	w.addDefinition(o.Value)
 }
 
-// learnDefinition notes the kind that an object defines, if it is a CustomResourceDefinition.
-func (w *walker) learnDefinition(value map[string]any) {
+// addDefinition adds the kind that an object defines, if it is a CustomResourceDefinition.
+func (w *walker) addDefinition(value map[string]any) {
 	w.kinds = append(w.kinds, charts.KindsOf(value)...)
 	if kind, isWide := clusterScoped(value); isWide {
 		if w.clusterScoped == nil {
@@ -38,8 +37,7 @@ func (w *walker) learnDefinition(value map[string]any) {
 	}
 }
 
-// clusterScoped is the group and kind that a CustomResourceDefinition defines for the whole
-// cluster.
+// clusterScoped returns the group and kind of a cluster-scoped CustomResourceDefinition.
 func clusterScoped(value map[string]any) (kind [2]string, isWide bool) {
 	o := Object{Value: value}
 	if o.Text("kind") != "CustomResourceDefinition" || o.Text("spec", "scope") != "Cluster" {
@@ -48,7 +46,7 @@ func clusterScoped(value map[string]any) (kind [2]string, isWide bool) {
 	return [2]string{o.Text("spec", "group"), o.Text("spec", "names", "kind")}, true
 }
 
-// listKinds makes what charts may ask for of the kinds that are known so far.
+// listKinds sets the sorted list of known kinds, which charts may query.
 func (w *walker) listKinds() {
 	if len(w.kinds) == w.listed && w.apiVersions != nil {
 		return
@@ -59,8 +57,8 @@ func (w *walker) listKinds() {
 	w.apiVersions = slices.Compact(w.apiVersions)
 }
 
-// builtIn are the API versions that any cluster serves: Kubernetes' own, of which alpha and
-// beta versions are off by default, and Flux's.
+// builtIn are the API versions that any cluster serves: Flux's, and Kubernetes' own without
+// alpha and beta versions, which are off by default.
 var builtIn = sync.OnceValue(func() []string {
 	var versions []string
 	for _, gvk := range schemas.Kinds() {

@@ -11,16 +11,17 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// locked is what the lock of a repository names, and the charts that were fetched.
+// locked holds the lock of a repository, and the fetched charts and sources.
 type locked struct {
 	lock  *lock.Lock // nil: there is none
 	err   error      // why it cannot be read
 	shelf *charts.Shelf
-	// sources are those that were fetched.
+	// sources are the fetched sources.
 	sources *fetchedSources
 }
 
-// readLock reads the lock of a repository, or takes another one without it, unless nothing is available that was fetched.
+// readLock reads the lock of a repository, or uses the other one if it has none; it reads none if nothing fetched is
+// available.
 func readLock(repo *repository.Repository, without *lock.Lock, shelf *charts.Shelf, sources *fetchedSources) locked {
 	l := locked{shelf: shelf, sources: sources}
 	defer func() { sources.remotes.Find = l.source }()
@@ -39,12 +40,12 @@ func readLock(repo *repository.Repository, without *lock.Lock, shelf *charts.She
 	return l
 }
 
-// missingError is a chart that the lock names and the cache lacks, or a lock that cannot be read.
+// missingError reports a chart that the lock names and the cache lacks, or a lock that cannot be read.
 type missingError struct{ text string }
 
 func (e *missingError) Error() string { return e.text }
 
-// chart returns what the lock names for an ask, nil where it names nothing.
+// chart returns the chart that the lock names for a request, nil if it names none.
 func (l locked) chart(ask chartref.Ask) (*charts.Chart, error) {
 	switch {
 	case l.err != nil:
@@ -64,7 +65,7 @@ func (l locked) chart(ask chartref.Ask) (*charts.Chart, error) {
 	return chart, err
 }
 
-// entry is what the lock names for an ask, or for one that gets the same chart.
+// entry returns the lock's entry for a request, or for one that results in the same chart.
 func (l locked) entry(ask chartref.Ask) (lock.Chart, bool) {
 	if l.lock == nil {
 		return lock.Chart{}, false
@@ -77,7 +78,7 @@ func (l locked) entry(ask chartref.Ask) (lock.Chart, bool) {
 	return lock.Chart{}, false
 }
 
-// installed is the chart that the lock names for what a bootstrap asks, nil where it names nothing.
+// installed returns the chart that the lock names for a bootstrap's request, nil if it names none.
 func (l locked) installed(ask chartref.Ask) (*charts.Chart, error) {
 	entry, found := l.entry(ask)
 	if !found {

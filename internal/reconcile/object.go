@@ -16,7 +16,7 @@ import (
 
 const kindKs = "Kustomization"
 
-// newObject takes an object from kustomize's result.
+// newObject returns the object of a build result.
 func newObject(k *Kustomization, r builds.Result) *Object {
 	o := &Object{Kustomization: k, Value: r.Value, loose: r.Loose}
 	o.identify()
@@ -24,7 +24,7 @@ func newObject(k *Kustomization, r builds.Result) *Object {
 	if o.Encrypted = encrypted && sops["mac"] != nil; o.Encrypted {
 		o.Value = maps.Clone(r.Value) // other objects share it
 		o.SOPS = sops
-		delete(o.Value, "sops") // kustomize-controller takes it out when it decrypts
+		delete(o.Value, "sops") // kustomize-controller removes it when it decrypts
 	}
 	return o
 }
@@ -43,7 +43,7 @@ func (o *Object) identify() {
 	}
 }
 
-// uniqueness is what kustomize tells the objects of one build apart by.
+// uniqueness returns the key by which kustomize distinguishes the objects of one build.
 func (o *Object) uniqueness() string {
 	return strings.Join([]string{o.APIVersion, o.Kind, cmp.Or(o.Namespace, "default"), o.Name}, " ")
 }
@@ -54,13 +54,13 @@ type entry struct {
 	known bool
 }
 
-// mayHoldUnknown says whether a text of the object may hold a variable whose value is not known.
+// mayHoldUnknown reports whether a string of the object may contain a variable with an unknown value.
 func (o *Object) mayHoldUnknown(text string) bool {
 	return len(o.Unknown) > 0 && strings.Contains(text, "${")
 }
 
-// entries are the values of a ConfigMap or Secret as kustomize-controller reads them. One
-// that is encrypted, or that a variable without a known value is in, is not known.
+// entries returns the values of a ConfigMap or Secret as kustomize-controller reads them. A value is unknown if it is
+// encrypted or contains a variable with an unknown value.
 func (o *Object) entries() map[string]entry {
 	var entries map[string]entry
 	add := func(field string, decode func(string) (string, bool)) {
@@ -93,7 +93,7 @@ func (o *Object) entries() map[string]entry {
 	return entries
 }
 
-// isKustomization says whether an object is a Flux Kustomization.
+// isKustomization reports whether an object is a Flux Kustomization.
 func (o *Object) isKustomization() bool { return o.Group == fluxapi.KustomizeGroup && o.Kind == kindKs }
 
 // applyCommonMetadata adds the labels and annotations of spec.commonMetadata to an object.
@@ -125,8 +125,8 @@ func applyCommonMetadata(o *Object, meta *kustomizev1.CommonMetadata) {
 	add("annotations", meta.Annotations)
 }
 
-// Datum returns the value under a key of a ConfigMap or Secret, a Secret's decoded; it is not
-// known where it is encrypted, or a variable without a known value is in it.
+// Datum returns the value under a key of a ConfigMap or Secret, decoded for a Secret. It is unknown if it is encrypted or
+// contains a variable with an unknown value.
 func (o *Object) Datum(key string) (text string, known, found bool) {
 	e, found := o.entries()[key]
 	return e.text, e.known, found

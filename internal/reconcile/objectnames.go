@@ -9,17 +9,16 @@ import (
 	"github.com/fleetwright/fleetwright/internal/secrets/credential"
 )
 
-// objectNames are the fields that are called as secrets are and hold the name of an object, by group
-// and kind; * stands for each item of a list.
-// Source: api/v1beta1 of kcm v1.11.4 and v1.12.0.
+// objectNames are fields that are named like secrets but hold the name of an object, by group and kind; * means each item
+// of a list. Source: api/v1beta1 of kcm v1.11.4 and v1.12.0.
 var objectNames = map[[2]string][]string{
 	{"k0rdent.mirantis.com", "ClusterDeployment"}: {"spec.credential"},
 	{"k0rdent.mirantis.com", "AccessManagement"}:  {"spec.accessRules.*.credentials.*"},
 	{"k0rdent.mirantis.com", "ClusterDataSource"}: {"spec.kineDataSourceSecret", "spec.caSecret"},
 }
 
-// namesObject says whether a text at a path of an object is the name of another one: the field is
-// for it, and the text can be a name and looks like no secret that got there by mistake.
+// namesObject reports whether a string at a path of an object is the name of another object: the field is for names, and
+// the string is a valid name that does not look like a secret put there by mistake.
 func namesObject(o *Object, path []any, text string) bool {
 	fields := objectNames[[2]string{o.Group, o.Kind}]
 	if len(fields) == 0 || len(validation.IsDNS1123Subdomain(text)) > 0 {

@@ -9,26 +9,25 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// origins finds the documents that built objects come from: kustomize itself tells only the
-// file, and only by an annotation that changes what patches do.
+// origins finds the documents that built objects come from: kustomize itself reports only the file, and only in an
+// annotation that changes the effect of patches.
 type origins struct {
 	documents map[string][]*repository.Object    // by kind
 	named     map[[2]string][]*repository.Object // by kind and name
 	exact     map[Identity][]*repository.Object
 	taken     map[*repository.Object]bool
-	paths     map[*repository.File]string // at which the build saw the files
+	paths     map[*repository.File]string // the path that the build used for each file
 	generated []generated
 	fallback  finding.Place
 }
 
-// generated is an entry of a generator, and where it is.
+// generated is an entry of a generator with its position.
 type generated struct {
 	patches.Generator
 	at finding.Place
 }
 
-// originsOf indexes what the files that a build read hold. What is found nowhere else comes
-// from the fallback.
+// originsOf indexes the objects in the files that a build read. The fallback is the position of an object found in none.
 func originsOf(from *builds.Files, read []string, fallback finding.Place) *origins {
 	o := &origins{
 		documents: map[string][]*repository.Object{}, named: map[[2]string][]*repository.Object{}, exact: map[Identity][]*repository.Object{},
@@ -90,13 +89,13 @@ func (o *origins) locate(object *Object) {
 	object.Place = at
 }
 
-// document is the one that an object most likely comes from: of the same kind and name, or
-// of a name that prefixes and suffixes were added to. kustomize gives a Namespace the name of the target namespace,
-// whatever its own is.
+// document returns the document that an object most likely comes from: of the same kind and name, or of a name that
+// prefixes and suffixes were added to. kustomize sets the name of a Namespace to the target namespace, whatever its own
+// name is.
 func (o *origins) document(object *Object) *repository.Object {
 	for _, d := range o.exact[object.Identity] {
 		if !o.taken[d] {
-			return d // there is no better one
+			return d // no document fits better
 		}
 	}
 	if best := o.best(object, o.named[[2]string{object.Kind, object.Name}]); best != nil {

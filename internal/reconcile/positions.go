@@ -9,9 +9,8 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// patches are those of the kustomizations that a build read, and of the Kustomization itself,
-// the one that is applied last first. They are looked for when something asks for the position
-// of what a patch has set.
+// patches returns the patches of the kustomization files that a build read and of the Kustomization itself, the one that
+// is applied last first. They are computed at the first request for the position of a patched value.
 func (k *Kustomization) patches() []patches.Patch {
 	k.allPatches.Do(func() {
 		if k.Repo != nil {
@@ -23,8 +22,7 @@ func (k *Kustomization) patches() []patches.Patch {
 	return k.allPatches.list
 }
 
-// readPatches are those of the kustomizations that a build read, the one that is applied last
-// first.
+// readPatches returns the patches of the kustomization files that a build read, the one that is applied last first.
 func (k *Kustomization) readPatches() []patches.Patch {
 	k.builtPatches.Do(func() {
 		var all []patches.Patch
@@ -37,7 +35,7 @@ func (k *Kustomization) readPatches() []patches.Patch {
 	return k.builtPatches.list
 }
 
-// kustomizes are the kustomizations that a build read.
+// kustomizes returns the kustomization files that a build read.
 func (k *Kustomization) kustomizes() []*repository.Kustomize {
 	var all []*repository.Kustomize
 	for _, file := range k.read {
@@ -50,14 +48,13 @@ func (k *Kustomization) kustomizes() []*repository.Kustomize {
 	return all
 }
 
-// Patched says whether a line of a file is one of a patch that is for the object, and maybe for
-// others too.
+// Patched reports whether a line of a file belongs to a patch that applies to the object, and maybe to others, too.
 func (o *Object) Patched(file string, line int) bool {
 	return o.Kustomization != nil && slices.ContainsFunc(o.Kustomization.patches(), func(p patches.Patch) bool { return p.Covers(file, line) })
 }
 
-// PatchPosition returns the place of a patch's part that changes what is at a
-// path of the object or below it, whatever it sets there; ok is false where no patch does.
+// PatchPosition returns the position of the part of a patch that changes the value at a path of the object, or below it;
+// ok is false if no patch does.
 func (o *Object) PatchPosition(field ...any) (at finding.Place, ok bool) {
 	if o.Kustomization == nil {
 		return at, false
@@ -70,11 +67,11 @@ func (o *Object) PatchPosition(field ...any) (at finding.Place, ok bool) {
 	return at, false
 }
 
-// named is what patches select the object by.
+// named returns the kind and name by which patches select the object.
 func (o *Object) named() patches.Named { return patches.Named{Kind: o.Kind, Name: o.Name} }
 
-// patchOf returns where a patch has set what is at a path of the object, and whether one has:
-// the document that the object was built from has nothing there, or another value.
+// patchOf returns the position where a patch has set the value at a path of the object, and whether one has: the document
+// that the object was built from has no such value there.
 func (o *Object) patchOf(field []any, key bool) (finding.Place, bool) {
 	value := o.Field(field...)
 	if o.Kustomization == nil || value == nil || len(field) == 0 {
@@ -93,7 +90,7 @@ func (o *Object) patchOf(field []any, key bool) (finding.Place, bool) {
 	return finding.Place{}, false
 }
 
-// ownPatches are those of the Flux Kustomization itself.
+// ownPatches returns the patches in the spec of the Flux Kustomization itself.
 func (k *Kustomization) ownPatches() []patches.Patch {
 	var all []patches.Patch
 	for i, p := range k.Spec.Patches {
@@ -104,8 +101,8 @@ func (k *Kustomization) ownPatches() []patches.Patch {
 	return all
 }
 
-// ownPatch is the text of an entry of spec.patches where it is written: in the Kustomization's
-// document, or in the patch that brought it.
+// ownPatch returns the text of an entry of spec.patches where it is written: in the Kustomization's document, or in the
+// patch that adds it.
 func (k *Kustomization) ownPatch(i int) (patches.Text, bool) {
 	if k.Object == nil || k.Object.Source == nil {
 		return patches.Text{}, false
@@ -136,7 +133,7 @@ func (k *Kustomization) ownPatch(i int) (patches.Text, bool) {
 	return patches.Text{}, false
 }
 
-// positionOf is that of a part of the Flux Kustomization's own patches.
+// positionOf returns the position of a part of the Flux Kustomization's own patches.
 func (k *Kustomization) positionOf(part builds.AddedPart) finding.Place {
 	if part.Target != "" {
 		return k.position("spec", "patches", part.Entry, "target", part.Target)
@@ -151,13 +148,13 @@ func (k *Kustomization) positionOf(part builds.AddedPart) finding.Place {
 	return finding.Place{File: text.File, Line: text.Node.Line, Column: text.Node.Column}
 }
 
-// TargetedPatches are the patches with targets of what a Kustomization is built of, those of
-// the Kustomization itself first.
+// TargetedPatches returns the patches with a target in a Kustomization and in the kustomization files that it is built
+// from, its own first.
 func (k *Kustomization) TargetedPatches() []patches.Targeted {
 	if k.Repo == nil {
 		return nil
 	}
-	// What was fetched for remote entries is not among the files of the repository.
+	// The files of remote entries are not among the files of the repository.
 	complete := k.Complete() && len(k.Remotes) == 0
 	b := &patches.Build{Repo: k.Repo, Kustomizes: k.kustomizes(), Read: k.read, Complete: complete, Origin: k.origin,
 		Built: map[*repository.Object][]map[string]any{}}
@@ -186,9 +183,8 @@ func (k *Kustomization) TargetedPatches() []patches.Targeted {
 	return append(all, b.Targeted()...)
 }
 
-// Position returns the place of what is at a path (field names and list
-// indexes) of the object: in the patch that has set it, else in the document that the object
-// was built from, or of the nearest parent that is there.
+// Position returns the position of a path (field names and list indexes) of the object: in the patch that has set it,
+// else in the document that the object was built from, or that of the nearest existing parent.
 func (o *Object) Position(path ...any) finding.Place {
 	if o.set != nil {
 		return o.placeIn(path)
@@ -203,8 +199,8 @@ func (o *Object) Position(path ...any) finding.Place {
 	return finding.Place{File: o.File, Line: line, Column: column}
 }
 
-// KeyPosition is Position of the key, or list item; of what an operation of a JSON patch sets, that
-// of the path that the operation names.
+// KeyPosition returns the position of the key or list item at a path; for a value that an operation of a JSON patch sets,
+// the position of the operation's path.
 func (o *Object) KeyPosition(path ...any) finding.Place {
 	if o.set != nil {
 		return o.placeIn(path)
@@ -219,7 +215,7 @@ func (o *Object) KeyPosition(path ...any) finding.Place {
 	return finding.Place{File: o.File, Line: line, Column: column}
 }
 
-// position is that of a field of the Kustomization, or of what syncs it.
+// position returns the position of a field of the Kustomization, or of the object that syncs it.
 func (k *Kustomization) position(path ...any) finding.Place {
 	if k.Object != nil {
 		return k.Object.Position(path...)

@@ -10,15 +10,13 @@ import (
 	"github.com/fleetwright/fleetwright/internal/fluxapi"
 )
 
-// Kept says why Flux leaves an object on the cluster that a later state of it no longer applies,
-// "" where it deletes it. to is that state, nil where the whole cluster is gone: then nothing is
-// said to stay.
+// Kept returns why Flux leaves an object on the cluster that a later state of it no longer applies, "" if Flux deletes
+// it. to is that state, nil if the whole cluster is gone: then it returns "".
 //
-// A Kustomization that is still there prunes what it no longer applies, unless it has
-// prune: false. One that is gone is itself an object that its parent prunes or leaves; what becomes
-// of its own objects its deletionPolicy says. Source: kustomize-controller v1.9, prune, finalize and
-// deleteObjects in internal/controller/kustomization_controller.go; helm-controller v1.6,
-// reconcileDelete in internal/controller/helmrelease_controller.go.
+// A Kustomization that still exists prunes what it no longer applies, unless it has prune: false. One that is gone is
+// itself an object that its parent prunes or leaves; its deletionPolicy decides about its own objects. Source:
+// kustomize-controller v1.9, prune, finalize and deleteObjects in internal/controller/kustomization_controller.go;
+// helm-controller v1.6, reconcileDelete in internal/controller/helmrelease_controller.go.
 func (o *Object) Kept(to *Cluster) string {
 	switch {
 	case to == nil || o.Kustomization == nil:
@@ -27,27 +25,27 @@ func (o *Object) Kept(to *Cluster) string {
 		return o.keptByRelease(to)
 	}
 	for _, protection := range protections {
-		if o.carries(protection[0], protection[1]) {
+		if o.hasMetadata(protection[0], protection[1]) {
 			return fmt.Sprintf("%s is %s for it", protection[0], protection[1])
 		}
 	}
 	return o.Kustomization.keeps(to)
 }
 
-// protections are the labels or annotations with which kustomize-controller deletes no object.
+// protections are the labels and annotations that keep kustomize-controller from deleting an object.
 var protections = [][2]string{
 	{fluxapi.KustomizeGroup + "/prune", kustomizev1.DisabledValue},
 	{fluxapi.KustomizeGroup + "/reconcile", kustomizev1.DisabledValue},
 	{fluxapi.KustomizeGroup + "/ssa", kustomizev1.IgnoreValue},
 }
 
-// carries says whether a label or annotation has a value, in whatever case
-// (github.com/fluxcd/pkg/ssa/utils, AnyInMetadata).
-func (o *Object) carries(key, value string) bool {
+// hasMetadata reports whether a label or annotation has a value, in any case (github.com/fluxcd/pkg/ssa/utils,
+// AnyInMetadata).
+func (o *Object) hasMetadata(key, value string) bool {
 	return strings.EqualFold(o.Text("metadata", "labels", key), value) || strings.EqualFold(o.Text("metadata", "annotations", key), value)
 }
 
-// keeps is why what a Kustomization applied stays when it no longer does, "" where it goes.
+// keeps returns why an object remains that a Kustomization no longer applies, "" if Flux deletes it.
 func (k *Kustomization) keeps(to *Cluster) string {
 	if now, there := to.Kustomization(k.Namespace, k.Name); there {
 		switch {
@@ -59,7 +57,7 @@ func (k *Kustomization) keeps(to *Cluster) string {
 		return ""
 	}
 	if k.Object == nil || k.Parent == nil || k.Parent == k {
-		return "" // a root: what syncs it instead isn't known
+		return "" // a root: the object that syncs it instead is unknown
 	}
 	if why := k.Object.Kept(to); why != "" {
 		return fmt.Sprintf("Kustomization %s is kept: %s", k, why)
@@ -75,13 +73,13 @@ func (k *Kustomization) keeps(to *Cluster) string {
 	return ""
 }
 
-// unpruned says that a Kustomization is told not to prune; the API server wants the field.
+// unpruned reports whether a Kustomization has prune: false; the API server requires the field.
 func (k *Kustomization) unpruned() bool {
 	return k.Object != nil && k.Object.Field("spec", "prune") == false
 }
 
-// keptByRelease is why an object of a chart stays: Helm keeps what it is told to, and the definitions
-// in a chart's crds folder.
+// keptByRelease returns why an object of a chart remains: Helm keeps objects with its keep policy, and the definitions in
+// a chart's crds folder.
 func (o *Object) keptByRelease(to *Cluster) string {
 	release := o.HelmRelease
 	if strings.EqualFold(strings.TrimSpace(o.Text("metadata", "annotations", "helm.sh/resource-policy")), "keep") {
@@ -105,7 +103,7 @@ func (o *Object) keptByRelease(to *Cluster) string {
 	return ""
 }
 
-// definedBy says whether a definition is one of a chart's crds folder.
+// definedBy reports whether a definition is in a chart's crds folder.
 func (c *Cluster) definedBy(definition *Object) bool {
 	return slices.ContainsFunc(c.Releases, func(r *Release) bool {
 		return r.Object == definition.HelmRelease && slices.Contains(r.Definitions, definition)

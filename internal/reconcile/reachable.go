@@ -10,19 +10,19 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// mostReached bounds the files and folders that are looked at for what a Kustomization leads to.
+// mostReached is the maximum of files and folders that are searched for a Kustomization's Reach.
 const mostReached = 20_000
 
-// Reach returns what the files hold that the Kustomization leads to. Where its source is missing
-// they are those of the repository itself, which it may mean.
+// Reach returns what is in the files that the Kustomization applies, by itself and through the Kustomizations among them.
+// If its source is missing, it looks in the validated repository, which the source may be.
 func (k *Kustomization) Reach() *Reach {
 	k.leads.once.Do(func() {
 		is := &k.leads.is
 		is.documents = map[[2]string][]*repository.Object{}
 		repo, dir, source := k.Repo, k.Dir, k.Spec.SourceRef.Name
 		if repo == nil {
-			is.Open = !k.Astray()
-			if repo, dir, source = k.meant.repo, k.meant.dir, k.Cluster.Root.Source.Name; repo == nil {
+			is.Open = !k.LikelyOwnSource()
+			if repo, dir, source = k.likely.repo, k.likely.dir, k.Cluster.Root.Source.Name; repo == nil {
 				return
 			}
 		}
@@ -37,8 +37,7 @@ func (k *Kustomization) Reach() *Reach {
 	return &k.leads.is
 }
 
-// Holds says whether an object of an identity may come from the documents and generators that are
-// reached.
+// Holds reports whether an object with an identity may come from the reached documents and generators.
 func (r *Reach) Holds(id Identity) bool {
 	fits := func(name string) bool {
 		return name == id.Name || strings.Contains(name, "${") || r.renamed && strings.Contains(id.Name, name)
@@ -47,13 +46,13 @@ func (r *Reach) Holds(id Identity) bool {
 		id.Group == "" && slices.ContainsFunc(r.generated, func(g patches.Generator) bool { return g.Kind == id.Kind && strings.Contains(id.Name, g.Name) })
 }
 
-// Charts says whether a chart that is reached may bring an object of an identity: those of Flux's
-// graph stand in files.
+// Charts reports whether a reached chart may render an object with an identity; it assumes that objects of Flux's graph
+// are in files.
 func (r *Reach) Charts(id Identity) bool {
 	return r.releases && id.Group != fluxapi.KustomizeGroup && id.Group != fluxapi.HelmGroup && id.Group != fluxapi.SourceGroup
 }
 
-// reacher follows folders, kustomizations and Flux Kustomizations.
+// reacher follows folders, kustomization files and Flux Kustomizations.
 type reacher struct {
 	repo         *repository.Repository
 	base, source string
@@ -61,7 +60,7 @@ type reacher struct {
 	seen         map[string]bool
 }
 
-// visit says whether a file or folder is looked at for the first time.
+// visit reports whether a file or folder is visited for the first time.
 func (r *reacher) visit(at string) bool {
 	if r.seen[at] || len(r.seen) >= mostReached {
 		r.into.Open = r.into.Open || !r.seen[at]
@@ -71,13 +70,13 @@ func (r *reacher) visit(at string) bool {
 	return true
 }
 
-// spec notes what a Flux Kustomization adds: patches may change paths and names.
+// spec records the fields of a Flux Kustomization that matter: patches may change paths and names.
 func (r *reacher) spec(renames, patches bool) {
 	r.into.renamed = r.into.renamed || renames
 	r.into.Open = r.into.Open || patches
 }
 
-// folder looks at what kustomize-controller builds of a folder.
+// folder visits the files that kustomize-controller builds from a folder.
 func (r *reacher) folder(dir string) {
 	if !r.visit(dir + "/") {
 		return
@@ -114,7 +113,7 @@ func (r *reacher) kustomization(k *repository.Kustomize) {
 	}
 }
 
-// reference looks at a file or folder that a kustomization names.
+// reference visits a file or folder that a kustomization file names.
 func (r *reacher) reference(dir, ref string) {
 	at, inside := repository.Join(dir, ref)
 	if !inside {
@@ -128,7 +127,7 @@ func (r *reacher) reference(dir, ref string) {
 	r.folder(at)
 }
 
-// file looks at the objects of a file, and follows the Kustomizations among them.
+// file visits the objects of a file, and follows the Kustomizations among them.
 func (r *reacher) file(at string) {
 	if !r.visit(at) {
 		return

@@ -24,10 +24,9 @@ import (
 
 // Options of a reconciliation.
 type Options struct {
-	// Roots are folders to start from, each a cluster's; none finds them.
+	// Roots are folders to start from, one per cluster; empty: Reconcile finds them.
 	Roots []string
-	// Sources are repositories at hand, by the NAMESPACE/NAME of the source object that
-	// stands for them.
+	// Sources are repositories that are available locally, by the NAMESPACE/NAME of the source object that they replace.
 	Sources map[string]*repository.Repository
 	// Clone reads other branches and tags of the repository, which sources of clusters may name; nil reads none.
 	Clone Clone
@@ -37,25 +36,24 @@ type Options struct {
 	// Charts are additional charts that are available locally, besides those in the repository and the
 	// sources; it may be nil.
 	Charts *charts.Library
-	// Fetched are the charts that were fetched, of which the repository's lock names some; it may be nil.
+	// Fetched is the cache of fetched charts, by the names in the repository's lock; it may be nil.
 	Fetched *charts.Shelf
-	// FetchedSources are the sources of files that were fetched; it may be nil.
+	// FetchedSources is the cache of fetched sources of files; it may be nil.
 	FetchedSources *SourceShelf
-	// Results returns what keeps renderings of fetched charts, nil for nothing; it is asked when the first such chart is
-	// rendered. A nil function keeps none.
+	// Results returns the cache of renderings of fetched charts, nil for none; it is called when the first such chart is
+	// rendered. A nil function caches nothing.
 	Results func() Results
-	// Bringing says that charts are only rendered which may bring objects of Flux, as a fetch needs it: no objects of others
-	// are known.
-	Bringing bool
-	// WithoutCharts leaves the charts of HelmReleases unrendered.
+	// FluxOnly restricts rendering to charts that may contain objects of Flux, which is all that a fetch needs: the
+	// objects of other charts are unknown.
+	FluxOnly bool
+	// WithoutCharts skips the rendering of HelmReleases.
 	WithoutCharts bool
-	// Lock is what the lock names, if the repository has none.
+	// Lock replaces the lock file of a repository that has none.
 	Lock *lock.Lock
 }
 
-// Reconcile computes what Flux would apply from a repository to each of its clusters. What
-// cannot be built or known is told in each Kustomization. The error is the context's, or of a
-// root that is no folder.
+// Reconcile computes what Flux would apply from a repository to each of its clusters. Each Kustomization reports what
+// cannot be built or known. The error is the context's, or that of a root that is not a folder.
 func Reconcile(ctx context.Context, repo *repository.Repository, opts Options) (*Fleet, error) {
 	total := builds.NewBudget(append(slices.Collect(maps.Values(opts.Sources)), repo)...)
 	names := readLock(repo, opts.Lock, opts.Fetched, newFetchedSources(opts.FetchedSources, total))
@@ -63,7 +61,7 @@ func Reconcile(ctx context.Context, repo *repository.Repository, opts Options) (
 	starts := roots.WithOverlaid(roots.Find(repo, opts.Remotes), overlaid(ctx, own))
 	if len(opts.Roots) > 0 {
 		var err error
-		if starts, err = givenRoots(repo, opts, starts); err != nil {
+		if starts, err = selectedRoots(repo, opts, starts); err != nil {
 			return nil, err
 		}
 	}
@@ -71,7 +69,7 @@ func Reconcile(ctx context.Context, repo *repository.Repository, opts Options) (
 	for name, source := range opts.Sources {
 		mapped[name] = &builds.Files{Repo: source, Base: ".", Budget: total, Remotes: own.Remotes}
 	}
-	fleet := &Fleet{Remotes: opts.Remotes, repo: repo, given: opts.Sources, library: opts.Charts, locked: names}
+	fleet := &Fleet{Remotes: opts.Remotes, repo: repo, mapped: opts.Sources, library: opts.Charts, locked: names}
 	others := &branches{clone: opts.Clone, budget: total, remotes: own.Remotes, read: map[string]*branch{}}
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
 	walkers := walkAll(ctx, starts, len(opts.Roots) == 0, func() *walker {
@@ -91,13 +89,13 @@ func Reconcile(ctx context.Context, repo *repository.Repository, opts Options) (
 	}
 	fleet.Branches = others.repositories()
 	fleet.fetched = names.sources.repositories()
-	fleet.name()
+	fleet.nameClusters()
 	fleet.Unreached = unreached(repo, fleet)
 	return fleet, nil
 }
 
-// overlaid are the roots of clusters that share one sync in a base: the build of each cluster's overlay gives it the path of
-// the cluster's folder.
+// overlaid returns the roots of clusters that share one sync in a base: the build of each cluster's overlay sets its path
+// to the folder of the cluster.
 func overlaid(ctx context.Context, own *builds.Files) []roots.Root {
 	bases := roots.Bases(own.Repo)
 	built := map[string]map[string]string{} // the paths of the Kustomizations, by overlay and NAMESPACE/NAME
@@ -129,8 +127,9 @@ func overlaid(ctx context.Context, own *builds.Files) []roots.Root {
 	return all
 }
 
-// givenRoots are the folders that the user names, with what is known of them.
-func givenRoots(repo *repository.Repository, opts Options, found []roots.Root) ([]roots.Root, error) {
+// selectedRoots returns the roots of the folders that the user passes; a folder that is also a found root is returned as
+// found.
+func selectedRoots(repo *repository.Repository, opts Options, found []roots.Root) ([]roots.Root, error) {
 	var starts []roots.Root
 	for _, dir := range opts.Roots {
 		clean := path.Clean(dir)
@@ -146,7 +145,7 @@ func givenRoots(repo *repository.Repository, opts Options, found []roots.Root) (
 	return starts, nil
 }
 
-// unreached are the Kustomizations in files that are not among any cluster's.
+// unreached returns the Kustomizations in files that no cluster applies.
 func unreached(repo *repository.Repository, fleet *Fleet) []*repository.Object {
 	reached := map[*repository.Object]bool{}
 	for _, c := range fleet.Clusters {

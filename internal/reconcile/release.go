@@ -18,7 +18,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/parallel"
 )
 
-// String is the place and the message, as build prints it.
+// String returns the position and the message, as build prints them.
 func (f *ReleaseFailure) String() string {
 	switch {
 	case f.Line > 0:
@@ -30,8 +30,8 @@ func (f *ReleaseFailure) String() string {
 }
 
 const (
-	waveSize = 4 // releases that are rendered at the same time
-	// mostRounds is how often what charts render may bring HelmReleases again.
+	waveSize = 4 // releases that are rendered concurrently
+	// mostRounds is the maximum of rounds in which charts may render further HelmReleases.
 	mostRounds = limits.Charts + 1
 )
 
@@ -42,9 +42,9 @@ type releases struct {
 	bytes   int64
 	counted map[*charts.Chart]bool
 	results func() Results
-	// bringing says that charts are only rendered which may bring objects of Flux, unless one of them asks for kinds, which all
-	// others may define.
-	bringing bool
+	// fluxOnly restricts rendering to charts that may contain objects of Flux, unless one of them asks for available
+	// kinds, which any other chart may define.
+	fluxOnly bool
 
 	mu     sync.Mutex
 	loaded map[chartKey]*loading
@@ -52,11 +52,11 @@ type releases struct {
 }
 
 func newReleases(ctx context.Context, opts Options) *releases {
-	return &releases{ctx: ctx, library: opts.Charts, results: opts.Results, bringing: opts.Bringing, counted: map[*charts.Chart]bool{}, loaded: map[chartKey]*loading{}, done: map[[sha256.Size]byte]*rendering{}}
+	return &releases{ctx: ctx, library: opts.Charts, results: opts.Results, fluxOnly: opts.FluxOnly, counted: map[*charts.Chart]bool{}, loaded: map[chartKey]*loading{}, done: map[[sha256.Size]byte]*rendering{}}
 }
 
-// render renders what the clusters' objects hold, and walks on where that brings
-// Kustomizations, until nothing new comes.
+// render renders the HelmReleases among the clusters' objects, and follows the Kustomizations that they create, until a
+// round finds nothing new.
 func (r *releases) render(walkers []*walker) {
 	for range mostRounds {
 		var all []*Release
@@ -70,7 +70,7 @@ func (r *releases) render(walkers []*walker) {
 			return
 		}
 		r.loadAll(all, of)
-		r.chooseBringing(all)
+		r.chooseFluxOnly(all)
 		for wave := range slices.Chunk(all, waveSize) {
 			r.renderWave(wave, of)
 		}
@@ -88,7 +88,7 @@ func (r *releases) render(walkers []*walker) {
 	}
 }
 
-// newReleases are the HelmReleases of the cluster that are not taken up yet: of several of one
+// newReleases returns the HelmReleases of the cluster that are not in its list yet, and adds them; of several with one
 // name, the first.
 func (w *walker) newReleases() []*Release {
 	known := map[Identity]bool{}
@@ -114,13 +114,13 @@ func (w *walker) newReleases() []*Release {
 	return found
 }
 
-// loadAll finds the charts, side by side, and then tells each cluster the kinds that they
-// bring: helm-controller creates them first.
+// loadAll finds the charts, concurrently, and then adds to each cluster the kinds that they define: helm-controller
+// creates these first.
 func (r *releases) loadAll(all []*Release, of map[*Release]*walker) {
 	for wave := range slices.Chunk(all, waveSize) {
 		if r.bytes > limits.AllChartBytes {
 			for _, release := range wave {
-				release.Unknown = "its chart is not loaded: others of the repository are too large"
+				release.Unknown = "its chart is not loaded: the other charts of the repository are too large"
 				release.Limit = &charts.LimitError{What: fmt.Sprintf("the charts of the repository are larger than %d MB", limits.AllChartBytes>>20)}
 			}
 			continue
@@ -136,25 +136,25 @@ func (r *releases) loadAll(all []*Release, of map[*Release]*walker) {
 	for _, release := range all {
 		if release.chart != nil && release.spec.Spec.KubeConfig == nil {
 			for _, definition := range release.chart.Definitions() {
-				of[release].learnDefinition(definition)
+				of[release].addDefinition(definition)
 			}
 		}
 	}
 }
 
-// fluxWord is in the API groups of Flux and its operator.
+// fluxWord is part of the API groups of Flux and its operator.
 const fluxWord = "fluxcd"
 
-// chooseBringing renders all charts where one that may bring objects of Flux asks for kinds.
-func (r *releases) chooseBringing(all []*Release) {
-	r.bringing = r.bringing && !slices.ContainsFunc(all, func(release *Release) bool {
+// chooseFluxOnly switches to rendering all charts if a chart that may contain objects of Flux asks for available kinds.
+func (r *releases) chooseFluxOnly(all []*Release) {
+	r.fluxOnly = r.fluxOnly && !slices.ContainsFunc(all, func(release *Release) bool {
 		return release.chart != nil && release.chart.AsksForKinds() && release.chart.Mentions(fluxWord)
 	})
 }
 
-// wanted says whether a release is rendered whose values are composed. Those of one that isn't are dropped.
+// wanted reports whether a release with composed values is rendered. It drops the values of one that is not.
 func (release *Release) wanted(r *releases) bool {
-	if !r.bringing || release.chart.Mentions(fluxWord) {
+	if !r.fluxOnly || release.chart.Mentions(fluxWord) {
 		return true
 	}
 	text, err := json.Marshal(release.values.All)
@@ -165,11 +165,11 @@ func (release *Release) wanted(r *releases) bool {
 	return false
 }
 
-// load reads the HelmRelease and finds its chart.
+// load parses the HelmRelease and finds its chart.
 func (release *Release) load(r *releases, w *walker) {
 	var err error
 	if release.spec, err = charts.ParseRelease(release.Object.Value); err != nil {
-		return // the API server refuses it: a matter of schemas
+		return // the API server refuses it: a schema rule reports that
 	}
 	chart, err := r.chartOf(w, release)
 	if limit := limitOf(err); limit != nil {
@@ -187,13 +187,13 @@ func (release *Release) load(r *releases, w *walker) {
 	release.chart, release.Chart = chart, chart.String()
 }
 
-// unit is a part of the work on a release that has a guard of its own.
+// unit returns a part of the work on a release, which has a guard of its own.
 func (release *Release) unit(kind string) bounds.Unit {
 	o := release.Object
 	return bounds.Unit{Kind: kind, File: o.File, Line: o.Line, Name: fmt.Sprintf("%s %s/%s", o.Kind, o.Namespace, o.Name)}
 }
 
-// limitOf is the bound in an error that says nothing about what Flux would do, nil where there is none.
+// limitOf returns the exceeded limit in an error, which says nothing about what Flux would do; nil if there is none.
 func limitOf(err error) error {
 	var limit *charts.LimitError
 	var exceeded *bounds.Error
@@ -206,7 +206,7 @@ func limitOf(err error) error {
 	return nil
 }
 
-// renderWave renders some releases side by side.
+// renderWave renders some releases concurrently.
 func (r *releases) renderWave(wave []*Release, of map[*Release]*walker) {
 	if r.ctx.Err() != nil {
 		return
@@ -214,7 +214,7 @@ func (r *releases) renderWave(wave []*Release, of map[*Release]*walker) {
 	for _, release := range wave {
 		of[release].listKinds()
 		if r.results != nil {
-			of[release].knowSecrets()
+			of[release].collectSecrets()
 		}
 	}
 	defer builds.HoldSchema()()
@@ -224,7 +224,7 @@ func (r *releases) renderWave(wave []*Release, of map[*Release]*walker) {
 			keys[i] = wave[i].key(of[wave[i]])
 		}
 	})
-	// Which release a rendering is of must not depend on who is faster.
+	// Which release a rendering is for must not depend on timing.
 	for i, release := range wave {
 		if release.values == nil {
 			continue
@@ -240,11 +240,11 @@ func (r *releases) renderWave(wave []*Release, of map[*Release]*walker) {
 		}
 	})
 	for _, release := range wave {
-		of[release].takeUpRelease(release)
+		of[release].followRelease(release)
 	}
 }
 
-// compose puts the values of a release together. It says whether it could.
+// compose merges the values of a release, and reports whether it succeeded.
 func (release *Release) compose(r *releases, w *walker) bool {
 	if len(release.Object.Unknown) > 0 {
 		release.Unknown = fmt.Sprintf("the variable %s in the HelmRelease has an unknown value", strings.Join(release.Object.Unknown, ", "))
@@ -276,7 +276,7 @@ func (release *Release) render(r *releases, w *walker) {
 	release.values = nil // they may be large
 }
 
-// key tells apart what renders differently.
+// key returns a hash that is equal for releases that render the same.
 func (release *Release) key(w *walker) [sha256.Size]byte {
 	hash := sha256.New()
 	fmt.Fprintf(hash, "%p\n", release.chart)
@@ -291,7 +291,7 @@ func (release *Release) key(w *walker) [sha256.Size]byte {
 	return [sha256.Size]byte(hash.Sum(nil))
 }
 
-// fail sorts why a release could not be rendered.
+// fail records why a release could not be rendered: a failure in Flux, or unknown offline.
 func (release *Release) fail(err error) {
 	var unknown *charts.UnknownError
 	var template *charts.TemplateError
@@ -308,7 +308,7 @@ func (release *Release) fail(err error) {
 	}
 }
 
-// addObjects makes the objects of a release.
+// addObjects sets the objects of a release from a rendering.
 func (release *Release) addObjects(w *walker, result *charts.Result) {
 	if release.spec.Spec.KubeConfig != nil {
 		return // they go to another cluster
@@ -328,10 +328,10 @@ func (release *Release) addObjects(w *walker, result *charts.Result) {
 	release.Definitions, release.Objects, release.Hooks = objects(result.Definitions), objects(result.Manifests), objects(result.Hooks)
 }
 
-// object is one that the chart of a release makes; of wide kinds are in no namespace.
+// object returns an object that the chart of a release renders; objects of wide kinds have no namespace.
 func (release *Release) object(w *walker, m charts.Manifest, wide map[[2]string]bool) *Object {
 	o := &Object{
-		Kustomization: release.Object.Kustomization, Value: m.Value, HelmRelease: release.Object, Template: m.Template, Looks: m.Looks,
+		Kustomization: release.Object.Kustomization, Value: m.Value, HelmRelease: release.Object, Template: m.Template, LooksUp: m.LooksUp,
 		Place: release.Object.Place,
 	}
 	o.identify()
@@ -341,15 +341,15 @@ func (release *Release) object(w *walker, m charts.Manifest, wide map[[2]string]
 	return o
 }
 
-// failed says whether the chart is at hand and its objects are not known.
+// failed reports whether the release's chart is available locally but its objects are unknown.
 func (release *Release) failed() bool {
 	return release.Failure != nil || release.Unknown != "" || len(release.Problems) > 0
 }
 
-// All are the objects that helm-controller applies, in its order.
+// All returns the objects that helm-controller applies, in its order.
 func (release *Release) All() []*Object { return slices.Concat(release.Definitions, release.Objects) }
 
-// setNamespace puts an object into a namespace. Its value may be shared.
+// setNamespace sets the namespace of an object, whose value may be shared.
 func (o *Object) setNamespace(namespace string) {
 	value := make(map[string]any, len(o.Value))
 	for name, field := range o.Value {
@@ -365,18 +365,18 @@ func (o *Object) setNamespace(namespace string) {
 	value["metadata"], o.Value, o.Namespace = metadata, value, namespace
 }
 
-// takeUpRelease indexes the objects of a release, and takes up those that are Kustomizations.
-func (w *walker) takeUpRelease(release *Release) {
+// followRelease indexes the objects of a release, and adds the Kustomizations among them.
+func (w *walker) followRelease(release *Release) {
 	for _, o := range release.All() {
 		w.index[o.Identity] = append(w.index[o.Identity], o)
-		w.learn(o)
+		w.addKinds(o)
 		if o.isKustomization() {
-			w.found(release.Object.Kustomization, o)
+			w.addKustomization(release.Object.Kustomization, o)
 		}
 	}
 }
 
-// data are the values of a ConfigMap or Secret in the release's namespace.
+// data returns the values of a ConfigMap or Secret in the release's namespace.
 func (release *Release) data(kind, _, name string) (charts.Data, bool) {
 	o := release.from[kind+"/"+name]
 	if o == nil {
@@ -393,7 +393,7 @@ func (release *Release) data(kind, _, name string) (charts.Data, bool) {
 	return d, true
 }
 
-// Release returns what the chart of a HelmRelease renders; nil where it isn't known.
+// Release returns the release of a HelmRelease with its rendered objects; nil if they are unknown.
 func (c *Cluster) Release(o *Object) *Release {
 	i := slices.IndexFunc(c.Releases, func(r *Release) bool { return r.Object == o })
 	if i < 0 || c.Releases[i].Chart == "" || c.Releases[i].failed() {

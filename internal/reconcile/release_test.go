@@ -12,7 +12,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/charts"
 )
 
-// greeter is a chart that tells what it was given.
+// greeter is a chart that unique what it was given.
 func greeter(dir, version string) string {
 	return fmt.Sprintf(`-- %[1]s/Chart.yaml --
 apiVersion: v2

@@ -18,7 +18,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/roots"
 )
 
-// chartKey names a chart in a source.
+// chartKey identifies a chart in a source.
 type chartKey struct {
 	repo     *repository.Repository
 	base, at string
@@ -31,8 +31,7 @@ type loading struct {
 	err   error
 }
 
-// chartOf finds the chart of a release, nil where it is not at hand. The error is why Flux
-// could not load it.
+// chartOf returns the chart of a release, nil if it is not available locally. The error is why Flux could not load it.
 func (r *releases) chartOf(w *walker, release *Release) (*charts.Chart, error) {
 	spec := release.spec.Spec
 	if ref := spec.ChartRef; ref != nil {
@@ -48,7 +47,7 @@ func (r *releases) chartOf(w *walker, release *Release) (*charts.Chart, error) {
 	return r.fromSource(w, release, roots.Source{Kind: c.SourceRef.Kind, Namespace: namespace, Name: c.SourceRef.Name}, c.Chart, c.Version, o)
 }
 
-// referred is the chart that an OCIRepository, ExternalArtifact or HelmChart holds.
+// referred returns the chart of an OCIRepository, ExternalArtifact or HelmChart.
 func (r *releases) referred(w *walker, release *Release, kind, namespace, name string) (*charts.Chart, error) {
 	key := roots.Source{Kind: kind, Namespace: namespace, Name: name}
 	object := w.find(Identity{fluxapi.SourceGroup, kind, namespace, name})
@@ -70,8 +69,8 @@ func (r *releases) referred(w *walker, release *Release, kind, namespace, name s
 		if _, mapped := w.mapped[namespace+"/"+name]; mapped || object == nil {
 			return r.fromFiles(w, release, key, ".", charts.Options{})
 		}
-		release.asks(chartref.FromOCIRepository(object.Value))
-		// A range wins over a tag; what neither says, or a filter, only the registry knows.
+		release.recordAsk(chartref.FromOCIRepository(object.Value))
+		// A range takes precedence over a tag; without both, or with a filter, only the registry knows the version.
 		version := cmp.Or(text("ref", "semver"), text("ref", "tag"))
 		if version == "" || version == "latest" || text("ref", "semverFilter") != "" || strings.Contains(version+text("url"), "${") {
 			return r.fetched(w, release)
@@ -92,7 +91,7 @@ func textsIn(list any) []string {
 	return texts
 }
 
-// fromSource is a chart of a HelmRepository, or at a path of another source.
+// fromSource returns a chart of a HelmRepository, or the chart at a path of another source.
 func (r *releases) fromSource(w *walker, release *Release, key roots.Source, chart, version string, o charts.Options) (*charts.Chart, error) {
 	if strings.Contains(chart+version, "${") {
 		return nil, nil
@@ -101,7 +100,7 @@ func (r *releases) fromSource(w *walker, release *Release, key roots.Source, cha
 		return r.fromFiles(w, release, key, chart, o)
 	}
 	if repository := w.find(Identity{fluxapi.SourceGroup, key.Kind, key.Namespace, key.Name}); repository != nil {
-		release.asks(chartref.FromHelmRepository(repository.Value, chart, version))
+		release.recordAsk(chartref.FromHelmRepository(repository.Value, chart, version))
 	} else {
 		release.Unfetchable = fmt.Sprintf("%s %s/%s is not among the cluster's objects", key.Kind, key.Namespace, key.Name)
 	}
@@ -112,7 +111,7 @@ func (r *releases) fromSource(w *walker, release *Release, key roots.Source, cha
 	return bounds.Do(release.unit("merge of the values files"), func() (*charts.Chart, error) { return found.WithOwnValues(o) })
 }
 
-// named is a chart of the library, or else the one that the lock names for what a release asks.
+// named returns a chart of the library, or else the one that the lock names for a release's request.
 func (r *releases) named(w *walker, release *Release, name, version string) (*charts.Chart, error) {
 	found, err := r.library.Find(name, version)
 	if other := (*charts.OtherVersionError)(nil); found != nil || err != nil && !errors.As(err, &other) {
@@ -124,8 +123,8 @@ func (r *releases) named(w *walker, release *Release, name, version string) (*ch
 	return nil, err
 }
 
-// asks notes what a release asks of a source on the network, or why that cannot be fetched.
-func (release *Release) asks(ask chartref.Ask, err error) {
+// recordAsk records a release's request to a source on the network, or why that cannot be fetched.
+func (release *Release) recordAsk(ask chartref.Ask, err error) {
 	if err != nil {
 		release.Unfetchable = err.Error()
 		return
@@ -133,7 +132,7 @@ func (release *Release) asks(ask chartref.Ask, err error) {
 	release.Wanted = &ask
 }
 
-// fetched returns the chart that the lock names for what a release asks, nil where it names nothing.
+// fetched returns the chart that the lock names for a release's request, nil if it names none.
 func (r *releases) fetched(w *walker, release *Release) (*charts.Chart, error) {
 	if release.Wanted == nil {
 		return nil, nil
@@ -141,7 +140,7 @@ func (r *releases) fetched(w *walker, release *Release) (*charts.Chart, error) {
 	return w.locked.chart(*release.Wanted)
 }
 
-// fromFiles is the chart at a path of a source whose files are at hand.
+// fromFiles returns the chart at a path of a source whose files are available locally.
 func (r *releases) fromFiles(w *walker, release *Release, key roots.Source, at string, o charts.Options) (*charts.Chart, error) {
 	w.resolving.Lock()
 	from, gap := w.resolve(key)
@@ -184,8 +183,8 @@ func (r *releases) fromFiles(w *walker, release *Release, key roots.Source, at s
 	return one.chart, one.err
 }
 
-// ignoresItself says whether a source may say by itself what its artifact leaves out, in the
-// place of source-controller's defaults and of .sourceignore files.
+// ignoresItself reports whether a source may define itself which files its artifact leaves out, instead of
+// source-controller's defaults and .sourceignore files.
 func (w *walker) ignoresItself(key roots.Source) bool {
 	if o := w.find(Identity{fluxapi.SourceGroup, key.Kind, key.Namespace, key.Name}); o != nil {
 		return o.Field("spec", "ignore") != nil

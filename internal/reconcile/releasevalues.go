@@ -11,9 +11,8 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// ValuePosition returns the place where a value of the release is set: in
-// spec.values, else in the ConfigMap or Secret that spec.valuesFrom takes it from, else where
-// spec.values, or the HelmRelease, is. The path is of field names and list indexes.
+// ValuePosition returns the position where a value of the release is set: in spec.values, else in the ConfigMap or Secret
+// that spec.valuesFrom names, else that of spec.values or of the HelmRelease. The path has field names and list indexes.
 func (release *Release) ValuePosition(path ...any) finding.Place {
 	o, inline := release.Object, append([]any{"spec", "values"}, path...)
 	if len(path) == 0 || o.Field(inline...) != nil || release.spec == nil {
@@ -29,7 +28,7 @@ func (release *Release) ValuePosition(path ...any) finding.Place {
 	return o.Position(inline...)
 }
 
-// valuePosition is where a ConfigMap or Secret that a release takes values from has one.
+// valuePosition returns the position of a value in a ConfigMap or Secret that a release takes values from.
 func (o *Object) valuePosition(ref helmv2.ValuesReference, path []any) (at finding.Place, found bool) {
 	field, key := "data", ref.GetValuesKey()
 	if o.Text("stringData", key) != "" {
@@ -57,7 +56,7 @@ func (o *Object) valuePosition(ref helmv2.ValuesReference, path []any) (at findi
 	return at, true
 }
 
-// dotted is a path as targetPath spells it, up to the first index of a list.
+// dotted returns a path in the syntax of targetPath, up to the first index of a list.
 func dotted(path []any) string {
 	var names []string
 	for _, step := range path {

@@ -16,11 +16,11 @@ import (
 	"github.com/fleetwright/fleetwright/internal/roots"
 )
 
-// mostRemote is the number of clusters from which on none is followed that another one starts: the coverage lists their
-// Kustomizations.
+// mostRemote is the number of clusters from which on clusters that another cluster starts are not followed: the coverage
+// lists their Kustomizations.
 const mostRemote = 100
 
-// walkAll walks from roots, and from those of the clusters which they start through spec.kubeConfig.
+// walkAll walks from the roots, and from the roots of clusters that they start through spec.kubeConfig.
 func walkAll(ctx context.Context, starts []roots.Root, follow bool, begin func() *walker) []*walker {
 	var all []*walker
 	known := map[string]bool{}
@@ -50,8 +50,8 @@ func walkAll(ctx context.Context, starts []roots.Root, follow bool, begin func()
 	return all
 }
 
-// startedElsewhere are the roots of other clusters that the cluster starts: Kustomizations which it applies there through
-// spec.kubeConfig, from the repository itself.
+// startedElsewhere returns the roots of other clusters that the cluster starts: Kustomizations from the repository itself
+// that it applies there through spec.kubeConfig.
 func (w *walker) startedElsewhere() []roots.Root {
 	var found []roots.Root
 	for _, k := range w.cluster.Kustomizations {
@@ -73,8 +73,8 @@ func (w *walker) startedElsewhere() []roots.Root {
 	return found
 }
 
-// isOwn says whether a source that a Kustomization applies to another cluster has the address of the repository itself, as
-// the root or a file beside it has it.
+// isOwn reports whether a source that a Kustomization applies to another cluster has the address of the repository
+// itself, as the root or a file beside it defines it.
 func (w *walker) isOwn(source roots.Source, k *Kustomization) bool {
 	root := w.cluster.Root
 	own := map[string]bool{roots.RepositoryAddress(root.URL): root.URL != ""}

@@ -14,8 +14,8 @@ import (
 	"github.com/fleetwright/fleetwright/internal/resourceset"
 )
 
-// takeResourceSet follows a ResourceSet of a Kustomization; one with input providers or with copies of other objects
-// waits until all else is found.
+// takeResourceSet follows a ResourceSet of a Kustomization; one with input providers or copies of other objects waits
+// until everything else is found.
 func (w *walker) takeResourceSet(k *Kustomization, o *Object) {
 	switch {
 	case o.Group != fluxapi.OperatorGroup || o.Encrypted:
@@ -27,23 +27,23 @@ func (w *walker) takeResourceSet(k *Kustomization, o *Object) {
 			w.sets = append(w.sets, waitingSet{k, o})
 			return
 		}
-		w.follow(k, o)
+		w.followSet(k, o)
 	}
 }
 
-// followSets follows the ResourceSets that wait for their input providers, and says whether there were any.
+// followSets follows the ResourceSets that wait for their input providers, and reports whether there were any.
 func (w *walker) followSets() bool {
 	sets := w.sets
 	w.sets = nil
 	for _, set := range sets {
-		w.follow(set.by, set.object)
+		w.followSet(set.by, set.object)
 	}
 	return len(sets) > 0
 }
 
-// follow follows the Kustomizations that a ResourceSet of a Kustomization creates, and finds the sources, variables and
-// input providers that it creates for others.
-func (w *walker) follow(k *Kustomization, o *Object) {
+// followSet adds the Kustomizations that a ResourceSet creates, and indexes the sources, ConfigMaps, Secrets and input
+// providers that it creates for others.
+func (w *walker) followSet(k *Kustomization, o *Object) {
 	if w.evaluator == nil {
 		w.evaluator = resourceset.NewEvaluator(w.ctx)
 	}
@@ -52,18 +52,18 @@ func (w *walker) follow(k *Kustomization, o *Object) {
 		w.cluster.OpenSets = append(w.cluster.OpenSets, OpenSet{o, result.Because, result.Refused})
 	}
 	for _, v := range result.Copies {
-		w.copy(o, v)
+		w.addCopy(o, v)
 	}
 	for _, v := range result.Objects {
-		created := o.creates(v)
+		created := o.createdObject(v)
 		if created == nil {
-			w.cluster.named = append(w.cluster.named, o.names(v))
+			w.cluster.named = append(w.cluster.named, o.namedObject(v))
 			continue
 		}
 		w.cluster.created = append(w.cluster.created, created)
 		w.index[created.Identity] = append(w.index[created.Identity], created)
 		if created.isKustomization() {
-			w.found(k, created)
+			w.addKustomization(k, created)
 		}
 		if created.Group == fluxapi.OperatorGroup && created.Kind == resourceset.ProviderKind {
 			w.providers = append(w.providers, resourceset.NewProvider(created.Namespace, created.Name, v))
@@ -71,14 +71,14 @@ func (w *walker) follow(k *Kustomization, o *Object) {
 	}
 }
 
-// copy takes up an object that the operator fills with the data of another one, if that one is a ConfigMap in Git. Of
-// others the name alone is known.
-func (w *walker) copy(set *Object, v *located.Value) {
+// addCopy adds an object that the operator fills with the data of another one, if that one is a ConfigMap in Git. Of others
+// only the name is known.
+func (w *walker) addCopy(set *Object, v *located.Value) {
 	namespace, name := resourceset.CopyOf(v)
-	created := set.creates(v)
+	created := set.createdObject(v)
 	from := w.find(Identity{Kind: "ConfigMap", Namespace: namespace, Name: name})
 	if created == nil || created.Kind != "ConfigMap" || from == nil || from.Encrypted || len(from.Unknown) > 0 {
-		w.cluster.named = append(w.cluster.named, set.names(v))
+		w.cluster.named = append(w.cluster.named, set.namedObject(v))
 		return
 	}
 	delete(created.Value, "data")
@@ -91,8 +91,8 @@ func (w *walker) copy(set *Object, v *located.Value) {
 	w.index[created.Identity] = append(w.index[created.Identity], created)
 }
 
-// names is an object that a ResourceSet creates, with no more than its name.
-func (o *Object) names(v *located.Value) *Object {
+// namedObject returns an object that a ResourceSet creates, with its name only.
+func (o *Object) namedObject(v *located.Value) *Object {
 	metadata := map[string]any{"name": located.TextAt(v, "metadata", "name").Value}
 	if namespace := located.TextAt(v, "metadata", "namespace").Value; namespace != "" {
 		metadata["namespace"] = namespace
@@ -103,13 +103,13 @@ func (o *Object) names(v *located.Value) *Object {
 	return named
 }
 
-// Created are the objects that ResourceSets create.
+// Created returns the objects that ResourceSets create.
 func (c *Cluster) Created() []*Object { return c.created }
 
-// Named are those of which the name alone is known.
+// Named returns the objects of which only the name is known.
 func (c *Cluster) Named() []*Object { return c.named }
 
-// InputProviders are the input providers among the objects of the cluster.
+// InputProviders returns the input providers among the objects of the cluster.
 func (c *Cluster) InputProviders() []resourceset.Provider {
 	var all []resourceset.Provider
 	for _, o := range c.Objects() {
@@ -120,8 +120,8 @@ func (c *Cluster) InputProviders() []resourceset.Provider {
 	return all
 }
 
-// creates is an object that a ResourceSet creates, nil where a part of it is not known.
-func (o *Object) creates(v *located.Value) *Object {
+// createdObject returns an object that a ResourceSet creates, nil if a part of it is unknown.
+func (o *Object) createdObject(v *located.Value) *Object {
 	if located.UnknownIn(v) != nil {
 		return nil
 	}
@@ -134,13 +134,14 @@ func (o *Object) creates(v *located.Value) *Object {
 	return created
 }
 
-// ResourceSet is the one that creates the object, nil of others.
+// ResourceSet returns the ResourceSet that creates the object, nil if none does.
 func (o *Object) ResourceSet() *Object { return o.set }
 
-// Places are the object with the places of its parts in the template of the ResourceSet, nil of one that none creates.
+// Places returns the object with the positions of its parts in the template of the ResourceSet, nil if none creates it.
 func (o *Object) Places() *located.Value { return o.places }
 
-// placeIn is the place of what is at a path of an object that a ResourceSet creates, or of the nearest parent that has one.
+// placeIn returns the position of a path in an object that a ResourceSet creates, or that of the nearest parent with a
+// position.
 func (o *Object) placeIn(path []any) finding.Place {
 	at := o.Place
 	v := o.places
@@ -161,7 +162,7 @@ func (o *Object) placeIn(path []any) finding.Place {
 	return at
 }
 
-// document is the one that the object was built from, or that creates it.
+// document returns the document that the object was built from, or that of the ResourceSet that creates it.
 func (o *Object) document() *repository.Object {
 	if o.set != nil {
 		return o.set.Source
@@ -169,7 +170,7 @@ func (o *Object) document() *repository.Object {
 	return o.Source
 }
 
-// unknownIn says which variable in a string of the object is not known, nil where all are.
+// unknownIn returns the variable in a string of the object whose value is unknown, nil if there is none.
 func (o *Object) unknownIn(text string) *located.Unknown {
 	for _, name := range o.Unknown {
 		if strings.Contains(text, "${"+name+"}") {
@@ -179,7 +180,7 @@ func (o *Object) unknownIn(text string) *located.Unknown {
 	return nil
 }
 
-// located is a part of the object, at a path, with the places where it is written.
+// located returns a part of the object, at a path, with the positions where it is written.
 func (o *Object) located(v any, path ...any) *located.Value {
 	out := &located.Value{}
 	below := func(step any) []any { return append(path[:len(path):len(path)], step) }

@@ -2,7 +2,7 @@ package reconcile
 
 import "github.com/fleetwright/fleetwright/internal/charts"
 
-// Results keeps what charts render, by all that it depends on. What it returns was stored by the same user.
+// Results is a cache of what charts render, keyed by all inputs. Its content was stored by the same user.
 type Results interface {
 	// ID returns the name of the result of some inputs.
 	ID(inputs []byte) string
@@ -10,7 +10,8 @@ type Results interface {
 	Write(id string, data []byte) error
 }
 
-// rendered renders a release, or takes the result that is kept. Nothing is kept of a release that may hold secrets.
+// rendered renders a release, or reads its result from the cache. No result is cached for a release that may hold
+// secrets.
 func (r *releases) rendered(request charts.Request, secrets []string) (*charts.Result, error) {
 	var results Results
 	if r.results != nil && request.Chart.Digest != "" {
@@ -25,23 +26,23 @@ func (r *releases) rendered(request charts.Request, secrets []string) (*charts.R
 	}
 	id := results.ID(inputs)
 	if data, found := results.Read(id); found {
-		if result, err := charts.Kept(data); err == nil {
+		if result, err := charts.Decode(data); err == nil {
 			return result, nil
 		}
 	}
 	result, err := charts.Render(r.ctx, request)
 	if err == nil {
-		if data := result.Keep(); data != nil {
-			_ = results.Write(id, data) // what is not kept is rendered again
+		if data := result.Encode(); data != nil {
+			_ = results.Write(id, data) // a result that is not cached is rendered again
 		}
 	}
 	return result, err
 }
 
-// knowSecrets gathers the cluster's secrets, as far as its Kustomizations are known.
-func (w *walker) knowSecrets() {
+// collectSecrets collects the cluster's secrets from the Kustomizations that are known so far.
+func (w *walker) collectSecrets() {
 	if n := len(w.cluster.Kustomizations); n != w.known {
 		w.known = n
-		w.cluster.know()
+		w.cluster.collectSecrets()
 	}
 }

@@ -17,9 +17,8 @@ import (
 	"github.com/fleetwright/fleetwright/internal/roots"
 )
 
-// sourceOf says where the files of a Kustomization are: in the validated repository, in a
-// folder that --source names, or out of reach for the reason that it returns. It returns
-// neither while the source's object is not found.
+// sourceOf returns the files of a Kustomization's source: in the validated repository, or in a folder that --source
+// names; or the gap that says why they are not available. It returns neither as long as the source's object is not found.
 func (w *walker) sourceOf(k *Kustomization) (*builds.Files, *builds.Gap) {
 	ref := k.Spec.SourceRef
 	return w.resolve(roots.Source{Kind: ref.Kind, Namespace: cmp.Or(ref.Namespace, k.Namespace), Name: ref.Name})
@@ -27,7 +26,7 @@ func (w *walker) sourceOf(k *Kustomization) (*builds.Files, *builds.Gap) {
 
 func (w *walker) resolve(key roots.Source) (*builds.Files, *builds.Gap) {
 	if mapped, ok := w.mapped[key.Namespace+"/"+key.Name]; ok {
-		w.want(key, true)
+		w.recordWanted(key, true)
 		return mapped, nil
 	}
 	if key == w.cluster.Root.Source || slices.Contains(w.cluster.Root.Synced, key) {
@@ -51,9 +50,9 @@ func (w *walker) resolve(key roots.Source) (*builds.Files, *builds.Gap) {
 	if own != nil && sameSource(found, own) {
 		return w.ownAs(key), nil
 	}
-	if given := w.givenAs(found); given != nil {
-		w.want(key, true)
-		return given, nil
+	if mapped := w.mappedAs(found); mapped != nil {
+		w.recordWanted(key, true)
+		return mapped, nil
 	}
 	branch, gap := w.branchOf(key, found, own)
 	if branch != nil {
@@ -66,8 +65,9 @@ func (w *walker) resolve(key roots.Source) (*builds.Files, *builds.Gap) {
 	return files, other
 }
 
-// givenAs returns the files that --source names for another source of the same repository and branch; nil if there are none.
-func (w *walker) givenAs(found *Object) *builds.Files {
+// mappedAs returns the files that --source names for another source of the same repository and branch; nil if there are
+// none.
+func (w *walker) mappedAs(found *Object) *builds.Files {
 	if found.Field("spec", "include") != nil {
 		return nil
 	}
@@ -81,8 +81,8 @@ func (w *walker) givenAs(found *Object) *builds.Files {
 	return nil
 }
 
-// ownAs returns the files of the repository as the artifact of a source of it has them: two sources of one repository may
-// include other sources, and submodules.
+// ownAs returns the files of the repository as a source's artifact contains them: two sources of one repository may
+// include other sources and submodules.
 func (w *walker) ownAs(key roots.Source) *builds.Files {
 	if files := w.ownBy[key]; files != nil {
 		return files
@@ -99,8 +99,8 @@ func (w *walker) ownAs(key roots.Source) *builds.Files {
 	return files
 }
 
-// broughtBy returns the folders that a source brings into its artifact from elsewhere, each with where it comes from: other
-// sources that it includes, and submodules, which an artifact that CI pushes may have, too.
+// broughtBy returns the folders that a source adds to its artifact from elsewhere, each with its origin: other sources
+// that it includes, and submodules, which an artifact pushed by CI may have, too.
 func broughtBy(source *Object, own *builds.Files) map[string]string {
 	brought := map[string]string{}
 	for i := range source.List("spec", "include") {
@@ -116,7 +116,7 @@ func broughtBy(source *Object, own *builds.Files) map[string]string {
 	return brought
 }
 
-// sourceInFile returns the source of a root as a file defines it, before anything is built.
+// sourceInFile returns the source of a root as defined in a file, before anything is built.
 func sourceInFile(root roots.Root, repo *repository.Repository) *Object {
 	o := &Object{Identity: Identity{fluxapi.SourceGroup, cmp.Or(root.Source.Kind, kindGit), root.Source.Namespace, root.Source.Name},
 		Value: map[string]any{"spec": map[string]any{"recurseSubmodules": true}}} // no file says otherwise
@@ -128,8 +128,8 @@ func sourceInFile(root roots.Root, repo *repository.Repository) *Object {
 	return o
 }
 
-// ownInFiles is the source of the repository itself as the file beside the one that syncs the cluster defines it, where no
-// build applies that file, as one that a kustomization does not list; nil elsewhere.
+// ownInFiles returns the source of the repository itself as defined in the file beside the one that syncs the cluster, if
+// no build applies that file, for example because a kustomization does not list it; nil elsewhere.
 func (w *walker) ownInFiles() *Object {
 	root := w.cluster.Root
 	found := slices.DeleteFunc(slices.Clone(w.own.Repo.Find(fluxapi.SourceGroup, root.Source.Kind, root.Source.Namespace, root.Source.Name)),
@@ -147,8 +147,8 @@ func (w *walker) ownInFiles() *Object {
 	return o
 }
 
-// secondName returns the definition of a Kustomization's source where that is the repository itself under a second
-// name: a file that no build applies defines it, with the address that the cluster's root has. Nil where it is not.
+// secondName returns the definition of a Kustomization's source if it is the repository itself under a second name: a
+// file that no build applies defines it, with the address of the cluster's root. It returns nil if it is not.
 func (w *walker) secondName(k *Kustomization) *repository.Object {
 	ref, root := k.Spec.SourceRef, w.cluster.Root
 	if ref.Kind != kindGit || root.Source.Kind != ref.Kind || !roots.Has(w.own.Repo, path.Join(w.own.Base, repository.Clean(k.Spec.Path))) {
@@ -173,17 +173,17 @@ func (w *walker) secondName(k *Kustomization) *repository.Object {
 	return nil
 }
 
-// sourceMissing is the gap of a Kustomization whose source is nowhere in Git. A misspelt one may
-// mean the repository itself.
+// sourceMissing returns the gap of a Kustomization whose source is not in Git. A misspelt source may be the repository
+// itself.
 func (w *walker) sourceMissing(k *Kustomization) *builds.Gap {
 	ref := k.Spec.SourceRef
 	namespace := cmp.Or(ref.Namespace, k.Namespace)
 	if dir := path.Join(w.own.Base, repository.Clean(k.Spec.Path)); roots.Has(w.own.Repo, dir) {
 		_, near := nearest.To(ref.Name, []string{w.cluster.Root.Source.Name})
-		k.meant = meant{repo: w.own.Repo, dir: dir, certain: near || strings.Contains(repository.Clean(k.Spec.Path), "/")}
+		k.likely = likelyFolder{repo: w.own.Repo, dir: dir, certain: near || strings.Contains(repository.Clean(k.Spec.Path), "/")}
 	}
 	for _, g := range w.generators {
-		if ref.Kind == "ExternalArtifact" && g.makes(namespace, ref.Name) {
+		if ref.Kind == "ExternalArtifact" && g.creates(namespace, ref.Name) {
 			return &builds.Gap{Kind: builds.OtherSource, Message: fmt.Sprintf("its source %s %s/%s is created by %s, and a source of that is not among the cluster's objects", ref.Kind, namespace, ref.Name, g.object)}
 		}
 	}
@@ -191,7 +191,7 @@ func (w *walker) sourceMissing(k *Kustomization) *builds.Gap {
 		ref.Kind, namespace, ref.Name, namespace, ref.Name)}
 }
 
-// syncedBy is the source that the Flux Operator creates for a FluxInstance, nil where nothing is known of it.
+// syncedBy returns the source that the Flux Operator creates for a FluxInstance, nil if it is unknown.
 func syncedBy(root roots.Root) *Object {
 	if root.URL == "" || strings.Contains(root.URL+root.Ref, "${") {
 		return nil
@@ -209,7 +209,7 @@ func syncedBy(root roots.Root) *Object {
 	return o
 }
 
-// sameSource says whether two GitRepositories are of one repository at one reference.
+// sameSource reports whether two GitRepositories have the same repository and reference.
 func sameSource(a, b *Object) bool {
 	if a.Kind != b.Kind || a.Kind != kindGit {
 		return false

@@ -33,12 +33,12 @@ type shelvedSource struct {
 	err  error
 }
 
-// NewSourceShelf returns a shelf whose archives a function reads.
+// NewSourceShelf returns a shelf that reads archives with a function.
 func NewSourceShelf(read func(digest string) ([]byte, error)) *SourceShelf {
 	return &SourceShelf{read: read, kept: map[lock.Source]*shelvedSource{}}
 }
 
-// load returns the files of a source that was fetched. The error is fs.ErrNotExist where the archive is not there.
+// load returns the files of a fetched source. The error is fs.ErrNotExist if the archive does not exist.
 func (s *SourceShelf) load(entry lock.Source) (*repository.Repository, error) {
 	s.mu.Lock()
 	one := s.kept[entry]
@@ -68,7 +68,7 @@ func (s *SourceShelf) load(entry lock.Source) (*repository.Repository, error) {
 	return one.repo, one.err
 }
 
-// entryName is how messages name a source: github.com/org/app@main.
+// entryName returns the name of a source for messages: github.com/org/app@main.
 func entryName(entry lock.Source) string {
 	revision, _, found := strings.Cut(entry.Revision, "@")
 	if commit, ok := strings.CutPrefix(revision, "sha1:"); ok && !found {
@@ -83,11 +83,11 @@ func entryName(entry lock.Source) string {
 	return entry.Short() + "@" + revision
 }
 
-// fetchedSources are the files of sources that were fetched, of one reconciliation.
+// fetchedSources are the fetched sources of one reconciliation.
 type fetchedSources struct {
 	shelf  *SourceShelf
 	budget *builds.Budget
-	// remotes finds what was fetched for remote entries of kustomizations.
+	// remotes finds the fetched files for remote entries of kustomization files.
 	remotes *builds.Remotes
 
 	mu    sync.Mutex
@@ -98,7 +98,7 @@ func newFetchedSources(shelf *SourceShelf, budget *builds.Budget) *fetchedSource
 	return &fetchedSources{shelf: shelf, budget: budget, remotes: &builds.Remotes{}, files: map[lock.Source]*builds.Files{}}
 }
 
-// source returns the files that the lock names for a source, or why there are none: "" where the lock names none.
+// source returns the files that the lock names for a source, or why they are not available: "" if the lock names none.
 func (l locked) source(ask chartref.Source) (files *builds.Files, why string) {
 	if l.lock == nil || l.sources.shelf == nil {
 		if l.err != nil {
@@ -128,7 +128,7 @@ func (l locked) source(ask chartref.Source) (files *builds.Files, why string) {
 	return files, ""
 }
 
-// repositories are those of the sources that were used, in the order of their names.
+// repositories returns the repositories of the used sources, sorted by name.
 func (f *fetchedSources) repositories() []*repository.Repository {
 	var all []*repository.Repository
 	for _, files := range f.files {

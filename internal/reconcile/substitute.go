@@ -21,7 +21,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/manifest"
 )
 
-// identity is that of the object which a reference names.
+// identity returns the identity of the object that a reference names.
 func (r Reference) identity(namespace string) Identity {
 	return Identity{"", r.Kind, namespace, r.Name}
 }
@@ -31,11 +31,11 @@ const (
 	disabled      = "disabled"
 )
 
-// variableName is what kustomize-controller allows as a name.
-// Source: github.com/fluxcd/pkg/kustomize v1.39, varsubRegex.
+// variableName matches the names that kustomize-controller allows. Source: github.com/fluxcd/pkg/kustomize v1.39,
+// varsubRegex.
 var variableName = regexp.MustCompile(`^[_[:alpha:]][_[:alpha:][:digit:]]*$`)
 
-// countVariables is how many values a postBuild may define at most.
+// countVariables returns the maximum of values that a postBuild may define.
 func countVariables(spec *kustomizev1.KustomizationSpec, references []Reference) int {
 	count := len(spec.PostBuild.Substitute)
 	for _, ref := range references {
@@ -48,8 +48,8 @@ func countVariables(spec *kustomizev1.KustomizationSpec, references []Reference)
 	return count
 }
 
-// variablesOf gathers the variables of a Kustomization's postBuild. Later references win, and
-// substitute over all of them.
+// variablesOf returns the variables of a Kustomization's postBuild. Later references take precedence, and substitute over
+// all of them.
 func variablesOf(k *Kustomization) Variables {
 	vars := Variables{}
 	for _, ref := range k.References {
@@ -67,11 +67,10 @@ func variablesOf(k *Kustomization) Variables {
 	return vars
 }
 
-// substitute replaces the variables in an object, as kustomize-controller 1.9 does with strict
-// substitution, and says what it refuses. Variables that nothing defines, and those whose values
-// are not known, stand as ${NAME} in the result. It returns by how many bytes that may make the
-// object longer, and refuses more than most. Misnamed is what is wrong with a variable's name.
-// Source: github.com/fluxcd/pkg/kustomize v1.39, SubstituteVariables.
+// substitute replaces the variables in an object, as kustomize-controller 1.9 does with strict substitution, and returns
+// what that refuses. Variables that are undefined or have unknown values remain as ${NAME}. It returns the maximum of
+// bytes that the object may grow by, and refuses more than most. misnamed is the error about a variable's name. Source:
+// github.com/fluxcd/pkg/kustomize v1.39, SubstituteVariables.
 func (vars Variables) substitute(r builds.Result, o *Object, always bool, most int, misnamed error) (growth int, err error) {
 	if len(vars) == 0 && !always || o.marked("labels") || o.marked("annotations") {
 		return 0, nil
@@ -111,7 +110,7 @@ func (e *badName) Error() string {
 	return fmt.Sprintf("%q is not a valid variable name: use letters, digits and _, and no digit at the start", e.Name)
 }
 
-// place returns where a Kustomization gets the variable from.
+// place returns the position where a Kustomization defines the variable.
 func (e *badName) place(k *Kustomization) finding.Place {
 	switch {
 	case e.From == nil:
@@ -171,9 +170,10 @@ func (e *brokenYAML) Error() string {
 	return fmt.Sprintf("the value of ${%s} breaks the YAML around it: %v", e.name, e.err)
 }
 
-// breaking returns the variable without whose value the text of an object is valid YAML, "" if there is none.
+// breaking returns the variable that breaks the YAML of a text: without its value the text is valid. It returns "" if
+// there is none.
 func (vars Variables) breaking(text string) string {
-	const most = 20 // of variables that are tried
+	const most = 20 // number of variables that are tried
 	names := slices.DeleteFunc(slices.Sorted(maps.Keys(vars)), func(name string) bool { return !strings.Contains(text, "${"+name) })
 	for _, name := range names[:min(len(names), most)] {
 		result, err := expand(text, func(other string) (string, bool) {
@@ -192,7 +192,7 @@ func (vars Variables) breaking(text string) string {
 	return ""
 }
 
-// marked says whether a label or annotation excepts an object from substitution.
+// marked reports whether a label or annotation excludes an object from substitution.
 func (o *Object) marked(field string) bool {
 	mark, _, _ := unstructured.NestedString(o.Value, "metadata", field, substituteKey)
 	return mark == disabled
@@ -235,7 +235,7 @@ func (vars Variables) evaluate(text string, o *Object) (result string, err error
 	return result, err
 }
 
-// expand runs the substitution, and notes which variables it uses.
+// expand runs the substitution, and adds the used variables to used.
 func (vars Variables) expand(text string, used map[string]bool) (string, error) {
 	return expand(text, func(name string) (string, bool) {
 		used[name] = true
@@ -250,7 +250,7 @@ func (vars Variables) expand(text string, used map[string]bool) (string, error) 
 	})
 }
 
-// use notes which variables an object uses.
+// use records that an object uses variables.
 func (vars Variables) use(used map[string]bool, o *Object) {
 	for _, name := range slices.Sorted(maps.Keys(used)) {
 		v, ok := vars[name]
@@ -266,9 +266,9 @@ func (vars Variables) use(used map[string]bool, o *Object) {
 	}
 }
 
-// leaveOpen notes the variables in a root's objects as unknown: nothing in Git says to sync the
-// folder, so the Kustomization that does isn't there either, and its postBuild may define them.
-func (k *Kustomization) leaveOpen() {
+// markVariablesUnknown records the variables in a root's objects as unknown: no file in Git syncs the folder, so the Kustomization
+// that does is not in Git either, and its postBuild may define them.
+func (k *Kustomization) markVariablesUnknown() {
 	for _, o := range k.Objects {
 		if o.marked("labels") || o.marked("annotations") {
 			continue
@@ -279,8 +279,8 @@ func (k *Kustomization) leaveOpen() {
 	}
 }
 
-// namesIn adds the names of the variables in the texts and field names of a value. A text that
-// the parser refuses has none: Flux would apply nothing of the folder if it replaced any.
+// namesIn adds the names of the variables in the strings and field names of a value. A string that the parser refuses has
+// none: Flux would apply no object of the folder if it replaced any.
 func namesIn(value any, names map[string]bool) {
 	switch value := value.(type) {
 	case string:

@@ -12,13 +12,13 @@ import (
 	"github.com/fleetwright/fleetwright/internal/limits"
 )
 
-// bytesOfValue is what a value counts for that an alias stands for.
+// bytesOfValue is the size that counts for a value that an alias references.
 const bytesOfValue = 8
 
 var tooLargeOnceReplaced = &builds.LimitError{Err: errors.New("the objects may become too large by variable substitution")}
 
-// prepare says by how many bytes the variables in a text may make it longer, and refuses more
-// than most. It notes the variables that nothing defines.
+// prepare returns the maximum of bytes that the variables in a text may add, and refuses more than most. It records the
+// undefined variables.
 func (vars Variables) prepare(text string, most int) (int, error) {
 	if strings.Count(text, "$") > limits.ObjectVariables {
 		return 0, &builds.LimitError{Err: fmt.Errorf("the object has more than %d variables", limits.ObjectVariables)}
@@ -28,7 +28,7 @@ func (vars Variables) prepare(text string, most int) (int, error) {
 	}
 	tree, err := parse.Parse(text)
 	if err != nil {
-		return 0, nil //nolint:nilerr // the substitution says the same
+		return 0, nil //nolint:nilerr // the substitution returns the same error
 	}
 	m := measure{vars: vars}
 	size := m.size(tree.Root)
@@ -44,7 +44,7 @@ func (vars Variables) prepare(text string, most int) (int, error) {
 	return max(0, int(size)-len(text)), nil
 }
 
-// nesting is how deep variables stand in others, at most.
+// nesting returns an upper bound of the depth at which variables are nested in others.
 func nesting(text string) int {
 	depth, deepest := 0, 0
 	for i := range len(text) {
@@ -59,14 +59,14 @@ func nesting(text string) int {
 	return deepest
 }
 
-// measure finds out what a substitution gives, before it is done.
+// measure computes the size of a substitution's result before it is done.
 type measure struct {
 	vars      Variables
 	undefined []string
 	compared  float64
 }
 
-// size is the most bytes that a node may come to.
+// size returns the maximum of bytes of a node's result.
 func (m *measure) size(node parse.Node) float64 {
 	switch node := node.(type) {
 	case *parse.TextNode:
@@ -107,7 +107,7 @@ func (m *measure) function(node *parse.FuncNode) float64 {
 	return value + arguments
 }
 
-// unreadable finds the text of an object's document whose variables the parser refuses.
+// unreadable returns the position of the string in an object's document whose variables the parser refuses.
 func unreadable(o *Object) (line, column int, ok bool) {
 	if o.Source == nil {
 		return 0, 0, false

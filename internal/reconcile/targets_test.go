@@ -7,7 +7,7 @@ import (
 )
 
 // TestTargetedPatches holds what is said of targets against what kustomize does: the patch adds
-// a label, and whether any object has it tells.
+// a label, and whether any object has it unique.
 func TestTargetedPatches(t *testing.T) {
 	files := func(more, inner, target string) string {
 		patch := "  - target: " + target + "\n    patch: |\n      - {op: add, path: /metadata/annotations, value: {hit: \"yes\"}}\n"

@@ -11,19 +11,19 @@ import (
 	"github.com/fleetwright/fleetwright/internal/sorting"
 )
 
-// Unknown is why not all objects of some clusters are known, or not all of an object.
+// Unknown is why some objects of clusters, or a part of an object, are unknown.
 type Unknown struct {
 	// What is the object, as messages name it.
 	What string
 	finding.Place
 	Reason string
-	// Failed says that Flux fails there.
+	// Failed reports whether Flux fails there.
 	Failed bool
-	// Clusters in which that is so.
+	// Clusters for which it is unknown.
 	Clusters []string
 }
 
-// Unknowns are the parts of a cluster that cannot be built or rendered, or are not available.
+// Unknowns returns the parts of a cluster that cannot be built or rendered, or are not available.
 func (c *Cluster) Unknowns() []Unknown {
 	var all []Unknown
 	for _, k := range c.Kustomizations {
@@ -57,7 +57,8 @@ func (c *Cluster) Unknowns() []Unknown {
 	return all
 }
 
-// MergeUnknowns lists what is not known of several clusters, each reason once for a place, in the order of the places.
+// MergeUnknowns merges the unknown parts of several clusters, with each reason once per position, in the order of the
+// positions.
 func MergeUnknowns(of map[string][]Unknown) []Unknown {
 	var all []Unknown
 	at := map[string]int{}

@@ -2,8 +2,8 @@ package reconcile
 
 import helmv2 "github.com/fluxcd/helm-controller/api/v2"
 
-// Unrendered are the CustomResourceDefinitions in the crds folders of a chart that is available, but whose objects are not
-// known: they do not depend on values. They must not be changed.
+// Unrendered returns the CustomResourceDefinitions in the crds folders of a chart that is available but whose objects are
+// unknown: they do not depend on values. They must not be changed.
 func (release *Release) Unrendered() []map[string]any {
 	if release.chart == nil || release.Cause() == nil || release.spec.Spec.KubeConfig != nil {
 		return nil

@@ -7,8 +7,8 @@ import (
 	"github.com/fleetwright/fleetwright/internal/charts"
 )
 
-// Unused returns the values of a release that have no effect on what its chart renders; none where that is not known. The
-// error is a bound of Fleetwright's, or the context's.
+// Unused returns the values of a release that have no effect on what its chart renders; none if that is unknown. The
+// error is an exceeded limit of Fleetwright, or the context's.
 func (release *Release) Unused(ctx context.Context) ([]charts.Unused, error) {
 	one := release.rendering
 	if one == nil || one.result == nil || one.err != nil || release.failed() {

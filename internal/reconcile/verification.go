@@ -9,14 +9,16 @@ import (
 	"github.com/fleetwright/fleetwright/internal/fluxapi"
 )
 
-// Verification is a signature that a source asks for.
+// Verification is a signature that a source requires.
 type Verification struct {
-	// Keys are public keys in PEM, one of which must have made it; "" where Unverifiable says why it is not checked.
+	// Keys are public keys in PEM, one of which must have signed; "" if Unverifiable says why the signature is not
+	// checked.
 	Keys         string
 	Unverifiable string
 }
 
-// findVerifications notes the signatures that the charts and sources of a cluster must have, once all its objects are known.
+// findVerifications sets the signatures that the charts and sources of a cluster must have, once all its objects are
+// known.
 func (w *walker) findVerifications() {
 	for _, s := range w.cluster.Sources {
 		s.Verify = w.verification(s.Object, []any{"spec", "verify"}, s.Object.Namespace, s.Object.Kind == "OCIRepository")
@@ -43,7 +45,7 @@ func (w *walker) findVerifications() {
 	}
 }
 
-// verification reads a verify field, nil where there is none. A Secret with public keys is in a namespace.
+// verification reads a verify field, nil if there is none. namespace is that of the Secret with the public keys.
 func (w *walker) verification(o *Object, at []any, namespace string, registry bool) *Verification {
 	verify, _ := o.Field(at...).(map[string]any)
 	if len(verify) == 0 {

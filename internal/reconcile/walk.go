@@ -31,7 +31,7 @@ func (w *walker) start(root roots.Root) {
 	if brought := broughtBy(sourceInFile(root, w.own.Repo), w.own); len(brought) > 0 {
 		w.own = &builds.Files{Repo: w.own.Repo, Base: w.own.Base, Budget: w.own.Budget, Remotes: w.own.Remotes, Brought: brought}
 	}
-	for _, r := range append([]roots.Root{root}, root.Beside...) {
+	for _, r := range append([]roots.Root{root}, root.Scripted...) {
 		k := &Kustomization{Cluster: w.cluster, Namespace: r.Namespace, Name: r.Name, Spec: r.Spec}
 		if r.Object != nil && r.Object.Kind == kindKs {
 			k.Object = staticObject(k, r)
@@ -40,13 +40,13 @@ func (w *walker) start(root roots.Root) {
 	}
 }
 
-// walk goes on until nothing new comes.
+// walk builds, substitutes and follows objects until a round finds nothing new.
 func (w *walker) walk() {
-	for w.ctx.Err() == nil && (w.buildFound(false) || w.settleReady() || w.settleNext() || w.followSets() || w.buildFound(true)) {
+	for w.ctx.Err() == nil && (w.buildFound(false) || w.substituteReady() || w.substituteNext() || w.followSets() || w.buildFound(true)) {
 	}
 }
 
-// staticObject is a root Kustomization as it stands in its file.
+// staticObject returns a root Kustomization as written in its file.
 func staticObject(k *Kustomization, root roots.Root) *Object {
 	value, _ := root.Object.Value()
 	fields, _ := value.(map[string]any)
@@ -62,8 +62,8 @@ func (w *walker) add(k *Kustomization) {
 	w.unbuilt = append(w.unbuilt, k)
 }
 
-// buildFound builds the Kustomizations that are found and whose sources are known, side by
-// side; at last all others, whose sources are nowhere in Git. It says whether there was any.
+// buildFound builds concurrently the Kustomizations whose sources are known, and at last all others, whose sources are
+// not in Git. It reports whether there was any.
 func (w *walker) buildFound(atLast bool) bool {
 	var wg sync.WaitGroup
 	var later []*Kustomization
@@ -97,7 +97,7 @@ func (w *walker) buildFound(atLast bool) bool {
 			k.Repo, k.Dir = from.Repo, path.Join(from.Base, repository.Clean(k.Spec.Path))
 		}
 		w.waiting = append(w.waiting, k)
-		if k.Unbuilt { // refused
+		if k.Unbuilt { // the API server refuses it
 			k.from, k.built = from, &builds.Built{}
 			continue
 		}
@@ -150,7 +150,7 @@ func (k *Kustomization) build(ctx context.Context, from *builds.Files) {
 	}
 }
 
-// placeFailure says where a build fails as the reader knows the files.
+// placeFailure sets the position of a failure to a file that the reader knows.
 func (k *Kustomization) placeFailure(f *builds.Failure, from *builds.Files) {
 	switch i := slices.Index(k.Spec.Components, f.Component); {
 	case i >= 0 && f.Component != "":
@@ -164,13 +164,13 @@ func (k *Kustomization) placeFailure(f *builds.Failure, from *builds.Files) {
 	}
 }
 
-// settleReady substitutes the waiting Kustomizations whose references are all found, and
-// says whether there was any.
-func (w *walker) settleReady() bool { return w.settle(w.isReady) }
+// substituteReady substitutes the waiting Kustomizations whose references are all found, and reports whether there was
+// any.
+func (w *walker) substituteReady() bool { return w.substituteWhere(w.isReady) }
 
-// settleNext substitutes waiting Kustomizations although not all that they refer to is there:
-// those whose missing references no other one that waits can bring, or the first.
-func (w *walker) settleNext() bool {
+// substituteNext substitutes waiting Kustomizations although some of their references are missing: those whose missing
+// references no other waiting Kustomization can create, or else the first one.
+func (w *walker) substituteNext() bool {
 	if len(w.waiting) == 0 {
 		return false
 	}
@@ -192,12 +192,12 @@ func (w *walker) settleNext() bool {
 		})
 	}
 	first := w.waiting[0]
-	return w.settle(alone) || w.settle(func(k *Kustomization) bool { return k == first })
+	return w.substituteWhere(alone) || w.substituteWhere(func(k *Kustomization) bool { return k == first })
 }
 
-// settle substitutes the waiting Kustomizations that are chosen, side by side, and takes up
-// what they apply in their order. It says whether there was any.
-func (w *walker) settle(choose func(*Kustomization) bool) bool {
+// substituteWhere substitutes the waiting Kustomizations that are chosen, concurrently, and then follows their objects in
+// order. It reports whether there was any.
+func (w *walker) substituteWhere(choose func(*Kustomization) bool) bool {
 	var chosen, later []*Kustomization
 	for _, k := range w.waiting {
 		if choose(k) {
@@ -218,12 +218,12 @@ func (w *walker) settle(choose func(*Kustomization) bool) bool {
 	}
 	wg.Wait()
 	for _, k := range chosen {
-		w.takeUp(k)
+		w.follow(k)
 	}
 	return len(chosen) > 0
 }
 
-// references are the substituteFrom of a Kustomization, with the objects that they name.
+// references returns the entries of substituteFrom of a Kustomization, with the objects that they name.
 func (w *walker) references(k *Kustomization) []Reference {
 	if k.Spec.PostBuild == nil {
 		return nil
@@ -241,23 +241,22 @@ func (w *walker) isReady(k *Kustomization) bool {
 	return !slices.ContainsFunc(w.references(k), func(r Reference) bool { return r.Found == nil })
 }
 
-// substitute makes a built Kustomization's objects.
+// substitute creates the objects of a built Kustomization.
 func (k *Kustomization) substitute() {
 	k.Objects = k.objects()
 	switch {
 	case k.Spec.PostBuild != nil:
 		k.replaceVariables()
 	case k.Parent == nil && k.Object == nil && k.Cluster.Root.Guessed():
-		k.leaveOpen()
+		k.markVariablesUnknown()
 	}
 	for _, o := range k.Objects {
 		applyCommonMetadata(o, k.Spec.CommonMetadata)
 	}
 }
 
-// takeUp indexes the objects of a Kustomization, and takes up those that are Kustomizations
-// themselves.
-func (w *walker) takeUp(k *Kustomization) {
+// follow indexes the objects of a Kustomization, and adds the Kustomizations, generators and ResourceSets among them.
+func (w *walker) follow(k *Kustomization) {
 	if w.rebuilds(k) {
 		w.waiting = append([]*Kustomization{k}, w.waiting...)
 		return
@@ -268,16 +267,16 @@ func (w *walker) takeUp(k *Kustomization) {
 	}
 	for _, o := range k.Objects {
 		w.index[o.Identity] = append(w.index[o.Identity], o)
-		w.learn(o)
+		w.addKinds(o)
 		w.takeGenerator(o)
 		if o.isKustomization() {
-			w.found(k, o)
+			w.addKustomization(k, o)
 		}
 		w.takeResourceSet(k, o)
 	}
 }
 
-// objects are those that kustomize built, with their origins.
+// objects returns the objects that kustomize built, with their origins.
 func (k *Kustomization) objects() []*Object {
 	if k.Repo == nil {
 		return nil
@@ -299,8 +298,8 @@ func (k *Kustomization) objects() []*Object {
 	return objects
 }
 
-// replaceVariables runs postBuild on the objects. The objects of the Kustomization itself
-// may hold its variables, too, once they are applied.
+// replaceVariables runs postBuild on the objects. The objects of the Kustomization itself may define variables of it,
+// too, once they are applied.
 func (k *Kustomization) replaceVariables() {
 	own := map[Identity]*Object{}
 	count := map[string]int{}
@@ -324,11 +323,11 @@ func (k *Kustomization) replaceVariables() {
 	}
 	k.Variables = variablesOf(k)
 	misnamed := k.Variables.misnamed()
-	// What is not in Git defines variables; where it isn't on the cluster either, Flux stops.
+	// An object that is not in Git may define variables; if it is not on the cluster either, Flux stops.
 	always := k.Spec.PostBuild.SubstituteStrategy == kustomizev1.SubstituteStrategyAlways ||
 		slices.ContainsFunc(k.References, func(r Reference) bool { return r.Found == nil && !r.Optional })
 	if len(k.Variables) == 0 && !always && slices.ContainsFunc(k.References, func(r Reference) bool { return r.Found == nil }) {
-		k.leaveOpen() // an optional ConfigMap or Secret that is not in Git may define them
+		k.markVariablesUnknown() // an optional ConfigMap or Secret that is not in Git may define them
 	}
 	grown := 0
 	var unknown []*Object
@@ -365,8 +364,8 @@ func (k *Kustomization) replaceVariables() {
 	}
 }
 
-// rebuilds builds a root again that its own build changes, such as by a patch in its
-// flux-system folder, and says whether it did.
+// rebuilds builds a root again that its own build changes, for example by a patch in its flux-system folder, and reports
+// whether it did.
 func (w *walker) rebuilds(k *Kustomization) bool {
 	if k.Parent != nil || k.Repo == nil {
 		return false
@@ -389,8 +388,8 @@ func (w *walker) rebuilds(k *Kustomization) bool {
 	return changed
 }
 
-// refuse notes that a field of the Kustomization is not of the type that it has, so that the API
-// server refuses the object, unless a variable in it stands for what is.
+// refuse records that a field of the Kustomization has the wrong type, so that the API server refuses the object, unless
+// the field contains a variable with an unknown value.
 func (k *Kustomization) refuse(field string) {
 	at := k.position("spec", field)
 	k.Unbuilt = true
@@ -439,11 +438,11 @@ func (k *Kustomization) fail(reason builds.Reason, o *Object, err error) {
 	k.More = append(k.More, f)
 }
 
-// mostFailures is how many further failures of a Kustomization are told.
+// mostFailures is the maximum of further failures of a Kustomization that are reported.
 const mostFailures = 100
 
-// endless says why a Kustomization is not followed: a document that makes Kustomizations with
-// variables in their names may make ever more of them.
+// endless returns an error if a Kustomization must not be followed: a document that creates Kustomizations with variables
+// in their names may create more of them without end.
 func (w *walker) endless(k *Kustomization) error {
 	if len(w.cluster.Kustomizations) >= limits.Kustomizations {
 		return &builds.LimitError{Err: fmt.Errorf("%s is not followed: there are more than %d Kustomizations", k, limits.Kustomizations)}
@@ -460,9 +459,9 @@ func (w *walker) endless(k *Kustomization) error {
 	return nil
 }
 
-// found takes up a Kustomization that another one applies; one that is known is the root's
-// own, or applied by two.
-func (w *walker) found(parent *Kustomization, o *Object) {
+// addKustomization adds a Kustomization that another one applies. One that is already known is the root's own, or is
+// applied by two.
+func (w *walker) addKustomization(parent *Kustomization, o *Object) {
 	if _, known := w.cluster.byName[[2]string{o.Namespace, o.Name}]; known {
 		return
 	}

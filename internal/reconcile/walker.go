@@ -9,49 +9,48 @@ import (
 	"github.com/fleetwright/fleetwright/internal/roots"
 )
 
-// walker follows one cluster's graph. It goes in rounds: all Kustomizations that are found
-// are built side by side; those whose variables are all there are substituted, which finds
-// more; and so on until nothing new comes. Each round handles them in the order in which they
-// were found, so that the result depends on nothing else.
+// walker follows one cluster's graph of Kustomizations in rounds: it builds all that are found, concurrently; substitutes
+// those whose variables are all available, which finds more; and so on until a round finds nothing new. Each round
+// handles them in the order in which they were found, so that the result is deterministic.
 type walker struct {
 	ctx    context.Context
 	own    *builds.Files
 	mapped map[string]*builds.Files
 	slots  chan struct{}
-	// branches of the repository itself, and the addresses of its remotes.
+	// branches are the read branches and tags of the repository itself, and remotes the addresses of its remotes.
 	branches *branches
 	remotes  []string
 	locked   locked
 	cluster  *Cluster
 	index    map[Identity][]*Object
-	// ownBy are the files of the repository by its sources whose objects are known.
+	// ownBy holds the files of the repository, by each of its sources whose object is known.
 	ownBy map[roots.Source]*builds.Files
-	// artifacts that ArtifactGenerators make, and GitRepositories that include others.
+	// artifacts are the files of ArtifactGenerators' artifacts and of GitRepositories that include others.
 	artifacts map[roots.Source]*builds.Files
-	// wanted are the sources beside the repository itself, and included those whose files are being put together.
+	// wanted are the sources besides the repository itself, and included the sources whose files are being composed.
 	wanted   map[roots.Source]*WantedSource
 	included map[roots.Source]bool
-	// resolving is held by charts that are looked for side by side.
+	// resolving is held while a chart is looked up, which happens concurrently.
 	resolving  sync.Mutex
 	generators []generator
-	evaluator  *resourceset.Evaluator // nil until there is a ResourceSet
-	// sets wait for their input providers; providers are those that are found.
+	evaluator  *resourceset.Evaluator // nil until the first ResourceSet
+	// sets wait for their input providers; providers are the found ones.
 	sets      []waitingSet
 	providers []resourceset.Provider
-	unbuilt   []*Kustomization        // found, and not built yet
-	waiting   []*Kustomization        // built, and not substituted yet
-	rebuilt   map[*Kustomization]bool // the roots, once each
-	// kinds that the cluster serves, as far as the objects tell, and those of them that are
-	// not in namespaces; apiVersions are the kinds sorted, and listed how many those are of.
+	unbuilt   []*Kustomization        // found, not built yet
+	waiting   []*Kustomization        // built, not substituted yet
+	rebuilt   map[*Kustomization]bool // the roots that were built again
+	// kinds are the kinds that the cluster serves, as far as its objects show, and clusterScoped those without a
+	// namespace; apiVersions are these and the built-in ones, sorted, computed when there were `listed` kinds.
 	kinds         []string
 	clusterScoped map[[2]string]bool
-	// known is how many Kustomizations there were when the cluster's secrets were gathered.
+	// known is the number of Kustomizations when the cluster's secrets were collected.
 	known       int
 	apiVersions []string
 	listed      int
 }
 
-// find returns an object of what is substituted so far.
+// find returns an object of the Kustomizations that are substituted so far, nil if there is none.
 func (w *walker) find(id Identity) *Object {
 	if found := w.index[id]; len(found) > 0 {
 		return found[0]
@@ -65,8 +64,8 @@ type waitingSet struct {
 	object *Object
 }
 
-// artifactGenerator is what is read of an ArtifactGenerator.
-// Source: github.com/fluxcd/source-watcher v2, api/v1beta1 and internal/builder.
+// artifactGenerator holds the fields of an ArtifactGenerator that are read. Source: github.com/fluxcd/source-watcher v2,
+// api/v1beta1 and internal/builder.
 type artifactGenerator struct {
 	Sources     []artifactSource `json:"sources"`
 	PathPattern string           `json:"pathPattern"`

@@ -13,8 +13,8 @@ import (
 	"github.com/fleetwright/fleetwright/internal/sorting"
 )
 
-// want notes that the files of a source are used.
-func (w *walker) want(key roots.Source, given bool) *WantedSource {
+// recordWanted records that the files of a source are used.
+func (w *walker) recordWanted(key roots.Source, mapped bool) *WantedSource {
 	if known := w.wanted[key]; known != nil {
 		return known
 	}
@@ -22,7 +22,7 @@ func (w *walker) want(key roots.Source, given bool) *WantedSource {
 	if found == nil {
 		return nil
 	}
-	one := &WantedSource{Object: found, Given: given}
+	one := &WantedSource{Object: found, Mapped: mapped}
 	var ask chartref.Source
 	var err error
 	switch key.Kind {
@@ -43,10 +43,10 @@ func (w *walker) want(key roots.Source, given bool) *WantedSource {
 	return one
 }
 
-// fromCache returns the files of a source as they were fetched, or why there are none. It returns neither while a source
+// fromCache returns the files of a fetched source, or why they are not available. It returns neither as long as a source
 // that it includes is not found.
 func (w *walker) fromCache(key roots.Source) (*builds.Files, *builds.Gap) {
-	one := w.want(key, false)
+	one := w.recordWanted(key, false)
 	hint := fmt.Sprintf("check it out and pass --source %s/%s=DIR", key.Namespace, key.Name)
 	why := "is another repository, branch or artifact; run fleetwright fetch, or " + hint
 	switch {
@@ -64,7 +64,7 @@ func (w *walker) fromCache(key roots.Source) (*builds.Files, *builds.Gap) {
 	return nil, &builds.Gap{Kind: builds.OtherSource, Message: fmt.Sprintf("its source %s %s/%s %s", key.Kind, key.Namespace, key.Name, why)}
 }
 
-// including adds to the files of a GitRepository those of the ones that it includes, as source-controller does.
+// including adds the files of included GitRepositories to those of a GitRepository, as source-controller does.
 func (w *walker) including(key roots.Source, one *WantedSource, own *builds.Files) (*builds.Files, *builds.Gap) {
 	includes, _ := one.Object.Field("spec", "include").([]any)
 	if len(includes) == 0 || key.Kind != "GitRepository" {
@@ -83,7 +83,7 @@ func (w *walker) including(key roots.Source, one *WantedSource, own *builds.File
 	defer delete(w.included, key)
 	c := copier{content: map[string][]byte{}, real: map[string]string{}, budget: w.own.Budget}
 	if err := c.tree(own, ".", ""); err != nil {
-		return nil, gap("what cannot be copied: " + err.Error())
+		return nil, gap("a file that cannot be copied: " + err.Error())
 	}
 	for i := range includes {
 		text := func(steps ...any) string {
@@ -105,13 +105,13 @@ func (w *walker) including(key roots.Source, one *WantedSource, own *builds.File
 	}
 	made, err := c.artifact(one.Ask.Ignore, w.own)
 	if err != nil {
-		return nil, gap("what cannot be read: " + err.Error())
+		return nil, gap("a file that cannot be read: " + err.Error())
 	}
 	w.artifacts[key] = made
 	return made, nil
 }
 
-// artifact makes the files of what was copied, but for what is ignored.
+// artifact returns the copied files without the ignored ones.
 func (c *copier) artifact(ignore string, own *builds.Files) (*builds.Files, error) {
 	var names []string
 	for name := range c.content {
@@ -131,7 +131,6 @@ func (c *copier) artifact(ignore string, own *builds.Files) (*builds.Files, erro
 	return &builds.Files{Repo: repo, Base: ".", Real: c.real, Budget: own.Budget, Remotes: own.Remotes}, err
 }
 
-// sortSources sorts the sources of a cluster.
 func (c *Cluster) sortSources() {
 	sorting.Func(c.Sources, func(a, b *WantedSource) int {
 		return cmp.Or(cmp.Compare(a.Object.String(), b.Object.String()), cmp.Compare(a.Object.File, b.Object.File))

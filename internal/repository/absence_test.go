@@ -82,7 +82,7 @@ func archiveOf(files map[string]string) string {
 	return b.String()
 }
 
-// TestAbsenceOfASocket: what is no regular file is named as what it is.
+// TestAbsenceOfASocket: something that is not a regular file is named by its type.
 func TestAbsenceOfASocket(t *testing.T) {
 	t.Chdir(t.TempDir()) // the address of a socket is short
 	listener, err := net.Listen("unix", "s")
@@ -94,7 +94,7 @@ func TestAbsenceOfASocket(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := repo.Absence("s"), "s is no regular file, which source-controller leaves out"; got != want {
+	if got, want := repo.Absence("s"), "s is not a regular file, which source-controller leaves out"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -26,8 +26,9 @@ func IsSetAside(file string) bool {
 	return IsPutAway(file) || slices.ContainsFunc(strings.Split(path.Dir(file), "/"), IsExampleFolder)
 }
 
-// IsPutAway says so of a file of which IsSetAside does by another name than that of examples and tests: a cluster may
-// be called test or demo. A dot or underscore may lead the name, as in .templates. A generator of repositories fills a folder such as {{cookiecutter.name}}.
+// IsPutAway reports whether a file is in such a folder with another name than that of examples and tests: a cluster may
+// be called test or demo. The name may have a dot or underscore in front, as in .templates. A generator of repositories
+// fills a folder such as {{cookiecutter.name}}.
 func IsPutAway(file string) bool {
 	return slices.ContainsFunc(strings.Split(path.Dir(file), "/"), func(name string) bool {
 		name = strings.ToLower(name)

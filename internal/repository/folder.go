@@ -58,7 +58,7 @@ func (r *Repository) list() {
 
 // Check parses a string as YAML and returns an error if it exceeds the limits of the repository:
 // its size, its depth, or the expansion of its aliases. It is for strings in documents, such as
-// inline patches. A string that is not YAML is no error: its reader reports that.
+// inline patches. It returns nil for a string that is not YAML: its reader reports that.
 func (r *Repository) Check(text string) error {
 	_, err := r.Expanded(text)
 	return err

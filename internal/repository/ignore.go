@@ -73,7 +73,7 @@ func (i *ignore) matchesFolder(dir string) bool { return i.match(dir, true) }
 func (i *ignore) match(name string, isDir bool) bool {
 	elements := strings.Split(name, "/")
 	if i.spent += i.cost * len(elements); i.spent > limits.IgnoreSteps {
-		i.exceed(i.first, "takes too many comparisons, with the others, for the files of the repository")
+		i.exceed(i.first, "needs too many comparisons, together with the others, for the files of the repository")
 	}
 	if len(i.patterns) == i.control || i.beyond != "" {
 		return !i.allPlain(elements) && sourceignore.NewMatcher(i.defaults).Match(elements, isDir)

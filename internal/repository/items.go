@@ -40,7 +40,7 @@ type Item struct {
 	Path string
 }
 
-// FromPlaced is FromItems for items of which some are in other files than their annotations say.
+// FromPlaced is FromItems for items whose files may differ from their annotations.
 func FromPlaced(items []Item, opts Options) (*Repository, error) {
 	most := opts.Limits.withDefaults()
 	type placed struct {

@@ -52,13 +52,13 @@ func (r *Repository) shownLines(file string) []string {
 	return lines
 }
 
-// Know adds strings that no message and no source line of any file may show. It ignores those that are a part of the name of an
-// object or a file: names are shown, and without them nobody could tell what a message is about.
-func (l *Lines) Know(texts []string) {
+// Hide adds strings that no message and no source line of any file may show. It ignores those that are a part of the name
+// of an object or a file: messages need these names.
+func (l *Lines) Hide(texts []string) {
 	l.texts.Add(slices.DeleteFunc(slices.Clone(texts), l.repo.isName)...)
 }
 
-// Without returns a text in which the secrets in the files, and the strings that were passed to [Lines.Know], are hidden.
+// Without returns a text in which the secrets in the files, and the strings that were passed to [Lines.Hide], are hidden.
 func (l *Lines) Without(text string) string {
 	l.read.Do(func() {
 		paths := l.repo.Paths()
@@ -69,9 +69,9 @@ func (l *Lines) Without(text string) string {
 			found[i] = slices.DeleteFunc(texts, func(text string) bool { return strings.HasPrefix(text, `"`) })
 		})
 		for _, texts := range found {
-			l.Know(texts)
+			l.Hide(texts)
 		}
-		l.Know(l.repo.inputSecrets())
+		l.Hide(l.repo.inputSecrets())
 	})
 	return l.texts.Without(text)
 }
@@ -121,7 +121,7 @@ func (r *Repository) secretsIn(file string, asText bool) (texts []string, found 
 	return texts, found
 }
 
-// restOf returns the strings to hide for the rest of a line from a secret value on.
+// restOf returns the strings to hide in the rest of a line that begins with a secret value.
 func restOf(field, rest string) []string {
 	return append(mask.Strings(field, rest, true), mask.Strings(field, credential.Unquoted(strings.TrimLeft(rest, "*&!@%|>- ")), true)...)
 }

@@ -179,7 +179,7 @@ func TestScrubNamesFiles(t *testing.T) {
 func TestScrubShowsNames(t *testing.T) {
 	lines := inMemory(t, "-- clusters/prod/keycloak.yaml --\napiVersion: v1\nkind: Secret\nmetadata: {name: keycloak-creds}\nstringData: {username: keycloak, password: keycloak, token: kQ8zW3vB9nR2}\n"+
 		"-- kustomization.yaml --\nsecretGenerator:\n- {name: a, files: [values.txt]}\n-- values.txt --\nresources:\n  system:\n  kQ9:\n-- dashboard.json --\n\"title\": \"Not Ready\"\n", Limits{}).Lines()
-	lines.Know([]string{"keycloak", "KEYCLOAK"})
+	lines.Hide([]string{"keycloak", "KEYCLOAK"})
 	const message = "Kustomization keycloak/keycloak-sync: resources of the system are not ready"
 	if got := lines.Scrub(message); got != message {
 		t.Error(got)

@@ -36,7 +36,7 @@ type Options struct {
 	Limits Limits
 	// Replace maps paths to content that Load uses instead of the files.
 	Replace  map[string][]byte
-	Artifact bool // the files are those of an artifact: files that Flux does not see are already excluded
+	Artifact bool // the files come from an artifact: files that Flux does not see are already excluded
 }
 
 // Load reads the folder at root. Files that cannot be read, are not YAML or exceed a limit are
@@ -158,7 +158,7 @@ func walk(dir *os.Root, most Limits) (found []entry, odd map[string]string, err 
 		case d.IsDir():
 			return nil
 		case !d.Type().IsRegular():
-			odd[p] = "is no regular file"
+			odd[p] = "is not a regular file"
 			if d.Type()&fs.ModeSymlink != 0 {
 				odd[p] = "is a symbolic link"
 			}
@@ -287,8 +287,8 @@ func cause(err error) string {
 	return err.Error()
 }
 
-// AccessHint says what to do about a file that the operating system keeps back.
-const AccessHint = "give the user that runs fleetwright read access to the file"
+// AccessHint is the hint for a file that the operating system does not let Fleetwright read.
+const AccessHint = "grant the user that runs fleetwright read access to the file"
 
 // unreadable returns why the operating system does not let a file be read.
 func unreadable(path string, err error) *Error {

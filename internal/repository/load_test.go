@@ -267,7 +267,7 @@ func TestSyntaxErrorsAreAtTheLineToMend(t *testing.T) {
 		{"the first of a block, more", "a:\n   b:\n    c: d\n    e: f\n  g: h\n  i: j\n", ":2:4", "indent the line by 2 spaces, as line 5"},
 		{"the first of a block, less", "a:\n b:\n    c: d\n    e: f\n  g: h\n  i: j\nk: l\n", ":2:2", "indent the line by 2 spaces, as line 5"},
 		{"an entry beside its neighbours", "a:\n  b:\n    c: d\n  e:\n    f: g\n    h: i\n    j: k\n    l: m\n  x: y\n  z:\n   e: f\n    i: j\n    k: l\n", ":11:4", "indent the line by 4 spaces, as line 12"},
-		{"one of two that don't fit each other", "a:\n  b: c\n d: e\n", ":3:2", "indent the line as"},
+		{"one of two that don't fit each other", "a:\n  b: c\n d: e\n", ":3:2", "indent the line like"},
 		{"an item among keys", "a: b\nc:\n  d: e\n  - f\ng: h\n", ":4:3", "indent the line"},
 		{"in a second document", "a: b\n---\nc:\n    d: e\n  f: g\n", ":5:3", "indent the line"},
 		{"a text", "a: b\nc: @d\n", ":2:1", "quote the text"},
@@ -381,11 +381,11 @@ func FuzzLoad(f *testing.F) {
 
 func TestTabsArePointedAt(t *testing.T) {
 	for text, want := range map[string]string{
-		"a:\n\tb: c\n":                     "2:1: is not YAML: a tab indents it, where YAML wants spaces",
-		"a:\n  b: c\n\td: e\n":             "3:1: is not YAML: a tab indents it, where YAML wants spaces",
-		"a:\n  b: c\n  \td: e\n":           "3:3: is not YAML: a tab indents it, where YAML wants spaces",
-		"x: y\n---\na: b\n\tc: d\n":        "4:1: is not YAML: a tab indents it, where YAML wants spaces",
-		"a: b\nc: [\nd: |\n\te\n":          "4:1: is not YAML: a tab indents it, where YAML wants spaces",
+		"a:\n\tb: c\n":                     "2:1: is not YAML: it is indented with a tab, but YAML requires spaces",
+		"a:\n  b: c\n\td: e\n":             "3:1: is not YAML: it is indented with a tab, but YAML requires spaces",
+		"a:\n  b: c\n  \td: e\n":           "3:3: is not YAML: it is indented with a tab, but YAML requires spaces",
+		"x: y\n---\na: b\n\tc: d\n":        "4:1: is not YAML: it is indented with a tab, but YAML requires spaces",
+		"a: b\nc: [\nd: |\n\te\n":          "4:1: is not YAML: it is indented with a tab, but YAML requires spaces",
 		"a: |\n  text\n  \tb: c\nd: [\n\n": "5:1: is not YAML: did not find expected node content",
 	} {
 		repo, err := FromFiles(maps.All(map[string][]byte{"a.yaml": []byte(text)}), Options{})

@@ -17,8 +17,8 @@ import (
 // filledIn is a placeholder in braces with text behind it, which no YAML has: a program fills it in.
 var filledIn = regexp.MustCompile(`(?m):[ \t]+\{[A-Za-z_][A-Za-z0-9_.-]*\}[A-Za-z0-9_.-]`)
 
-// parse parses the content of a file into documents. It records errors in f.Err. It keeps the valid
-// documents, because a bootstrap may read one of them although kustomize refuses the whole file.
+// parse parses the content of a file into documents. It records errors in f.Err. It keeps the valid documents, because a
+// bootstrap may use one of them although kustomize refuses the whole file.
 func parse(f *File, data []byte, most Limits) {
 	f.Apart = apart(data)
 	nodes, err := decode(data, 0, most)
@@ -140,7 +140,7 @@ func decodeApart(data []byte, most Limits) []indexed {
 }
 
 // apart reports whether only lines with "---", white space and comments separate the documents
-// of a stream, so that splitting at these lines gives the same documents as a parser.
+// of a stream, so that splitting at these lines results in the same documents as a parser.
 func apart(data []byte) bool {
 	for line := range bytes.Lines(data) {
 		if bytes.HasPrefix(line, []byte("%")) || bytes.HasPrefix(line, []byte("...")) {
@@ -188,7 +188,7 @@ func syntaxError(data []byte, err error, offset int) *Error {
 			e.Line = n + offset
 			if line, column, ok := tabAt(data, n); ok && tabInError.MatchString(text) {
 				e.Line, e.Column = line+offset, column
-				text = m[0] + "a tab indents it, where YAML wants spaces"
+				text = m[0] + "it is indented with a tab, but YAML requires spaces"
 			}
 		}
 		text = text[len(m[0]):]
@@ -239,10 +239,9 @@ func aliasAt(data []byte, name string) int {
 	}
 }
 
-// checkNode returns an error for a document that is nested too deeply, that has maps with too many
-// keys, or whose aliases contain themselves or expand above the limit. Every later walk over the
-// document therefore ends, with a bounded cost. It returns what the aliases add, and the number of
-// pairs of keys.
+// checkNode returns an error for a document that is nested too deeply, that has maps with too many keys, or whose aliases
+// contain themselves or expand above the limit. Every later walk over the document therefore ends, with a bounded cost.
+// It returns the number of values that the aliases add, and the number of pairs of keys.
 func checkNode(root *yaml.Node, most Limits) (added expanded, err *Error) {
 	c := checker{most: most, size: map[*yaml.Node]expanded{}, active: map[*yaml.Node]bool{}}
 	size, err := c.walk(root, 0)
@@ -279,13 +278,13 @@ func (e *expanded) add(other expanded) {
 	e.pairs += other.pairs
 }
 
-// exceeds returns an error if the documents together exceed a limit, else nil.
+// exceeds returns an error if the documents together exceed a limit.
 func (e *expanded) exceeds(most Limits) *Error {
 	switch {
 	case e.nodes > most.AliasNodes || e.bytes > most.AliasBytes:
 		return &Error{Reason: TooManyAliases, Message: fmt.Sprintf("the aliases up to here expand by more than %d values, or %s", most.AliasNodes, megabytes(most.AliasBytes))}
 	case e.levels > limits.Levels:
-		return &Error{Reason: TooDeep, Message: fmt.Sprintf("what is nested deep up to here is too large: its values have more than %d levels in all", limits.Levels)}
+		return &Error{Reason: TooDeep, Message: fmt.Sprintf("the documents up to here are nested too deep: their values have more than %d levels in all", limits.Levels)}
 	case e.pairs > most.KeyPairs:
 		return &Error{Reason: TooLarge, Message: fmt.Sprintf("the maps up to here have too many keys: more than %d pairs of them", most.KeyPairs)}
 	}

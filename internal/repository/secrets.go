@@ -183,7 +183,7 @@ func (s *search) mapping(n *yaml.Node) {
 			}
 		case field == "stringData" || secret && !IsOfSecret(field, value):
 			s.inSecret = true
-			s.hide(strings.TrimPrefix(field, "type"), value, true) // a type that is no string may be a value
+			s.hide(strings.TrimPrefix(field, "type"), value, true) // a type that is not a string may be a value
 		case field == LastApplied || field == "sourceValue" || field == "value" && name != "" && value.Kind != yaml.ScalarNode && credential.HideLine(name, drawn):
 			s.hide(name, value, true)
 		case field == "value" && name != "" && value.Kind == yaml.ScalarNode:

@@ -44,34 +44,34 @@ func (e *Error) sharpen(data []byte) {
 // Limits of the search for the line with the wrong indent: the size in bytes, and the number of
 // lines that are tried.
 const (
-	largestMended = 64 << 10
-	mostMended    = 8
+	largestReindented = 64 << 10
+	mostReindented    = 8
 )
 
 // misindented searches the line whose wrong indent causes a syntax error that the library only reports at a later line,
-// stopped. It returns the wrong line, and a line whose indent makes the file valid YAML when the wrong line gets it.
+// stopped. It returns the wrong line, and a line whose indent the wrong line needs for valid YAML.
 // It returns stopped twice if it finds no such line, or if the line stopped may itself have the wrong indent.
 func misindented(lines [][]byte, stopped int) (at, like int) {
 	size := 0
 	for _, line := range lines {
 		size += len(line)
 	}
-	if size > largestMended {
+	if size > largestReindented {
 		return stopped, stopped
 	}
-	mends := func(i, indent int) bool {
-		mended := slices.Clone(lines)
-		mended[i] = append(bytes.Repeat([]byte(" "), indent), bytes.TrimLeft(lines[i], " ")...)
-		return refusal(bytes.Join(mended, nil)) == io.EOF.Error()
+	fixes := func(i, indent int) bool {
+		fixed := slices.Clone(lines)
+		fixed[i] = append(bytes.Repeat([]byte(" "), indent), bytes.TrimLeft(lines[i], " ")...)
+		return refusal(bytes.Join(fixed, nil)) == io.EOF.Error()
 	}
 	outer := outerLines(lines, stopped)
 	for _, i := range outer {
-		if mends(stopped, indentOf(lines[i])) {
+		if fixes(stopped, indentOf(lines[i])) {
 			return stopped, stopped
 		}
 	}
 	for _, i := range outer {
-		if mends(i, indentOf(lines[stopped])) {
+		if fixes(i, indentOf(lines[stopped])) {
 			return i, stopped
 		}
 	}
@@ -82,7 +82,7 @@ func misindented(lines [][]byte, stopped int) (at, like int) {
 // them, the nearest first.
 func outerLines(lines [][]byte, before int) []int {
 	var outer []int
-	for i := before - 1; i >= 0 && len(outer) < mostMended; i-- {
+	for i := before - 1; i >= 0 && len(outer) < mostReindented; i-- {
 		text := bytes.TrimSpace(lines[i])
 		if bytes.HasPrefix(text, []byte("---")) {
 			break
@@ -117,11 +117,11 @@ func refusal(data []byte) (text string) {
 func syntaxHint(text string) string {
 	switch {
 	case strings.Contains(text, "did not find expected"):
-		return "indent the line as the entries beside it, or close what is open before it"
+		return "indent the line like the entries next to it, or close the bracket or quote that is open before it"
 	case strings.Contains(text, "mapping values are not allowed"):
-		return "indent the line as the entries beside it, or quote the text that holds a colon"
+		return "indent the line like the entries next to it, or quote the text that contains a colon"
 	case strings.Contains(text, "cannot start any token"):
-		return "quote the text: it begins with a character that YAML keeps for itself"
+		return "quote the text: it begins with a character that YAML reserves"
 	case strings.Contains(text, "unexpected end of stream"):
 		return "close the quote: it is open up to the end of the file"
 	case strings.Contains(text, "could not find expected ':'"):

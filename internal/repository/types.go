@@ -51,7 +51,7 @@ type Repository struct {
 	hiddenSorted               []string
 	submodules                 map[string]bool
 	ignored                    sync.Map
-	// odd says what the paths are that are neither file nor folder.
+	// odd maps paths that are neither a file nor a folder to a description, such as "is a symbolic link".
 	odd       map[string]string
 	untracked func() *untracked
 }
@@ -76,7 +76,7 @@ type File struct {
 	// marker.
 	Marked bool
 	// Apart is set if splitting the file at the lines that start with "---", as kyaml does,
-	// gives the same documents as a YAML parser.
+	// results in the same documents as a YAML parser.
 	Apart bool
 	// FromItems is set if the file came as items of a ResourceList, so that it has no lines: every
 	// position in it is 0.
@@ -104,7 +104,7 @@ const (
 	TooManyAliases Reason = "too many aliases"
 	// Unreadable is a file that the operating system cannot read.
 	Unreadable Reason = "unreadable"
-	// NotAFile is a path outside of the repository, or one of something that is no regular file.
+	// NotAFile is a path outside of the repository, or that of something else than a regular file.
 	NotAFile Reason = "not a file"
 )
 
@@ -201,7 +201,7 @@ type Lines struct {
 	read  sync.Once
 }
 
-// Limits restrict the cost of loading; package limits has the defaults, which stand for zero.
+// Limits restrict the cost of loading; zero values are replaced by the defaults in package limits.
 type Limits struct {
 	TotalBytes            int64
 	FileNodes, TotalNodes int64 // YAML nodes, estimated before a file is parsed; each takes 160 bytes of memory
@@ -230,7 +230,7 @@ type untracked struct {
 type ignore struct {
 	// defaults apply if there is no .sourceignore pattern.
 	defaults []gitignore.Pattern
-	// patterns are those for version control, which always apply, and those of the
+	// patterns are the patterns for version control, which always apply, and the patterns of the
 	// .sourceignore files: patterns of a deeper file, and later patterns, take precedence.
 	patterns []gitignore.Pattern
 	// control is the number of patterns for version control.

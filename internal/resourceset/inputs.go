@@ -147,10 +147,10 @@ func (x *expansion) provided(from *located.Value) ([]group, string) {
 func (x *expansion) exported(p Provider) ([]map[string]any, string) {
 	id := p.namespace + "/" + p.name
 	if of := located.TextAt(p.whole, "spec", "type"); of.Value != "Static" {
-		return nil, fmt.Sprintf("its inputs come from the input provider %s of type %s, which only the cluster can ask", id, of.Value)
+		return nil, fmt.Sprintf("its inputs come from the input provider %s of type %s, which only the cluster can query", id, of.Value)
 	}
 	if strings.EqualFold(located.TextAt(p.whole, "metadata", "annotations", reconcileAnnotation).Value, "disabled") {
-		return nil, fmt.Sprintf("its input provider %s is disabled by an annotation, and keeps what it had before", id)
+		return nil, fmt.Sprintf("its input provider %s is disabled by an annotation, and keeps its previous inputs", id)
 	}
 	input := map[string]any{}
 	if values := p.whole.At("spec", "defaultValues"); located.IsMap(values) {

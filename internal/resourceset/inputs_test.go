@@ -38,7 +38,7 @@ var inputCases = []struct{ name, set, providers, because string }{
 	{"dependencies", "  dependsOn: [{apiVersion: v1, kind: ConfigMap, name: x, namespace: y, ready: true}]\n  inputs: [{app: x}]\n" + named("'<< inputs.app >>'"), "", ""},
 	{"a template", "  inputStrategy: {name: Permute}\n  inputs: [{app: x}]\n  inputsFrom: [{kind: ResourceSetInputProvider, name: p}]\n  resourcesTemplate: |\n    <<- range $n := inputs.p.names >>\n    ---\n    apiVersion: v1\n    kind: ConfigMap\n    metadata:\n      name: << inputs.my_apps.app >>-<< $n >>\n      namespace: a\n    <<- end >>\n",
 		provider("p", "Static", "", "{names: [one, two]}"), ""},
-	{"of another type", "  inputsFrom: [{kind: ResourceSetInputProvider, name: p}]\n" + named("'<< inputs.app >>'"), provider("p", "GitHubBranch", "", "{app: a}"), "of type GitHubBranch, which only the cluster can ask"},
+	{"of another type", "  inputsFrom: [{kind: ResourceSetInputProvider, name: p}]\n" + named("'<< inputs.app >>'"), provider("p", "GitHubBranch", "", "{app: a}"), "of type GitHubBranch, which only the cluster can query"},
 	{"missing", "  inputsFrom: [{kind: ResourceSetInputProvider, name: q}]\n" + named("'<< inputs.app >>'"), provider("p", "Static", "", "{app: a}"), "flux-system/q is not among the cluster's objects"},
 	{"its id", "  inputsFrom: [{kind: ResourceSetInputProvider, name: p}]\n" + named("'<< inputs.id >>'"), provider("p", "Static", "", "{app: a}"), "depends on a part that is not evaluated"},
 	{"a strategy that does not exist", "  inputStrategy: {name: Zip}\n" + named("a"), "", `the input strategy "Zip" does not exist`},

@@ -36,7 +36,8 @@ type Result struct {
 	Copies []*located.Value
 	// Because is why some objects are unknown, "" if all are known.
 	Because string
-	// Refused says that the operator refuses it, too: the template is wrong, whatever a cluster has.
+	// Refused reports whether the operator refuses the ResourceSet, too: the template is wrong, whatever objects a
+	// cluster has.
 	Refused bool
 }
 
@@ -51,8 +52,8 @@ func NewEvaluator(ctx context.Context) *Evaluator {
 	return &Evaluator{templates.NewForResourceSets(ctx)}
 }
 
-// Annotations of the operator: one disables an object, the other makes the operator copy data from
-// another object.
+// Annotations of the operator: one disables an object, the other requests that the operator copy data from another
+// object.
 const (
 	reconcileAnnotation = fluxapi.OperatorGroup + "/reconcile"
 	copyFromAnnotation  = fluxapi.OperatorGroup + "/copyFrom"
@@ -181,8 +182,8 @@ func (x *expansion) comparable(source string) string {
 	return strings.NewReplacer(templates.SetLeft, "{{", templates.SetRight, "}}").Replace(source)
 }
 
-// refuses says whether the error is of a template that reads an input which is not defined, or that cannot be parsed. Of a
-// function, it may be one that only the operator has.
+// refuses reports whether the error is from a template that reads an undefined input or cannot be parsed. The error of a
+// function does not count: only the operator may have the function.
 func refuses(err error) bool {
 	message := err.Error()
 	if strings.Contains(message, "function ") {

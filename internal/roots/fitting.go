@@ -93,8 +93,8 @@ func fitting(values definitions, dirs []string, r Root) []Root {
 	return roots
 }
 
-// patternOf returns what matches the folders that fit a path with variables, and whether the path is one variable, for which a
-// value may have several elements.
+// patternOf returns the pattern of the folders that fit a path with variables, and whether the path is a single variable,
+// whose value may have several elements.
 func patternOf(at string) (pattern *regexp.Regexp, alone bool) {
 	alone = variable.FindString(at) == at
 	one := "([^/]+)"
@@ -120,10 +120,11 @@ type sync struct {
 // mostSyncs is the maximum number of syncs of one folder; folders with more are not considered.
 const mostSyncs = 100
 
-// plainVariable matches a variable whose value stands in the path as it is, unless the default does.
+// plainVariable matches a variable whose value is inserted unchanged, except for a default.
 var plainVariable = regexp.MustCompile(`^\$\{([A-Za-z0-9_]+)(?::?[-=][^}]*)?\}$`)
 
-// syncsOf returns those of some Kustomizations whose paths tell the values of their variables: no element of the path has two.
+// syncsOf returns the Kustomizations for whose paths a folder determines the values of the variables: no element of the
+// path has two.
 func syncsOf(all []Root) syncs {
 	by := syncs{}
 	for _, r := range all {
@@ -141,7 +142,7 @@ func syncsOf(all []Root) syncs {
 	return by
 }
 
-// namesIn returns the names of the variables in a path, nil if a folder does not tell their values.
+// namesIn returns the names of the variables in a path, nil if a folder does not determine their values.
 func namesIn(at string) []string {
 	found := variable.FindAllString(at, mostVariables+1)
 	if len(found) > mostVariables || found[0] == at {
@@ -163,8 +164,8 @@ func namesIn(at string) []string {
 	return names
 }
 
-// variables returns a guessed root with the variables of the Kustomization that syncs it: the only one whose path, with
-// variables, fits the folder, which gives the values of those.
+// variables returns a guessed root with the variables of the Kustomization that syncs it: the only one whose path with
+// variables fits the folder, which determines their values.
 func (s syncs) variables(repo *repository.Repository, guessed Root) Root {
 	var by *kustomizev1.PostBuild
 	for _, dir := range above(guessed.Path) {
@@ -189,16 +190,16 @@ func (s syncs) variables(repo *repository.Repository, guessed Root) Root {
 	return guessed
 }
 
-// postBuild returns the variables inside a folder that has some values of the variables in the path, nil if it is not known which are
-// defined: the variables in the path are those of what applies the Kustomization.
+// postBuild returns the variables inside a folder that has some values of the variables in the path, nil if it is unknown
+// which are defined: the variables in the path belong to the Kustomization or root that applies the Kustomization.
 func (s sync) postBuild(repo *repository.Repository, values []string) *kustomizev1.PostBuild {
 	by, isElsewhere, isUnknown := s.Spec.PostBuild.DeepCopy(), false, false
-	given := map[string]bool{}
+	isDefined := map[string]bool{}
 	for _, from := range by.SubstituteFrom {
 		objects := repo.Find("", from.Kind, s.Namespace, from.Name)
 		isElsewhere = isElsewhere || len(objects) == 0
 		for _, name := range s.names {
-			given[name] = given[name] || slices.ContainsFunc(objects, func(o *repository.Object) bool {
+			isDefined[name] = isDefined[name] || slices.ContainsFunc(objects, func(o *repository.Object) bool {
 				return o.Lookup("data", name) != nil || o.Lookup("stringData", name) != nil
 			})
 		}
@@ -212,7 +213,7 @@ func (s sync) postBuild(repo *repository.Repository, values []string) *kustomize
 			delete(by.Substitute, name)
 			isUnknown = true
 		}
-		given[name] = true
+		isDefined[name] = true
 	}
 	if isUnknown && !isElsewhere {
 		return nil
@@ -221,7 +222,7 @@ func (s sync) postBuild(repo *repository.Repository, values []string) *kustomize
 		by.Substitute = map[string]string{}
 	}
 	for i, name := range s.names {
-		if !given[name] && isElsewhere { // by what gives the path its variables
+		if !isDefined[name] && isElsewhere { // by the object that defines the variables of the path
 			by.Substitute[name] = values[i]
 		}
 	}

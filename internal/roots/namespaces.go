@@ -10,7 +10,8 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// namespaces are those that Kustomizations set for the folders that they apply, and kustomizations for theirs.
+// namespaces maps files to the namespaces that Kustomizations set for the folders that they apply, and kustomizations for
+// theirs.
 type namespaces struct {
 	repo    *repository.Repository
 	targets map[string]string
@@ -29,12 +30,12 @@ func namespacesOf(repo *repository.Repository) namespaces {
 // of returns the namespace that the innermost of them sets for a file, "" if none does.
 func (n namespaces) of(file string) string {
 	for _, dir := range above(file) {
-		given := n.targets[dir]
+		name := n.targets[dir]
 		if k, ok := n.repo.KustomizeAt(dir); ok && k.Spec != nil {
-			given = cmp.Or(given, k.Spec.Namespace)
+			name = cmp.Or(name, k.Spec.Namespace)
 		}
-		if given != "" && !strings.Contains(given, "${") {
-			return given
+		if name != "" && !strings.Contains(name, "${") {
+			return name
 		}
 	}
 	return ""

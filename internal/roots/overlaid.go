@@ -9,7 +9,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// Base is the sync of a cluster in a folder that other kustomizations list: each cluster's overlay may give it another path.
+// Base is the sync of a cluster in a folder that other kustomizations list: each cluster's overlay may set another path.
 type Base struct {
 	Root
 	// Overlays are the outermost folders that list it.
@@ -48,7 +48,8 @@ func Bases(repo *repository.Repository) []Base {
 	return bases
 }
 
-// In returns the root that an overlay makes of the base, if the path that the Kustomization has in its build contains the overlay.
+// In returns the root for an overlay of the base, if the path that the Kustomization has in the overlay's build contains
+// the overlay.
 func (b Base) In(repo *repository.Repository, overlay, at string) (Root, bool) {
 	dir := repository.Clean(at)
 	if dir == "." || dir == b.Path || strings.Contains(at, "${") || !repository.Within(dir, overlay+"/") || !Has(repo, dir) {
@@ -59,8 +60,8 @@ func (b Base) In(repo *repository.Repository, overlay, at string) (Root, bool) {
 	return r, true
 }
 
-// WithOverlaid adds the roots that overlays make of bases to the found ones. A base that syncs no folder of its own, or a folder
-// with the name of one, and guessed roots are none then.
+// WithOverlaid adds the roots from overlays of bases to the found ones. It removes guessed roots, and a base that syncs
+// no folder of its own or a folder with one of baseNames.
 func WithOverlaid(found, overlaid []Root) []Root {
 	if len(overlaid) == 0 {
 		return found

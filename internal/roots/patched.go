@@ -43,9 +43,9 @@ func patchedRoots(repo *repository.Repository) []Root {
 	return roots
 }
 
-// preparedRoots are the folders of clusters that flux bootstrap has not installed yet: as its documentation says to
-// customize it, flux-system/kustomization.yaml lists a gotk-sync.yaml that is empty, which flux bootstrap then writes.
-// A folder without a Flux Kustomization is none.
+// preparedRoots returns the folders of clusters that flux bootstrap has not installed yet: to customize it, its
+// documentation says to list an empty gotk-sync.yaml in flux-system/kustomization.yaml, which flux bootstrap then writes.
+// A folder without a Flux Kustomization does not count.
 func preparedRoots(repo *repository.Repository) []Root {
 	var roots []Root
 	var all []Root
@@ -75,7 +75,7 @@ func preparedRoots(repo *repository.Repository) []Root {
 	return roots
 }
 
-// below returns the root for an artifact that is made of a folder around the one that is synced.
+// below returns the root for an artifact that is created from a folder around the synced one.
 func (r Root) below(base string) Root {
 	if rest, inside := strings.CutPrefix(r.Path, base+"/"); inside {
 		r.Base, r.Spec.Path = base, rest
@@ -83,18 +83,18 @@ func (r Root) below(base string) Root {
 	return r
 }
 
-// holdsObjects says whether there is anything in a file.
+// holdsObjects reports whether a file contains an object.
 func holdsObjects(f *repository.File) bool {
 	return f.Err != nil || slices.ContainsFunc(f.Documents, func(d *repository.Document) bool { return d.Root() != nil })
 }
 
-// mostOverlays is the maximum number of overlays of all bases, and of folders that are looked at to find them; further bases are
-// not considered.
+// mostOverlays is the maximum number of overlays of all bases, and of folders that are searched to find them; further
+// bases are not considered.
 const mostOverlays = 10_000
 
-// overlays are the folders whose kustomizations build on a folder and that no other kustomization lists: what clusters
-// sync where nothing says so, for the folder itself is a base. Without any, it is the folder. The number of folders that are looked
-// at is taken from left.
+// overlays returns the folders whose kustomizations build on a folder and that no other kustomization lists: clusters
+// sync these if no object says what they sync, because the folder itself is a base. If there is none, it returns the
+// folder. It subtracts the number of searched folders from left.
 func overlays(by map[string][]string, dir string, left *int) []string {
 	seen := map[string]bool{dir: true}
 	tops := map[string]bool{}
@@ -127,8 +127,9 @@ func listers(repo *repository.Repository) map[string][]string {
 	return by
 }
 
-// inArtifact returns Kustomizations with their paths below the folder of which the artifact is made that they sync: the innermost
-// folder in which all of these paths are, where most of them are no paths of the repository itself.
+// inArtifact returns the Kustomizations with their paths moved below the folder from which the artifact that they sync is
+// created: the innermost folder that contains all of these paths. It changes nothing if at least half of the paths exist
+// at the root of the repository.
 func inArtifact(repo *repository.Repository, all []Root) []Root {
 	here := 0
 	for _, r := range all {
@@ -153,9 +154,9 @@ func inArtifact(repo *repository.Repository, all []Root) []Root {
 	return all
 }
 
-// baseOf is the folder of which the artifact is made that a cluster syncs whose repository is not known: the innermost one
-// around the cluster's folder in which the first folders of all paths below it are, where not one of them is a folder of the
-// repository itself. Paths of one folder alone count if there are no others.
+// baseOf returns the folder from which the artifact that a cluster syncs is created, if its repository is unknown: the
+// innermost folder around the cluster's folder that contains the first folders of all paths below it, if none of them is
+// a folder of the repository itself. Paths of a single folder count only if there are no others.
 func baseOf(repo *repository.Repository, dir string, all []Root) string {
 	firsts := map[bool][]string{}
 	for _, r := range all {

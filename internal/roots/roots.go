@@ -27,13 +27,13 @@ type Root struct {
 	// Object is the FluxInstance, HelmRelease or Flux Kustomization that syncs the folder; nil if
 	// no object in the repository does.
 	Object *repository.Object
-	// Place is that of the declaration.
+	// Place is the position of the declaration.
 	finding.Place
 
-	// Namespace and Name are those of the Flux Kustomization that syncs the folder, and Spec is its spec.
+	// Namespace, Name and Spec are the name and the spec of the Flux Kustomization that syncs the folder.
 	Namespace, Name string
 	Spec            kustomizev1.KustomizationSpec
-	// Source is the source of the repository itself.
+	// Source is the source object of the repository itself.
 	Source Source
 
 	// URL and Ref are the address and the Git reference that a FluxInstance syncs, or that a TenantBoundary names; "" for
@@ -43,16 +43,16 @@ type Root struct {
 	// Fits is the path in a FluxInstance, with a variable, if Path is one of the folders that match it; else "".
 	Fits string
 
-	// Boundary is what the platform allows the tenant to whom the repository belongs; nil for other roots.
+	// Boundary is what the platform allows the tenant that owns the repository; nil for other roots.
 	Boundary *boundary.Boundary
 
 	// Synced are further sources of the repository itself: those of other FluxInstances and Kustomizations that sync the
 	// folder.
 	Synced []Source
 
-	// Beside are Kustomizations that no build applies but a script: each is in the folder that it applies, from the
+	// Scripted are Kustomizations that a script applies and no build: each is in the folder that it applies, from the
 	// source of this root, which no other root has.
-	Beside []Root
+	Scripted []Root
 
 	// patches are the patches of a FluxInstance, as plain values.
 	patches any
@@ -88,11 +88,11 @@ func Find(repo *repository.Repository, remotes []string) []Root {
 		roots[i] = roots[i].within(repo).named(namespaces)
 	}
 	roots = sorted(withoutSuperseded(repo, roots))
-	besides(repo, roots)
+	addScripted(repo, roots)
 	return roots
 }
 
-// sorted returns roots sorted by their folders, with one of each folder, which notes the sources of the others.
+// sorted returns the roots sorted by their folders, one for each folder, with the sources of the others in Synced.
 func sorted(all []Root) []Root {
 	sorting.StableFunc(all, func(a, b Root) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(b.rank(), a.rank())) })
 	var roots []Root
@@ -400,7 +400,7 @@ func bootstrapRoot(repo *repository.Repository, all []Root, by syncs, guessed Ro
 	return own[0]
 }
 
-// Suggest returns the folders that a cluster could sync to apply the given Kustomizations, which nothing applies now. For
+// Suggest returns the folders that a cluster could sync to apply some Kustomizations, which nothing applies now. For
 // each of them that no other one applies, it returns the folder that the Kustomization syncs if its own file is in that
 // folder, and otherwise the folder of its file.
 func Suggest(repo *repository.Repository, among []*repository.Object) []string {

@@ -29,8 +29,7 @@ type Engine struct {
 	index map[located.Unknown]int
 	all   []string        // the paths of all files
 	Reads map[string]bool // paths that the current evaluation read, and whether the files exist
-	// assumptions are those of the current evaluation, and fork is where it needs another one, nil
-	// if it doesn't.
+	// assumptions of the current evaluation; fork is where it needs another one, nil if it doesn't.
 	assumptions *Assumptions
 	fork        *fork
 	// explored counts the evaluations under other assumptions.
@@ -64,9 +63,9 @@ type rendering struct {
 	// left and right delimit actions: those of text/template, or of ResourceSets, which have no
 	// helpers.
 	left, right string
-	// parsed are templates without helpers, by their text, and beside are the helpers by folder.
-	parsed map[string]*template.Template
-	beside map[string][]string
+	// parsed are templates without helpers, by their text, and helperFiles are the helpers by folder.
+	parsed      map[string]*template.Template
+	helperFiles map[string][]string
 	// inputs are the inputs of a ResourceSet's template.
 	inputs    map[string]any
 	root      *template.Template

@@ -40,7 +40,7 @@ type Exceeded string
 func (e Exceeded) Error() string { return string(e) }
 
 // ErrUndecided is returned for a condition on an unknown value: helmfile may accept the template.
-var ErrUndecided = errors.New("a condition depends on what cannot be known")
+var ErrUndecided = errors.New("a condition depends on an unknown value")
 
 // IsUndecided reports whether an error only means that the result of a template is unknown.
 func IsUndecided(err error) bool {

@@ -172,7 +172,7 @@ func (r *rendering) markIn(function string, v reflect.Value) (located.Unknown, b
 // formatted is printf. An address in memory would differ each time, so it becomes a mark.
 func (r *rendering) formatted(format string, args ...any) string {
 	if printsAddress.MatchString(strings.ReplaceAll(format, "%%", "")) {
-		return r.Mark(located.Unknown{Reason: "the template prints where a value stands in memory"})
+		return r.Mark(located.Unknown{Reason: "the template prints the memory address of a value"})
 	}
 	return fmt.Sprintf(format, args...)
 }

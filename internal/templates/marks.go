@@ -130,10 +130,10 @@ func (e *Engine) MarkedKey(v *located.Value) (located.Unknown, bool) {
 	return located.Unknown{}, false
 }
 
-// Marks returns the marks that the engine has made, for Restore.
+// Marks returns the marks that the engine has created, for Restore.
 func (e *Engine) Marks() []located.Unknown { return slices.Clip(e.marks) }
 
-// Restore gives a new engine the marks of another one, so that it understands the values that have them.
+// Restore adds the marks of another engine to a new one, so that it understands values that contain them.
 func (e *Engine) Restore(marks []located.Unknown) {
 	e.marks = marks
 	for i, m := range marks {

@@ -10,7 +10,7 @@ import (
 // New returns an engine that evaluates the templates of helmfiles in a repository.
 func New(ctx context.Context, f files) *Engine {
 	e := &Engine{Ctx: ctx, Files: f, index: map[located.Unknown]int{}, Reads: map[string]bool{}}
-	e.rendering = &rendering{Engine: e, left: "{{", right: "}}", parsed: map[string]*template.Template{}, beside: map[string][]string{}}
+	e.rendering = &rendering{Engine: e, left: "{{", right: "}}", parsed: map[string]*template.Template{}, helperFiles: map[string][]string{}}
 	e.rendering.functions = e.rendering.bind()
 	return e
 }

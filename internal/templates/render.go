@@ -86,7 +86,7 @@ func (r *rendering) parseWith(helpers []string, text string) (*template.Template
 }
 
 func (r *rendering) helpers() []string {
-	found, known := r.beside[r.dir]
+	found, known := r.helperFiles[r.dir]
 	if known {
 		return found
 	}
@@ -95,7 +95,7 @@ func (r *rendering) helpers() []string {
 			found = append(found, p)
 		}
 	}
-	r.beside[r.dir] = found
+	r.helperFiles[r.dir] = found
 	return found
 }
 

@@ -10,7 +10,7 @@ import (
 // them itself, which does no harm.
 const conditionFunction, loopFunction = "_condition", "_loop"
 
-// rewrite makes every condition refuse a mark, so that no branch is guessed.
+// rewrite lets every condition refuse a mark, so that no branch is guessed.
 func rewrite(list *parse.ListNode) {
 	if list == nil {
 		return
@@ -31,8 +31,8 @@ func rewrite(list *parse.ListNode) {
 	}
 }
 
-// rewritePipe makes every "and" refuse a mark in an operand before the last, because a mark is true to the template although
-// the value may not be.
+// rewritePipe lets every "and" refuse a mark in an operand before the last, because a mark is true to the template
+// although the value may not be.
 func rewritePipe(pipe *parse.PipeNode) {
 	if pipe == nil {
 		return

@@ -11,14 +11,14 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// Bootstrapped is a chart that a release of a bootstrap asks for: Ask, or why it cannot be fetched.
+// Bootstrapped is a chart that a release of a bootstrap requests: Ask, or why it cannot be fetched.
 type Bootstrapped struct {
 	Release *helmfile.Release
 	Ask     *chartref.Ask
 	Reason  string
 }
 
-// Bootstraps returns the charts that the bootstraps of a repository ask sources on the network for.
+// Bootstraps returns the charts that the bootstraps of a repository request from sources on the network.
 func Bootstraps(ctx context.Context, repo *repository.Repository) ([]Bootstrapped, error) {
 	files, _, err := helmfile.ReadAll(ctx, repo)
 	if errors.Is(err, helmfile.ErrNoBootstrap) {
@@ -46,7 +46,7 @@ func Bootstraps(ctx context.Context, repo *repository.Repository) ([]Bootstrappe
 	return all, err
 }
 
-// takeBootstraps adds the charts of bootstraps. One that an OCIRepository asks for, too, is the same.
+// takeBootstraps adds the charts of bootstraps. A chart that an OCIRepository also requests is added once.
 func (g *gathering) takeBootstraps(all []Bootstrapped, clusters []string, fleet *reconcile.Fleet) {
 	for _, b := range all {
 		r := b.Release

@@ -18,7 +18,7 @@ type Source struct {
 	Cached bool
 	// By are the objects that use the source.
 	By []User
-	// Keys and Unverifiable are as those of a Chart.
+	// Keys and Unverifiable are like those of a Chart.
 	Keys, Unverifiable []string
 }
 
@@ -36,8 +36,8 @@ type User struct {
 func (g *gathering) takeSources(c *reconcile.Cluster, chosen bool) {
 	for _, s := range c.Sources {
 		user := User{Cluster: c.Name, Object: s.Object.String(), File: s.Object.File, Line: s.Object.Line, Reason: s.Unfetchable}
-		g.takeSource(s.Ask, user, chosen && !s.Given)
-		if s.Ask != nil && chosen && !s.Given {
+		g.takeSource(s.Ask, user, chosen && !s.Mapped)
+		if s.Ask != nil && chosen && !s.Mapped {
 			g.verifySources[*s.Ask] = append(g.verifySources[*s.Ask], s.Verify)
 		}
 	}

@@ -1,5 +1,6 @@
-// Package wanted lists the charts that the HelmReleases of clusters and the releases of bootstraps ask of sources on the
-// network, and the sources of files that clusters use, what the lock names for them, and what of it is in the cache.
+// Package wanted lists the charts that the HelmReleases of clusters and the releases of bootstraps request from sources
+// on the network, and the sources of files that clusters use, with their entries in the lock and whether the cache
+// contains them.
 package wanted
 
 import (
@@ -21,7 +22,7 @@ type Report struct {
 	Charts []Chart
 	// Unfetchable are the releases whose charts are not available and cannot be fetched.
 	Unfetchable []Release
-	// Stale are the entries of the lock that no release asks for.
+	// Stale are the entries of the lock that no release requests.
 	Stale []lock.Chart
 
 	// Sources of files, in the order of the lock.
@@ -32,7 +33,7 @@ type Report struct {
 	StaleSources []lock.Source
 }
 
-// Chart is one that releases ask for.
+// Chart is a chart that releases request.
 type Chart struct {
 	Ask chartref.Ask
 	// Locked is the entry in the lock, nil if there is none; Cached is set if the cache contains it.
@@ -40,8 +41,8 @@ type Chart struct {
 	Cached bool
 	// Releases that use it.
 	Releases []Release
-	// Keys are the public keys of which one of each set must have signed it, and Unverifiable why other signatures are
-	// not checked.
+	// Keys are sets of public keys: one key of each set must have signed the chart. Unverifiable is why other signatures
+	// are not checked.
 	Keys, Unverifiable []string
 }
 
@@ -54,7 +55,8 @@ type Release struct {
 	Reason string
 }
 
-// Of returns what some clusters of a fleet and their bootstraps want, by their names or paths; without any, all clusters.
+// Of returns the charts and sources that some clusters of a fleet, by name or path, and their bootstraps use; without
+// names, those of all clusters.
 func Of(fleet *reconcile.Fleet, bootstraps []Bootstrapped, clusters []string, known *lock.Lock, in *cache.Cache) *Report {
 	r := &Report{}
 	g := &gathering{report: r, users: map[chartref.Source][]User{}, asked: map[chartref.Source]bool{},
@@ -106,15 +108,15 @@ type gathering struct {
 	report *Report
 	users  map[chartref.Source][]User
 	asked  map[chartref.Source]bool
-	// releases are those that ask for a chart, and charts all that any release asks for.
+	// releases are the releases that request each chart; charts are all charts that any release requests.
 	releases map[chartref.Ask][]Release
 	charts   map[chartref.Ask]bool
-	// verify and verifySources are the signatures that are asked for.
+	// verify and verifySources are the required signatures.
 	verify        map[chartref.Ask][]*reconcile.Verification
 	verifySources map[chartref.Source][]*reconcile.Verification
 }
 
-// verifications are the keys of signatures that are checked, and why others are not.
+// verifications returns the keys of signatures that are checked, and why others are not.
 func verifications(all []*reconcile.Verification) (keys, unverifiable []string) {
 	for _, v := range all {
 		switch {

@@ -5,10 +5,10 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/fleetwright/fleetwright/internal/beside"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/limits"
+	"github.com/fleetwright/fleetwright/internal/otherfiles"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
@@ -53,7 +53,7 @@ wait: true on the latter. If the definitions are in Git, depend on the Kustomiza
 				names[name] = true
 			}
 		}
-		spoken := beside.Speaking(p.Repo, names, false)
+		spoken := otherfiles.Mentions(p.Repo, names, false)
 		var open questions
 		for _, e := range found {
 			switch {

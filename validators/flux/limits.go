@@ -34,7 +34,7 @@ func (q *questions) lacking(k *reconcile.Kustomization) {
 	if k.Unbuilt {
 		what = "Kustomization %s could not be built"
 	}
-	for gaps := k.Lacking(); len(gaps) > 0; {
+	for gaps := k.MissingFiles(); len(gaps) > 0; {
 		first := gaps[0]
 		var messages []string
 		for len(gaps) > 0 && gaps[0].File == first.File {

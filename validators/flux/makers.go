@@ -121,7 +121,7 @@ func (w *world) note(of string, o *reconcile.Object) {
 func (w *world) madeSecrets() map[reconcile.Identity]bool {
 	made := map[reconcile.Identity]bool{}
 	for _, o := range w.applied {
-		for _, id := range o.Makes() {
+		for _, id := range o.Creates() {
 			made[id] = true
 		}
 	}

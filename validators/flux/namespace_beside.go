@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fleetwright/fleetwright/internal/beside"
+	"github.com/fleetwright/fleetwright/internal/otherfiles"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
@@ -58,7 +58,7 @@ type makers struct {
 func createdBeside(repo *repository.Repository, names map[string]bool) (made, listed map[string]bool) {
 	listed = map[string]bool{}
 	m := makers{made: map[string]bool{}, terraform: map[string]bool{}, spoken: map[string]bool{}}
-	beside.Read(repo, names, true, func(file, text string) {
+	otherfiles.Read(repo, names, true, func(file, text string) {
 		for _, match := range azureInstalls.FindAllStringSubmatch(strings.ReplaceAll(text, "\\\n", " "), -1) {
 			m.made[match[1]] = m.made[match[1]] || names[match[1]] // which documentation says, too, for Git holds nothing of it
 		}
@@ -92,7 +92,7 @@ func (m *makers) take(words map[string]bool) {
 
 func (m *makers) read(file, text string, names map[string]bool) {
 	words := map[string]bool{}
-	beside.Words(text, names, words)
+	otherfiles.Words(text, names, words)
 	switch path.Ext(file) {
 	case ".tf", ".tfvars", ".tofu", ".hcl", ".tftpl":
 		for word := range words {
@@ -140,15 +140,15 @@ func (m *makers) commands(text string, names, words map[string]bool) {
 		case createsByOption.MatchString(line), isNamespace.MatchString(line):
 			near = strings.Join(lines[max(0, i-nearNamespace):min(len(lines), i+nearNamespace+1)], "\n")
 		case installsFlux.MatchString(line):
-			beside.Words(line, names, m.made)
+			otherfiles.Words(line, names, m.made)
 			continue
 		default:
 			if match := appliesFiles.FindStringSubmatch(line); match != nil {
-				beside.Words(match[1], names, m.made)
+				otherfiles.Words(match[1], names, m.made)
 			}
 			continue
 		}
-		beside.Words(near, names, m.made)
+		otherfiles.Words(near, names, m.made)
 		if strings.ContainsAny(near, variables) {
 			m.driven, m.listing = true, m.listing || listsFolders.MatchString(text)
 			m.take(words)

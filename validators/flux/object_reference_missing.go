@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fleetwright/fleetwright/internal/beside"
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/otherfiles"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
@@ -37,7 +37,7 @@ ConfigMap or Secret.`,
 				names[n.id.Name] = true
 			}
 		})
-		spoken := beside.Speaking(p.Repo, names, false)
+		spoken := otherfiles.Mentions(p.Repo, names, false)
 		each(p, func(w *world) {
 			w.checkPorts(p)
 			charts, all := w.unrendered(), w.operators()

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fleetwright/fleetwright/internal/beside"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/nearest"
+	"github.com/fleetwright/fleetwright/internal/otherfiles"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/validators/rule"
@@ -181,7 +181,7 @@ func (r *rootless) folders(left []*repository.Object) {
 	for _, dir := range order {
 		lostFolders[dir] = true
 	}
-	named := beside.Paths(r.repo, lostFolders) // such as a script that runs flux bootstrap, or Terraform
+	named := otherfiles.Paths(r.repo, lostFolders) // such as a script that runs flux bootstrap, or Terraform
 	for _, dir := range order {
 		if l := found[dir]; !r.told[dir] && !named[dir] {
 			f := finding.Finding{Severity: finding.Warning, Place: finding.Place{File: l.first.File()}, Object: rule.ObjectOf(l.first),

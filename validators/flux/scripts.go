@@ -4,7 +4,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/fleetwright/fleetwright/internal/beside"
+	"github.com/fleetwright/fleetwright/internal/otherfiles"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
@@ -24,7 +24,7 @@ func (w *world) scripts(names map[string]bool) map[string]*reconcile.Object {
 				continue
 			}
 			words := map[string]bool{}
-			beside.Words(text, names, words)
+			otherfiles.Words(text, names, words)
 			for name := range words {
 				found[name] = o
 			}
@@ -43,13 +43,13 @@ var applied = regexp.MustCompile(`\b(?:apply|create)\s.*?(?:-f|-k|--filename|--k
 // address, such as the extra manifests of Talos.
 func appliedBeside(repo *repository.Repository, names map[string]bool) map[string]string {
 	found := map[string]string{}
-	beside.Read(repo, names, false, func(file, text string) {
+	otherfiles.Read(repo, names, false, func(file, text string) {
 		for line := range strings.Lines(text) {
 			if !strings.Contains(line, "://") && !applied.MatchString(line) {
 				continue
 			}
 			words := map[string]bool{}
-			beside.Words(line, names, words)
+			otherfiles.Words(line, names, words)
 			for name := range words {
 				if found[name] == "" {
 					found[name] = file

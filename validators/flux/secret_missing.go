@@ -6,9 +6,9 @@ import (
 	"path"
 	"slices"
 
-	"github.com/fleetwright/fleetwright/internal/beside"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/fluxapi"
+	"github.com/fleetwright/fleetwright/internal/otherfiles"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/schemas"
@@ -49,7 +49,7 @@ cannot name another namespace. For an ssh:// URL, name a Secret with identity (a
 				files[path.Base(o.File())] = true
 			}
 		}
-		spoken := beside.Speaking(p.Repo, names, true)
+		spoken := otherfiles.Mentions(p.Repo, names, true)
 		applied := appliedBeside(p.Repo, files)
 		habits := secretPractices(p)
 		reportUnnamed(p)

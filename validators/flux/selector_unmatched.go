@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fleetwright/fleetwright/internal/beside"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/limits"
+	"github.com/fleetwright/fleetwright/internal/otherfiles"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/schemas"
 	"github.com/fleetwright/fleetwright/validators/rule"
@@ -38,7 +38,7 @@ checked.`,
 				values[u.value] = true
 			}
 		})
-		spoken := beside.Speaking(p.Repo, values, false)
+		spoken := otherfiles.Mentions(p.Repo, values, false)
 		for _, u := range found {
 			if u.near != "" || spoken[u.value] == "" {
 				u.report(p)

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fleetwright/fleetwright/internal/beside"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/fluxapi"
+	"github.com/fleetwright/fleetwright/internal/otherfiles"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/validators/rule"
 	"github.com/fleetwright/fleetwright/validators/tenant"
@@ -37,7 +37,7 @@ Accounts of tenants are reported by tenant-service-account-missing, and those of
 				names[n.id.Name] = true
 			}
 		})
-		spoken := beside.Speaking(p.Repo, names, false)
+		spoken := otherfiles.Mentions(p.Repo, names, false)
 		each(p, func(w *world) {
 			charts := w.unrendered()
 			for _, n := range w.missingAccounts(p) {

@@ -155,7 +155,7 @@ func (w *world) sourceDoubt(o *reconcile.Object, id reconcile.Identity) string {
 		return "the controller that creates it is unknown"
 	}
 	k, ok := w.cluster.Kustomization(o.Namespace, o.Name)
-	astray := ok && isKustomization(o) && k.Astray()
+	astray := ok && isKustomization(o) && k.LikelyOwnSource()
 	if id.Kind == "GitRepository" && id.Namespace == sourceOf(w.cluster.Kustomizations[0]).Namespace && !astray && !w.near(id) && !w.nearRoot(id) {
 		return w.outside(id)
 	}

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fleetwright/fleetwright/internal/beside"
 	"github.com/fleetwright/fleetwright/internal/charts"
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/otherfiles"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/schemas"
 	"github.com/fleetwright/fleetwright/validators/rule"
@@ -47,7 +47,7 @@ it, mark it optional.`,
 				names[r.id.Name] = true
 			}
 		})
-		spoken := beside.Speaking(p.Repo, names, true)
+		spoken := otherfiles.Mentions(p.Repo, names, true)
 		habits := secretPractices(p)
 		each(p, func(w *world) {
 			habit, others := habits[w.cluster], w.operators()

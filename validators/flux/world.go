@@ -311,7 +311,7 @@ func (w *world) ownDoubt(id reconcile.Identity, slip func() bool) string {
 // unknown part either.
 func mayContain(k *reconcile.Kustomization, id reconcile.Identity, slip func() bool) bool {
 	open := true
-	if len(k.Gaps) == 0 || k.Astray() {
+	if len(k.Gaps) == 0 || k.LikelyOwnSource() {
 		reach := k.Reach()
 		if reach.Holds(id) {
 			return true

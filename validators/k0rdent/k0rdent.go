@@ -101,7 +101,7 @@ func newWorld(of *platform.World) *world {
 }
 
 func (w *world) add(o *reconcile.Object) {
-	for _, made := range o.Makes() {
+	for _, made := range o.Creates() {
 		w.secrets[made] = true
 	}
 	w.several[o.Identity] = w.All[o.Identity] != o || w.several[o.Identity]

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fleetwright/fleetwright/internal/beside"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/kcm"
+	"github.com/fleetwright/fleetwright/internal/otherfiles"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/validators/platform"
 	"github.com/fleetwright/fleetwright/validators/rule"
@@ -58,7 +58,7 @@ func (w *world) withoutTemplate(p *rule.Pass, references []platform.Reference) {
 	for _, r := range references {
 		names[r.Name] = true
 	}
-	spoken := beside.Speaking(p.Repo, names, true)
+	spoken := otherfiles.Mentions(p.Repo, names, true)
 	held := slices.ContainsFunc(w.Objects, func(o *reconcile.Object) bool {
 		return o.Kind == "ConfigMap" && strings.HasSuffix(o.Name, templateSuffix)
 	})

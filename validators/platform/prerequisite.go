@@ -3,9 +3,9 @@ package platform
 import (
 	"slices"
 
-	"github.com/fleetwright/fleetwright/internal/beside"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/fluxapi"
+	"github.com/fleetwright/fleetwright/internal/otherfiles"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
@@ -48,7 +48,7 @@ func (w *World) Lacks(p *rule.Pass, of Prerequisite) bool {
 	for _, word := range slices.Concat(of.Words, of.Groups) {
 		words[word] = true
 	}
-	return len(beside.Speaking(p.Repo, words, true)) == 0
+	return len(otherfiles.Mentions(p.Repo, words, true)) == 0
 }
 
 // Chart returns the name of the chart that a HelmRelease installs. It returns "" if that is unknown, or if the

@@ -146,7 +146,7 @@ func Run(ctx context.Context, repo *repository.Repository, o Options) (Outcome, 
 		out.gather(p, o.Severities)
 	}
 	if len(out.Findings)+len(out.Unresolved) > 0 || out.Coverage != nil {
-		first.Fleet().Know(repo.Lines()) // whichever rules run, the same is hidden
+		first.Fleet().RegisterSecrets(repo.Lines()) // whichever rules run, the same is hidden
 	}
 	out.Findings = onceExceeded(slices.Concat(out.Findings, OfUnits(), unread(repo)))
 	if o.Baseline != nil {

@@ -55,7 +55,7 @@ func reached(fleet *reconcile.Fleet) reach {
 	for _, c := range fleet.Clusters {
 		for _, k := range c.Kustomizations {
 			files := r.built
-			lacks := len(k.Lacking()) > 0
+			lacks := len(k.MissingFiles()) > 0
 			recovered := k.Failure != nil && len(k.Objects) > 0
 			if k.Failure != nil || lacks || len(k.Gaps) > 0 && len(k.Objects) == 0 {
 				files = r.failed
@@ -152,7 +152,7 @@ func (w work) built(cluster string, o *reconcile.Object) checked {
 	}
 	own := w.ownProblems(found, o, c)
 	for _, p := range problems {
-		if o.Looks && p.Kind == schemas.Invalid {
+		if o.LooksUp && p.Kind == schemas.Invalid {
 			p.Kind, p.Required, p.Misspelt, p.Rule = schemas.Unresolved, false, false, false
 			p.Message = fmt.Sprintf("%s of %s: HelmRelease %s asks the cluster for objects that are not known here", p.Message, o, o.HelmRelease.Name)
 		}

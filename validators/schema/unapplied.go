@@ -9,8 +9,8 @@ import (
 	"go.yaml.in/yaml/v3"
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/fleetwright/fleetwright/internal/beside"
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/otherfiles"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/schemas"
 	"github.com/fleetwright/fleetwright/validators/rule"
@@ -93,7 +93,7 @@ var replacement = regexp.MustCompile(`\bs([/|#,@])\W{0,2}([A-Z][A-Z0-9_]*)\W{0,2
 // replacedWords are the words in capitals that scripts and instructions of a repository replace in its files.
 func replacedWords(repo *repository.Repository) map[string]bool {
 	words := map[string]bool{}
-	beside.Read(repo, map[string]bool{"sed": true}, true, func(_, text string) {
+	otherfiles.Read(repo, map[string]bool{"sed": true}, true, func(_, text string) {
 		for _, m := range replacement.FindAllStringSubmatch(text, -1) {
 			words[m[2]] = true
 		}

@@ -13,7 +13,7 @@ import (
 
 // ErrComposed reports an expression that composes the string that it passes on, so that it cannot be
 // counted in advance: its evaluation must be guarded.
-var ErrComposed = count.Errorf("an expression composes the text that it passes to quantity() or matches()")
+var ErrComposed = count.Errorf("an expression composes the string that it passes to quantity() or matches()")
 
 // Calls are the arguments that CEL expressions pass to functions whose estimated cost in CEL is too
 // low: quantity() computes with all digits of a number, matches() compiles its argument, and replace()
@@ -23,15 +23,15 @@ type Calls struct {
 	numbers, patterns bool
 	// largest is the size of the largest regular expression in the expressions.
 	largest int
-	// making are the expressions that call replace().
-	making []ast.Expr
+	// replacing are the expressions that call replace().
+	replacing []ast.Expr
 }
 
 // Add adds an expression. It returns an *Error if an argument of the expression is above a limit, or
 // cannot be known from the objects.
 func (c *Calls) Add(expression ast.Expr) error {
-	if makes(expression) {
-		c.making = append(c.making, expression)
+	if callsReplace(expression) {
+		c.replacing = append(c.replacing, expression)
 	}
 	var reads, builds bool
 	var failed error
@@ -127,14 +127,14 @@ func buildsText(call ast.CallExpr) bool {
 // Check returns an *Error if the expressions would pass on a string of the value that is above a
 // limit, or match its strings with a regular expression that is too large for them.
 func (c *Calls) Check(value any, steps *count.Steps) error {
-	if !c.numbers && !c.patterns && c.largest <= SmallPattern && len(c.making) == 0 {
+	if !c.numbers && !c.patterns && c.largest <= SmallPattern && len(c.replacing) == 0 {
 		return nil
 	}
 	w := callWalk{Calls: c, largest: c.largest}
 	if err := w.value(value); err != nil {
 		return err
 	}
-	if err := c.checkMade(w.longest); err != nil || w.largest <= SmallPattern {
+	if err := c.checkLengths(w.longest); err != nil || w.largest <= SmallPattern {
 		return err
 	}
 	return steps.Take(w.largest, w.bytes)
@@ -181,7 +181,7 @@ func (w *callWalk) text(text string) error {
 	w.bytes += len(text)
 	w.longest = max(w.longest, len(text))
 	if w.numbers && count.HoldsNumber(text) {
-		return count.Errorf("a text holds a number of more than %d digits, or with an exponent above %d", limits.Digits, limits.Digits)
+		return count.Errorf("a string contains a number of more than %d digits, or with an exponent above %d", limits.Digits, limits.Digits)
 	}
 	if !w.patterns || len(text) <= SmallPattern/2 && !strings.Contains(text, "{") {
 		return nil

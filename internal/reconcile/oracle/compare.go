@@ -21,35 +21,34 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// Verdict is what became of one Kustomization on both sides.
+// Verdict is the result of one Kustomization on both sides.
 type Verdict struct {
 	Kustomization *reconcile.Kustomization
-	// Objects that Flux's side made.
+	// Objects is the number of objects on Flux's side.
 	Objects int
-	// Unresolved says that the Kustomization has gaps, so that there is nothing to compare.
+	// Unresolved reports whether the Kustomization has gaps, so that there is nothing to compare.
 	Unresolved bool
-	// Failed is why Flux's side failed, nil where it did not.
+	// Failed is why Flux's side failed, nil if it did not.
 	Failed error
-	// Differences in words; none says that both sides agree, be it to fail.
+	// Differences in words; none if both sides agree, including if both fail.
 	Differences []string
 }
 
-// Comparer compares what the reconciliation of a repository gave with Flux's side.
+// Comparer compares a reconciled repository with Flux's side.
 type Comparer struct {
 	// Repository that was reconciled, and Artifact, a copy of its folder made by [Copy].
 	Repository *repository.Repository
 	Artifact   string
-	// Scratch is a folder for what else is copied.
+	// Scratch is a folder for other copies.
 	Scratch string
 	Build   Build
 
 	copies map[*repository.Repository]string
 }
 
-// Compare compares each Kustomization of a cluster. The objects of Flux's side are made from
-// each Kustomization as it was built, with the ConfigMaps and Secrets of the whole cluster:
-// since the Kustomizations are objects of their parents, which are compared, too, all of the
-// graph follows.
+// Compare compares each Kustomization of a cluster. Flux's side builds each Kustomization from its object, with the
+// ConfigMaps and Secrets of the whole cluster. Since that object is compared as part of its parent, the whole graph is
+// compared.
 func (c *Comparer) Compare(ctx context.Context, cluster *reconcile.Cluster) ([]Verdict, error) {
 	// Flux's library leaves kustomize's global schema empty, which others in the process read.
 	defer openapi.Schema()
@@ -85,7 +84,7 @@ func (c *Comparer) compare(ctx context.Context, k *reconcile.Kustomization, v *V
 	if failed == nil && ours != "" {
 		v.Differences = []string{"only Fleetwright fails: " + ours}
 	}
-	// What is undefined may be defined by hand on the cluster: then it stands as ${NAME}.
+	// An undefined variable may be defined by hand on the cluster: then it remains as ${NAME}.
 	if failed != nil && ours != "" && k.Failure == nil && define(ks, k) {
 		if objects, failed = Reconcile(ctx, root, dir, ks, lenient(values), c.Build); failed != nil {
 			v.Differences = []string{fmt.Sprintf("only Flux fails, with all variables defined: %v", failed)}
@@ -98,7 +97,7 @@ func (c *Comparer) compare(ctx context.Context, k *reconcile.Kustomization, v *V
 	return nil
 }
 
-// folder is the root of the source and the path in it on disk.
+// folder returns the root of the source on disk, and the path in it.
 func (c *Comparer) folder(k *reconcile.Kustomization) (root, dir string, err error) {
 	if k.Repo == c.Repository {
 		base := k.Cluster.Root.Base
@@ -134,7 +133,7 @@ func (c *Comparer) folder(k *reconcile.Kustomization) (root, dir string, err err
 	return root, k.Dir, nil
 }
 
-// object is the Kustomization as the API server has it.
+// object returns the Kustomization as the API server stores it.
 func object(k *reconcile.Kustomization) (unstructured.Unstructured, error) {
 	if k.Object != nil {
 		u := unstructured.Unstructured{Object: k.Object.Value}
@@ -146,7 +145,7 @@ func object(k *reconcile.Kustomization) (unstructured.Unstructured, error) {
 	return unstructured.Unstructured{Object: value}, err
 }
 
-// whyFailed says why Flux would fail by our account, "" if it would not.
+// whyFailed returns why Flux would fail according to our side, "" if it would not.
 func whyFailed(k *reconcile.Kustomization) string {
 	if k.Failure != nil {
 		return string(k.Failure.Reason) + ": " + k.Failure.Message
@@ -164,8 +163,8 @@ func whyFailed(k *reconcile.Kustomization) string {
 	return ""
 }
 
-// hide replaces the values of postBuild.substitute that contain a variable without a known value, as valuesOf does
-// those of ConfigMaps and Secrets.
+// hide replaces the values of postBuild.substitute that contain a variable with an unknown value, as valuesOf does for
+// ConfigMaps and Secrets.
 func hide(ks unstructured.Unstructured, k *reconcile.Kustomization) {
 	if k.Spec.PostBuild == nil {
 		return
@@ -181,8 +180,8 @@ func hide(ks unstructured.Unstructured, k *reconcile.Kustomization) {
 // Source: github.com/fluxcd/pkg/kustomize v1.39, varsubRegex.
 var variableName = regexp.MustCompile(`^[_[:alpha:]][_[:alpha:][:digit:]]*$`)
 
-// define defines the variables of a Kustomization that nothing defines. It returns false where nothing can define one, as ${1}:
-// there Flux always fails.
+// define defines the undefined variables of a Kustomization. It returns false if one cannot be defined, such as ${1}:
+// Flux always fails there.
 func define(ks unstructured.Unstructured, k *reconcile.Kustomization) bool {
 	for name, v := range k.Variables {
 		if v.Undefined && !variableName.MatchString(name) {
@@ -204,8 +203,8 @@ func lenient(values Values) Values {
 	}
 }
 
-// valuesOf are the ConfigMaps and Secrets of a cluster. What is encrypted, or has a variable
-// in it whose value is not known, has the name of its variable for a value.
+// valuesOf returns the ConfigMaps and Secrets of a cluster. A value that is encrypted or contains a variable with an
+// unknown value is replaced by the name of its variable.
 func valuesOf(cluster *reconcile.Cluster) Values {
 	return func(kind, namespace, name string) (map[string]string, bool) {
 		found := cluster.Find(reconcile.Identity{Kind: kind, Namespace: namespace, Name: name})
@@ -252,7 +251,7 @@ func differences(k *reconcile.Kustomization, theirs []*unstructured.Unstructured
 		case !ok:
 			found = append(found, fmt.Sprintf("the Kustomization %s/%s is not followed", o.GetNamespace(), o.GetName()))
 		case known == k:
-			// A root that its own build changes has to be built as it is changed.
+			// A root that its own build changes is compared in its changed form.
 			for _, d := range diff("", plain(k.Object.Value["spec"]), plain(o.Object["spec"])) {
 				found = append(found, "its own spec: "+d)
 			}
@@ -261,7 +260,7 @@ func differences(k *reconcile.Kustomization, theirs []*unstructured.Unstructured
 	return found
 }
 
-// unpaired says which objects only one side has, or that their orders differ.
+// unpaired returns the objects that only one side has, or says that their orders differ.
 func unpaired(ours []*reconcile.Object, theirs []*unstructured.Unstructured) []string {
 	var left, right, found []string
 	for _, o := range ours {
@@ -295,8 +294,8 @@ func unpaired(ours []*reconcile.Object, theirs []*unstructured.Unstructured) []s
 	return found
 }
 
-// normalize does to an object what follows in kustomize-controller after the build: common
-// metadata, and the removal of what SOPS leaves, which comes with the decryption.
+// normalize applies to an object what kustomize-controller does after the build: common metadata, and the removal of
+// SOPS's metadata, which happens at decryption.
 func normalize(k *reconcile.Kustomization, ours *reconcile.Object, theirs *unstructured.Unstructured) {
 	if ours.Encrypted {
 		delete(theirs.Object, "sops")
@@ -327,7 +326,7 @@ func normalize(k *reconcile.Kustomization, ours *reconcile.Object, theirs *unstr
 	}
 }
 
-// plain gives a value the types that JSON has, its numbers as they are written.
+// plain converts a value to the types of JSON, with numbers as written.
 func plain(value any) any {
 	text, err := json.Marshal(value)
 	if err != nil {
@@ -342,7 +341,7 @@ func plain(value any) any {
 	return out
 }
 
-// diff says where two plain values differ.
+// diff returns where two plain values differ.
 func diff(at string, ours, theirs any) []string {
 	switch ours := ours.(type) {
 	case map[string]any:
@@ -391,8 +390,7 @@ func diff(at string, ours, theirs any) []string {
 	return nil
 }
 
-// show gives a value in short. The values of secrets are no concern of the one who looks for
-// differences: a repository that is compared is a public one.
+// show returns a short form of a value. It does not hide secrets: a repository that is compared is public.
 func show(value any) string {
 	text, err := json.Marshal(value)
 	if err != nil {

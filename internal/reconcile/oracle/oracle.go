@@ -1,7 +1,6 @@
-// Package oracle computes what Flux would apply by Flux's own libraries: the ignore rules of
-// source-controller on a copy on disk, and the generator, the build and the substitution that
-// kustomize-controller calls. It is slow and trusts what it builds; it is for tests and for
-// comparisons, and no part of the command.
+// Package oracle computes what Flux would apply with Flux's own libraries: the ignore rules of source-controller on a
+// copy on disk, and the generator, build and substitution that kustomize-controller calls. It is slow and trusts its
+// input; it is for tests and comparisons, and not part of the command.
 package oracle
 
 import (
@@ -28,9 +27,9 @@ import (
 	"sigs.k8s.io/kustomize/api/resmap"
 )
 
-// Copy copies a folder as source-controller archives it: regular files and folders that no
-// .sourceignore leaves out, and no default where there is none. Links are left out.
-// Source: github.com/fluxcd/pkg/artifact v0.18 storage, Archive and SourceIgnoreFilter.
+// Copy copies a folder as source-controller archives it: regular files and folders that no .sourceignore excludes, and no
+// default excludes if there is no .sourceignore. Links are left out. Source: github.com/fluxcd/pkg/artifact v0.18
+// storage, Archive and SourceIgnoreFilter.
 func Copy(from, to string) error {
 	from, err := filepath.Abs(from)
 	if err != nil {
@@ -85,8 +84,8 @@ func Library(_ context.Context, root, dir string) (resmap.ResMap, error) {
 	return kustomize.SecureBuild(root, dir, false)
 }
 
-// Command is the kustomize command at a path, with the order that Flux's library keeps. Nothing can be fetched: git is not on its PATH,
-// and its proxy doesn't answer.
+// Command runs the kustomize command at a path, with the order that Flux's library keeps. Nothing can be fetched: git is
+// not on its PATH, and its proxy doesn't answer.
 func Command(binary string) Build {
 	return func(ctx context.Context, _, dir string) (resmap.ResMap, error) {
 		cmd := exec.CommandContext(ctx, binary, "build", "--reorder", "none", "--load-restrictor", "LoadRestrictionsNone", dir)
@@ -104,20 +103,19 @@ func Command(binary string) Build {
 	}
 }
 
-// Values are the data of a ConfigMap or Secret of the cluster; false says that there is none.
+// Values returns the data of a ConfigMap or Secret of the cluster, false if it does not exist.
 type Values func(kind, namespace, name string) (map[string]string, bool)
 
-// Reconcile returns the objects that kustomize-controller would apply for a Flux
-// Kustomization whose source is the folder root and whose path is the folder dir in it.
-// Nothing is decrypted. The folder is changed while it is built, and restored.
-// Source: github.com/fluxcd/kustomize-controller v1.9, KustomizationReconciler.build.
+// Reconcile returns the objects that kustomize-controller would apply for a Flux Kustomization whose source is the folder
+// root and whose path is the folder dir in it. Nothing is decrypted. It changes the folder during the build, and restores
+// it. Source: github.com/fluxcd/kustomize-controller v1.9, KustomizationReconciler.build.
 func Reconcile(ctx context.Context, root, dir string, ks unstructured.Unstructured, values Values, build Build) (objects []*unstructured.Unstructured, err error) {
-	if root, err = filepath.EvalSymlinks(root); err != nil { // Flux's library writes only below where links lead
+	if root, err = filepath.EvalSymlinks(root); err != nil { // Flux's library writes only below resolved paths
 		return nil, err
 	}
 	at := filepath.Join(root, dir)
 	if info, err := os.Stat(at); err != nil || !info.IsDir() {
-		return nil, fmt.Errorf("the path %q is no folder", dir)
+		return nil, fmt.Errorf("the path %q is not a folder", dir)
 	}
 	action, err := kustomize.NewGenerator(root, ks).WriteFile(at, kustomize.WithSaveOriginalKustomization())
 	if err != nil {
@@ -198,13 +196,13 @@ func read(text []byte) ([]*unstructured.Unstructured, error) {
 	}
 }
 
-// reader is a cluster with ConfigMaps and Secrets.
+// reader is a client of a cluster with ConfigMaps and Secrets.
 type reader struct {
 	client.Client
 	values Values
 }
 
-// Get gives the data of a ConfigMap or Secret.
+// Get returns the data of a ConfigMap or Secret.
 func (r reader) Get(_ context.Context, key client.ObjectKey, object client.Object, _ ...client.GetOption) error {
 	switch object := object.(type) {
 	case *corev1.ConfigMap:

@@ -28,7 +28,7 @@ func TestBringing(t *testing.T) {
 		{"a question", all + bringingChart("asking", asking) + release("asking", "asking", "{}"), "asking 0, bringing 1, plain 1, values 2"},
 	} {
 		repo := parsed(t, c.files)
-		fleet, err := Reconcile(t.Context(), repo, Options{Bringing: true})
+		fleet, err := Reconcile(t.Context(), repo, Options{FluxOnly: true})
 		if err != nil || len(fleet.Clusters) != 1 {
 			t.Fatalf("%d clusters, %v", len(fleet.Clusters), err)
 		}

@@ -14,15 +14,15 @@ import (
 	"github.com/fleetwright/fleetwright/internal/version"
 )
 
-// kept is a rendering as it is kept.
-type kept struct {
+// cached is the form of a rendering in the cache.
+type cached struct {
 	Manifests, Hooks []Manifest
-	Definitions      json.RawMessage // whose numbers are all float64, as those of the files are
+	Definitions      json.RawMessage // all numbers are float64, as those of the files
 }
 
-// Inputs returns all that a rendering depends on, nil where that is not known or must not be kept: for charts that were not
-// loaded by a digest, for values that may hold secrets, some of which are known, and for post-renderers, whose patches may
-// set one under any path.
+// Inputs returns everything that a rendering depends on. It returns nil if that is unknown or must not be cached: for
+// charts that were not loaded by a digest, for values that may contain one of the secrets, and for post-renderers, whose
+// patches may set one under any path.
 func (r Request) Inputs(secrets []string) []byte {
 	program := thisProgram()
 	if r.Chart.Digest == "" || program == "" || len(r.Values.secrets) > 0 || len(r.Release.Spec.PostRenderers) > 0 {
@@ -53,7 +53,7 @@ func (r Request) Inputs(secrets []string) []byte {
 	return data
 }
 
-// thisProgram tells this executable from all others: another one may render in another way.
+// thisProgram returns an identifier of this executable: another one may render differently.
 var thisProgram = sync.OnceValue(func() string {
 	name, err := os.Executable()
 	if err != nil {
@@ -67,8 +67,8 @@ var thisProgram = sync.OnceValue(func() string {
 	return fmt.Sprintf("%s %s %s %d %d", build.Version, build.Revision, build.Go, info.Size(), info.ModTime().UnixNano())
 })
 
-// Keep returns a result as it is kept, nil where it is not whole or would be read as another one.
-func (r *Result) Keep() []byte {
+// Encode returns a result in the form of the cache, nil if it is not complete or would be decoded differently.
+func (r *Result) Encode() []byte {
 	if len(r.Problems) > 0 || r.Undecided != "" || r.Limit != nil {
 		return nil
 	}
@@ -76,19 +76,19 @@ func (r *Result) Keep() []byte {
 	if err != nil {
 		return nil
 	}
-	data, err := json.Marshal(kept{r.Manifests, r.Hooks, definitions})
+	data, err := json.Marshal(cached{r.Manifests, r.Hooks, definitions})
 	if err != nil {
 		return nil
 	}
-	if again, err := Kept(data); err != nil || !reflect.DeepEqual(again, r) {
+	if again, err := Decode(data); err != nil || !reflect.DeepEqual(again, r) {
 		return nil
 	}
 	return data
 }
 
-// Kept returns a result that was kept.
-func Kept(data []byte) (*Result, error) {
-	var k kept
+// Decode returns a result from the form of the cache.
+func Decode(data []byte) (*Result, error) {
+	var k cached
 	if err := utiljson.Unmarshal(data, &k); err != nil {
 		return nil, err
 	}

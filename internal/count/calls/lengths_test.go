@@ -11,9 +11,9 @@ import (
 	"github.com/fleetwright/fleetwright/internal/count/calls"
 )
 
-// TestMade: an expression that may make a text that is too long is refused before it runs, for the
+// TestLengths: an expression that may create a string that is too long is refused before it runs, for the
 // objects with which it may.
-func TestMade(t *testing.T) {
+func TestLengths(t *testing.T) {
 	env, err := cel.NewEnv(cel.OptionalTypes(), ext.Bindings())
 	if err != nil {
 		t.Fatal(err)

@@ -39,14 +39,14 @@ func TestKeptResult(t *testing.T) {
 	if err != nil || len(result.Manifests) != 1 || len(result.Hooks) != 1 || len(result.Definitions) != 1 {
 		t.Fatalf("%+v, %v", result, err)
 	}
-	data := result.Keep()
-	again, err := Kept(data)
+	data := result.Encode()
+	again, err := Decode(data)
 	if err != nil || !reflect.DeepEqual(again, result) {
 		t.Errorf("%+v is read as\n%+v, %v", result, again, err)
 	}
 	for _, incomplete := range []Result{{Problems: []Problem{{}}}, {Undecided: "x"}, {Limit: limitf("x")},
 		{Manifests: []Manifest{{Value: map[string]any{"number": 1}}}}, {Manifests: []Manifest{{Value: map[string]any{"text": "\xff"}}}}} {
-		if incomplete.Keep() != nil {
+		if incomplete.Encode() != nil {
 			t.Errorf("%+v is kept", incomplete)
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/fleetwright/fleetwright/internal/limits"
 )
 
-// makes reports whether an expression calls replace().
-func makes(expression ast.Expr) bool {
+// callsReplace reports whether an expression calls replace().
+func callsReplace(expression ast.Expr) bool {
 	found := false
 	ast.PreOrderVisit(expression, ast.NewExprVisitor(func(e ast.Expr) {
 		found = found || e.Kind() == ast.CallKind && e.AsCall().FunctionName() == "replace"
@@ -19,8 +19,8 @@ func makes(expression ast.Expr) bool {
 	return found
 }
 
-// made computes upper bounds of the lengths, in bytes, of the strings that an expression creates.
-type made struct {
+// lengths computes upper bounds of the lengths, in bytes, of the strings that an expression creates.
+type lengths struct {
 	// longest is the length of the longest string in the objects.
 	longest float64
 	// variables are the bounds of the variables of comprehensions.
@@ -30,7 +30,7 @@ type made struct {
 }
 
 // of returns the bound of an expression's value; for a list or map, of each of its elements.
-func (m *made) of(e ast.Expr) float64 {
+func (m *lengths) of(e ast.Expr) float64 {
 	switch e.Kind() {
 	case ast.LiteralKind:
 		if text, ok := e.AsLiteral().(types.String); ok {
@@ -63,7 +63,7 @@ func (m *made) of(e ast.Expr) float64 {
 // shortest is the maximum length of a number, a time or a boolean as a string.
 const shortest = 64
 
-func (m *made) largest(all []ast.Expr) float64 {
+func (m *lengths) largest(all []ast.Expr) float64 {
 	bound := 0.0
 	for _, e := range all {
 		bound = max(bound, m.of(e))
@@ -71,7 +71,7 @@ func (m *made) largest(all []ast.Expr) float64 {
 	return bound
 }
 
-func (m *made) comprehension(c ast.ComprehensionExpr) float64 {
+func (m *lengths) comprehension(c ast.ComprehensionExpr) float64 {
 	before := m.variables
 	m.variables = map[string]float64{}
 	for name, bound := range before {
@@ -90,7 +90,7 @@ func (m *made) comprehension(c ast.ComprehensionExpr) float64 {
 	return bound
 }
 
-func (m *made) call(c ast.CallExpr) float64 {
+func (m *lengths) call(c ast.CallExpr) float64 {
 	arguments := c.Args()
 	if c.IsMemberFunction() {
 		arguments = append([]ast.Expr{c.Target()}, arguments...)
@@ -122,13 +122,13 @@ func (m *made) call(c ast.CallExpr) float64 {
 	return bound
 }
 
-// checkMade returns an *Error if an expression may create a string that is too long. longest is the length of the longest
-// string in the objects.
-func (c *Calls) checkMade(longest int) error {
-	for _, e := range c.making {
-		m := made{longest: float64(longest)}
+// checkLengths returns an *Error if an expression may create a string that is too long. longest is the length of the
+// longest string in the objects.
+func (c *Calls) checkLengths(longest int) error {
+	for _, e := range c.replacing {
+		m := lengths{longest: float64(longest)}
 		if most := max(m.of(e), m.most); most > limits.ReplacedBytes || math.IsNaN(most) {
-			return count.Errorf("replace() in an expression may make a text of more than %d MB", limits.ReplacedBytes>>20)
+			return count.Errorf("replace() in an expression may create a string of more than %d MB", limits.ReplacedBytes>>20)
 		}
 	}
 	return nil

@@ -1,6 +1,6 @@
-// Package beside reads the files of a repository that are next to the manifests that Flux applies: scripts, Terraform,
+// Package otherfiles reads the files of a repository that are next to the manifests that Flux applies: scripts, Terraform,
 // Taskfiles, bootstraps. Such a file may create the objects that it mentions.
-package beside
+package otherfiles
 
 import (
 	"path"
@@ -12,10 +12,10 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// The most that is read of these files, in bytes: of one file, and of all together.
+// The maximum sizes that are read, in bytes: of one file, and of all files together.
 const (
-	mostBesideFile = 1 << 20
-	mostBeside     = 64 << 20
+	mostFile  = 1 << 20
+	mostTotal = 64 << 20
 )
 
 // Read calls visit for each file of a repository that Flux doesn't read: scripts, Terraform, Taskfiles,
@@ -26,11 +26,11 @@ func Read(repo *repository.Repository, names map[string]bool, readers bool, visi
 	}
 	total := 0
 	for _, name := range repo.Paths() {
-		if !speaks(repo, name) || !readers && path.Ext(name) == ".md" {
+		if !mayCreate(repo, name) || !readers && path.Ext(name) == ".md" {
 			continue
 		}
 		data, err := repo.ReadFile(name)
-		if err != nil || len(data) > mostBesideFile || total+len(data) > mostBeside {
+		if err != nil || len(data) > mostFile || total+len(data) > mostTotal {
 			continue
 		}
 		total += len(data)
@@ -41,9 +41,9 @@ func Read(repo *repository.Repository, names map[string]bool, readers bool, visi
 	}
 }
 
-// Speaking returns, for each name, the first file that mentions it among the files that Flux
+// Mentions returns, for each name, the first file that mentions it among the files that Flux
 // does not read: such a file may create the named object. Documentation counts if readers is true.
-func Speaking(repo *repository.Repository, names map[string]bool, readers bool) map[string]string {
+func Mentions(repo *repository.Repository, names map[string]bool, readers bool) map[string]string {
 	found := map[string]string{}
 	Read(repo, names, readers, func(file, text string) {
 		words := map[string]bool{}
@@ -70,7 +70,7 @@ func Applied(repo *repository.Repository, files map[string]bool) map[string]bool
 var (
 	// applying matches a line that applies something, outside of a comment.
 	applying = regexp.MustCompile(`(?m)^[^#\n]*\b(?:apply|create|replace)\b.*$`)
-	// testClusters matches what creates a cluster for a test.
+	// testClusters matches commands that create a cluster for a test.
 	testClusters = regexp.MustCompile(`\b(?:kind create cluster|k3d cluster create|minikube start)\b`)
 )
 
@@ -127,9 +127,9 @@ func isNameRune(r rune) bool {
 	return r == '-' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z'
 }
 
-// speaks reports whether a file has an extension of files that create or configure things, and contains no
+// mayCreate reports whether a file has an extension of files that create or configure things, and contains no
 // manifests that Flux could read.
-func speaks(repo *repository.Repository, name string) bool {
+func mayCreate(repo *repository.Repository, name string) bool {
 	switch path.Ext(name) {
 	case "", ".sh", ".bash", ".fish", ".ps1", ".py", ".go", ".js", ".ts", ".nix", ".toml", ".tf", ".tfvars", ".tofu", ".hcl", ".tftpl", ".tpl", ".tmpl", ".gotmpl",
 		".j2", ".bicep", ".yaml", ".yml", ".json", ".mk", ".just", ".env", ".md":

@@ -4,13 +4,13 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/fleetwright/fleetwright/internal/beside"
+	"github.com/fleetwright/fleetwright/internal/otherfiles"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// besides sets the further Kustomizations of the roots: those that a script applies. Without a root whose source is
-// theirs alone, nobody knows which cluster they are for.
-func besides(repo *repository.Repository, roots []Root) {
+// addScripted sets the further Kustomizations of the roots: those that a script applies. Without a root whose source no other
+// root has, the cluster of such a Kustomization is unknown.
+func addScripted(repo *repository.Repository, roots []Root) {
 	of, synced, listed := map[Source][]int{}, map[string]bool{}, map[string]bool{}
 	for i, root := range roots {
 		of[root.Source] = append(of[root.Source], i)
@@ -35,10 +35,10 @@ func besides(repo *repository.Repository, roots []Root) {
 			found[r.File], files[r.File] = append(found[r.File], r), true
 		}
 	}
-	for _, file := range slices.Sorted(maps.Keys(beside.Applied(repo, files))) {
+	for _, file := range slices.Sorted(maps.Keys(otherfiles.Applied(repo, files))) {
 		for _, r := range found[file] {
 			i := of[r.Source][0]
-			roots[i].Beside = append(roots[i].Beside, r)
+			roots[i].Scripted = append(roots[i].Scripted, r)
 		}
 	}
 }
