@@ -24,7 +24,7 @@ func filesSetting(to *map[string][]byte) func(*kyaml.Node) error {
 				return fmt.Errorf("[%q]: want the file's content, a string", name)
 			}
 			if _, twice := (*to)[name]; twice {
-				return fmt.Errorf("[%q] is given twice", name)
+				return fmt.Errorf("[%q] is set twice", name)
 			}
 			(*to)[name] = []byte(content.Value)
 		}

@@ -186,7 +186,7 @@ func (f *encryptSecrets) encrypt(item *kyaml.RNode, file string, documents int, 
 	}
 	rule := config.For(file)
 	if rule == nil {
-		return nil, advice.New(errors.New("no rule matches this file"), "give it a name that a rule matches, such as NAME.sops.yaml, or add a rule")
+		return nil, advice.New(errors.New("no rule matches this file"), "rename it so that a rule matches, such as NAME.sops.yaml, or add a rule")
 	}
 	with := *rule
 	if with.Indents.YAML == nil {

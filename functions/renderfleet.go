@@ -186,7 +186,7 @@ func (f *renderFleet) specification(list *resourceList) (nodes []*yaml.Node, obj
 	}
 	if len(nodes) == 0 {
 		return nil, nil, advice.Input(
-			errors.New("there is no specification among the items"),
+			errors.New("the items contain no specification"),
 			"list the files of fleet/ as resources, or set spec.objects or spec.path to the specification",
 		)
 	}

@@ -86,7 +86,7 @@ func (f *verifyBootstrap) repository(list *resourceList, o Options) (*repository
 		return repo, nil
 	case len(f.files) == 0:
 		return nil, advice.Input(
-			errors.New("functionConfig VerifyBootstrap: there is no bootstrap to verify"),
+			errors.New("functionConfig VerifyBootstrap: no bootstrap to verify"),
 			"set spec.files (path: content) to the helmfile and the files that it reads, or spec.root to the folder (exec form)",
 		)
 	}

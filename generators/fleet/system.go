@@ -106,7 +106,7 @@ func components(out *emit.Files, file string, opts Options) {
 	}
 	if content == nil {
 		out.Fail(fmt.Errorf("%s is missing: run `flux bootstrap` first and it is kept as it is, "+
-			"or give Flux's manifests with --flux-manifests DIR (manifests.tar.gz of the Flux release, unpacked)", file))
+			"or pass Flux's manifests with --flux-manifests DIR (manifests.tar.gz of the Flux release, unpacked)", file))
 		return
 	}
 	out.Text(file, tree.Adopted, content)

@@ -101,7 +101,7 @@ func (s Selection) regexes() []string {
 func (s Selection) Counted() error {
 	for _, text := range s.regexes() {
 		if err := count.Short(text); err != nil {
-			return fmt.Errorf("cannot tell which values are encrypted: %w", err)
+			return fmt.Errorf("cannot determine which values are encrypted: %w", err)
 		}
 	}
 	return nil
