@@ -51,7 +51,7 @@ func objectsSetting(to *[]*kyaml.RNode) func(*kyaml.Node) error {
 // functionKey is the key of data that names the function if the functionConfig is a ConfigMap.
 const functionKey = "function"
 
-// kindOf returns the function that a functionConfig selects, the map with its settings, and the path of that
+// kindOf returns the kind of the function that a functionConfig selects, the map with its settings, and the path of that
 // map.
 func kindOf(config *kyaml.RNode, kinds []string) (kind string, spec *kyaml.Node, path string, err error) {
 	if config == nil || config.IsNilOrEmpty() {

@@ -37,8 +37,8 @@ const (
 type Files struct {
 	Tree *tree.Tree
 	err  error
-	// beside are YAML files of the user that are not KRM objects.
-	beside []string
+	// notKRM are YAML files of the user that are not KRM objects.
+	notKRM []string
 }
 
 // New returns an empty collection.
@@ -53,8 +53,7 @@ func (f *Files) Objects(file, comment string, objects ...any) {
 	f.YAML(file, tree.Managed, comment, objects...)
 }
 
-// YAML writes a file of objects with the given mode. Managed files name their
-// origin in the first line.
+// YAML writes a file of objects. The first line of a managed file names its origin.
 func (f *Files) YAML(file string, mode tree.Mode, comment string, objects ...any) {
 	if mode == tree.Managed {
 		comment = header(comment)
@@ -67,7 +66,7 @@ func (f *Files) YAML(file string, mode tree.Mode, comment string, objects ...any
 	f.Text(file, mode, content)
 }
 
-// Text writes a file with the given content.
+// Text writes a file.
 func (f *Files) Text(file string, mode tree.Mode, content []byte) {
 	f.Fail(f.Tree.Add(tree.File{Path: file, Mode: mode, Content: content}))
 }
@@ -124,14 +123,14 @@ func Sorted(names []string) []string {
 // Relative returns the relative path from a folder of a tree (. is its root) to another path in it.
 func Relative(from, to string) string {
 	rel, err := filepath.Rel(filepath.FromSlash(from), filepath.FromSlash(to))
-	if err != nil { // only for an absolute path, which a tree does not have
+	if err != nil { // only an absolute path fails, and a tree has none
 		return to
 	}
 	return filepath.ToSlash(rel)
 }
 
-// Beside records a YAML file of the user that is not a KRM object.
-func (f *Files) Beside(file string) { f.beside = append(f.beside, file) }
+// NotKRM records a YAML file of the user that is not a KRM object.
+func (f *Files) NotKRM(file string) { f.notKRM = append(f.notKRM, file) }
 
 // Ignore writes .krmignore for the YAML files that are not KRM objects, because kpt treats every other
 // YAML file of a package as one. It must be called last.
@@ -143,7 +142,7 @@ func (f *Files) Ignore() {
 			ignored = append(ignored, "/"+file.Path)
 		}
 	}
-	for _, file := range f.beside {
+	for _, file := range f.notKRM {
 		ignored = append(ignored, "/"+file)
 	}
 	if ignored = Sorted(ignored); len(ignored) > 0 {
