@@ -19,7 +19,7 @@ import (
 // is as in FolderOptions.
 func Compare(r *Rendered, t tree.Target, current tree.Reader, inv *tree.Inventory, overwrite, allowRemoval []string) (*tree.Plan, error) {
 	o := tree.Options{
-		Target: t.Name, Release: version.Current().Release(), Overwrite: overwrite, RewriteAdopted: r.Components != nil, Marked: generators.Marked, Made: secrets.AsMade,
+		Target: t.Name, Release: version.Current().Release(), Overwrite: overwrite, RewriteAdopted: r.Components != nil, Marked: generators.Marked, Created: secrets.HasGeneratedValues,
 	}
 	isPlatform := t.Name == generators.PlatformTarget
 	if isPlatform {

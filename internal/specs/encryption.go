@@ -66,8 +66,8 @@ func (c *specChecker) nonEmpty(e *v1alpha1.Encryption, p *strict.Path, r v1alpha
 	}
 }
 
-// getsKey reports whether a cluster or tenant may be listed without a key because it gets one later: from
-// a command that adds keys, or, for a tenant, because the sync of its own key is declared.
+// getsKey reports whether a cluster or tenant may be listed without a key because it gets one later: from a command that
+// adds keys, or, for a tenant, because the specification declares the Secret with its own key.
 func (c *specChecker) getsKey(e *v1alpha1.Encryption, what, name string) bool {
 	return c.Keyless || what == "tenant" && slices.ContainsFunc(e.Spec.Secrets, func(d v1alpha1.DeclaredSecret) bool {
 		return c.Spec.TenantKey(&d) != nil && d.Tenant == name

@@ -49,7 +49,7 @@ func (c *specChecker) order() {
 	})
 }
 
-// dependency checks one dependsOn of an add-on; on is nil if there is no add-on with the name.
+// dependency checks one dependsOn of an add-on; on is nil if no add-on has the name.
 func (c *specChecker) dependency(a, on *v1alpha1.Addon, name string, p *strict.Path, names []string) {
 	switch {
 	case name == "":

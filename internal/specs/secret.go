@@ -117,8 +117,8 @@ func (c *specChecker) secretScope(e *v1alpha1.Encryption, p *strict.Path, d *v1a
 	}
 }
 
-// secretNamespace checks that the namespace is one that the specification creates on each cluster
-// of a Secret, or that every cluster has.
+// secretNamespace checks that each cluster of a Secret has the Secret's namespace: the specification creates it there, or
+// every cluster has it.
 func (c *specChecker) secretNamespace(e *v1alpha1.Encryption, p *strict.Path, d *v1alpha1.DeclaredSecret) {
 	if c.Incomplete {
 		return

@@ -225,7 +225,7 @@ func (s *syncer) seal(r Result, old, plain []byte, rule *secrets.CreationRule) e
 	if err != nil {
 		return err
 	}
-	return s.write(r.Path, old, secrets.MarkMade(content))
+	return s.write(r.Path, old, secrets.MarkGenerated(content))
 }
 
 // write adds a file to those to write. It returns an error if the file has a plaintext value.
@@ -310,7 +310,7 @@ func (s *syncer) change(r Result, rule *secrets.CreationRule, old []byte) (Resul
 		return r, err
 	}
 	r.PublicKeys = created.public
-	changed, err := changeObject(plain, r.Secret, created, r.KeysRemoved, secrets.AsMade(old))
+	changed, err := changeObject(plain, r.Secret, created, r.KeysRemoved, secrets.HasGeneratedValues(old))
 	if err != nil {
 		return r, fmt.Errorf("%s: %w", r.Path, err)
 	}

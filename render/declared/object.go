@@ -26,7 +26,7 @@ const declaredKeys = "fleetwright.dev/declared-keys"
 
 // isOurs reports whether this package creates an annotation, so that it is not a declared annotation.
 func isOurs(key string) bool {
-	return key == declaredKeys || key == secrets.AnnotationMade || strings.HasPrefix(key, publicKey)
+	return key == declaredKeys || key == secrets.AnnotationGenerated || strings.HasPrefix(key, publicKey)
 }
 
 // secretObject is a Secret of Kubernetes.
@@ -66,7 +66,7 @@ func annotate(d *v1alpha1.DeclaredSecret, public map[string]string, created bool
 	}
 	out[declaredKeys] = strings.Join(slices.Sorted(slices.Values(d.DataKeys())), ",")
 	if created {
-		out[secrets.AnnotationMade] = secrets.NotMade // the final value is set after encryption
+		out[secrets.AnnotationGenerated] = secrets.NoDigest // the final value is set after encryption
 	}
 	for _, name := range sortedKeys(public) {
 		key := publicKey + name

@@ -85,8 +85,8 @@ func (s *syncer) rotate(r Result, rule *secrets.CreationRule, old []byte) (Resul
 		)
 	}
 	r.PublicKeys = created.public
-	asMade := secrets.AsMade(old) || len(r.KeysSame)+len(r.KeysKept) == 0
-	changed, err := changeObject(plain, r.Secret, created, r.KeysRemoved, asMade)
+	generated := secrets.HasGeneratedValues(old) || len(r.KeysSame)+len(r.KeysKept) == 0
+	changed, err := changeObject(plain, r.Secret, created, r.KeysRemoved, generated)
 	if err != nil {
 		return r, fmt.Errorf("%s: %w", r.Path, err)
 	}

@@ -118,8 +118,8 @@ func (o UpdateOptions) update(file string, data []byte, rule *secrets.CreationRu
 	case o.Rotate:
 		res.Action = Rotated
 		res.Content, res.Change, err = envelope.Rotate(file, data, rule, o.Keys, o.Now)
-		if err == nil && secrets.AsMade(data) {
-			res.Content = secrets.MarkMade(res.Content) // the same values, encrypted again
+		if err == nil && secrets.HasGeneratedValues(data) {
+			res.Content = secrets.MarkGenerated(res.Content) // the same values, encrypted again
 		}
 	default:
 		res.Content, res.Change, err = envelope.UpdateKeys(file, data, rule, o.Keys)

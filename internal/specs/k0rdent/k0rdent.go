@@ -19,8 +19,8 @@ import (
 type checker struct {
 	*check.Product
 	of *v1alpha1.K0rdent
-	// sources are the declared sources by name with their kinds, followed by the versions of templates
-	// by name, and the names of chains and credentials.
+	// sources maps the declared sources to their kinds. The other fields are the versions of templates by name, and the
+	// names of chains and credentials.
 	sources             map[string]string
 	clusters, services  map[string][]string
 	clusterChains       []string
@@ -28,11 +28,11 @@ type checker struct {
 	labels              map[string]map[string]string
 	// rulesValid is set if the access rules, and the objects that they distribute, are valid.
 	rulesValid bool
-	// created says which objects kcm itself creates.
+	// created reports the objects that kcm creates itself.
 	created kcm.Created
 }
 
-// Complete sets fields of the specification's K0rdent, if it has one, that follow from its version.
+// Complete sets the fields of the specification's K0rdent, if it has one, that follow from its version.
 func Complete(spec *v1alpha1.Spec) {
 	if k := v1alpha1.ProductOf[*v1alpha1.K0rdent](spec); k != nil {
 		kcm.Complete(&k.Spec)
@@ -77,8 +77,7 @@ func (c *checker) release() {
 	}
 }
 
-// ownedValue is a value of kcm's chart that another field of the specification sets: it would be
-// overwritten.
+// ownedValue is a value of kcm's chart that another field of the specification overwrites.
 type ownedValue struct {
 	path []string
 	// is is the value's only allowed content; nil if it must not be set at all.
@@ -101,8 +100,8 @@ func ownedValues() []ownedValue {
 	})
 }
 
-// values reports values that would let kcm manage objects that are in Git, values that would be overwritten,
-// and values of another type where such values need a mapping.
+// values reports values that would let kcm manage objects that are in Git, values that would be overwritten, and values
+// of another type where a mapping is needed to overwrite them.
 func (c *checker) values() {
 	for _, owned := range ownedValues() {
 		p, in := strict.At("spec", "values"), any(c.of.Spec.Values)
@@ -218,8 +217,7 @@ func (c *checker) helm(p *strict.Path, h *v1alpha1.K0rdentHelm) {
 	}
 }
 
-// sourceRef checks a reference to a source and returns the kind of the source, "" if there is
-// none.
+// sourceRef checks a reference to a source and returns the kind of the source, "" if the source does not exist.
 func (c *checker) sourceRef(p *strict.Path, ref *v1alpha1.NameRef) string {
 	if ref == nil || ref.Name == "" {
 		return ""

@@ -109,9 +109,9 @@ func (c *checker) rootCA() {
 		return
 	}
 	a, namespace, sure := c.Spec.CertManager(cluster)
-	if given := c.of.Spec.RootCA.Namespace; a != nil && sure && given != namespace && c.Whole(a, c.of) {
+	if configured := c.of.Spec.RootCA.Namespace; a != nil && sure && configured != namespace && c.Whole(a, c.of) {
 		c.Fail(c.of, strict.At("spec", "rootCA", "namespace"), "remove it, or write "+strict.Shorten(namespace),
-			"the ClusterIssuer kommander-ca would never become ready: cert-manager of %s reads its Secret in namespace %s, not in %s", c.Called(a), strict.Quote(namespace), strict.Quote(given))
+			"the ClusterIssuer kommander-ca would never become ready: cert-manager of %s reads its Secret in namespace %s, not in %s", c.Called(a), strict.Quote(namespace), strict.Quote(configured))
 	}
 }
 
