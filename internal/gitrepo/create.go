@@ -10,9 +10,8 @@ import (
 	"github.com/fleetwright/fleetwright/internal/bounds"
 )
 
-// Create creates a repository with the branch main in a folder, unless the folder already belongs
-// to a repository. It reports whether it created one. The repository appears complete or not at
-// all.
+// Create creates a repository with the branch main in a folder, unless the folder already belongs to a repository. It
+// reports whether it created one. It creates the repository completely or not at all.
 func Create(dir string) (bool, error) {
 	if _, found := Root(dir); found {
 		return false, nil

@@ -55,7 +55,7 @@ func (d disk) share(dir string) error {
 	return os.Chmod(dir, info.Mode()|d.dirBits|fs.ModeSetgid)
 }
 
-// write creates a file with the given content, in two steps, so that a test can end the process between them.
+// write creates a file in two steps, so that a test can end the process between them.
 func (d disk) write(path string, data []byte) (err error) {
 	d.at("create", path)
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
@@ -92,7 +92,7 @@ func (d disk) rename(from, to string) error {
 	return syncDir(filepath.Dir(to))
 }
 
-// remove deletes a file or an empty folder; a missing one is no error.
+// remove deletes a file or an empty folder. It ignores one that does not exist.
 func (d disk) remove(path string) error {
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil

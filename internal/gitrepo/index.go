@@ -33,7 +33,7 @@ func readIndex(path string) ([]*index.Entry, error) {
 
 func decodeIndex(data []byte) ([]*index.Entry, error) {
 	if end := len(data) - sha1.Size; end > 0 && bytes.Equal(data[end:], make([]byte, sha1.Size)) {
-		sum := sha1.Sum(data[:end]) // with index.skipHash, git writes none
+		sum := sha1.Sum(data[:end]) // with index.skipHash, git writes no checksum
 		data = append(data[:end:end], sum[:]...)
 	}
 	var x index.Index

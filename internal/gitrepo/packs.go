@@ -36,7 +36,7 @@ type pack struct {
 	index *idxfile.MemoryIndex
 }
 
-// folders returns the repository's own object folder and those that it borrows objects from.
+// folders returns the repository's own object folder and the object folders that it borrows from.
 func (s objects) folders() ([]objectFolder, error) {
 	b := s.bound
 	if !b.opened {
@@ -47,7 +47,7 @@ func (s objects) folders() ([]objectFolder, error) {
 	return b.folders, b.err
 }
 
-// openFolders opens the object folders of a repository and of those that it borrows objects from, each once.
+// openFolders opens the object folders of a repository and of the repositories that it borrows objects from, each once.
 func openFolders(dir string) ([]objectFolder, error) {
 	var all []objectFolder
 	seen := map[string]bool{dir: true}
@@ -77,7 +77,7 @@ func alternatesOf(dir string) []string {
 	objects := filepath.Join(dir, "objects")
 	data, err := readBounded(filepath.Join(objects, "info", "alternates"), 1<<20)
 	if err != nil {
-		return nil // it borrows from none
+		return nil // the repository borrows no objects
 	}
 	var all []string
 	for line := range strings.Lines(string(data)) {

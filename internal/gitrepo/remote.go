@@ -30,7 +30,7 @@ type remote struct {
 	fetch, push endpoint
 	// name is the name of the configured remote, empty for a URL.
 	name string
-	// head is the branch's commit in the remote when it was read, empty if there is none.
+	// head is the branch's commit in the remote when it was read; "" if the branch does not exist.
 	head string
 	// fallback is the branch that HEAD points to in the remote (a full name).
 	fallback string
@@ -224,7 +224,7 @@ func openReceive(e endpoint) (transport.ReceivePackSession, error) {
 	return c.NewReceivePackSession(ep, e.auth)
 }
 
-// ignoreClosed drops the error of closing a session that the server already ended.
+// ignoreClosed drops the error from closing a session that the server already ended.
 func ignoreClosed(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) {
 		return nil

@@ -29,7 +29,7 @@ type objects struct {
 	partial bool
 	// fresh holds objects that are not written yet; may be nil.
 	fresh *memory.Storage
-	// bound limits what is read of an object; nil for objects that git's own protocol reads.
+	// bound limits how much of an object is read; nil for objects that git's own protocol reads.
 	bound *bound
 	// common is the folder of the repository that contains its objects.
 	common string
@@ -106,7 +106,7 @@ func (s objects) commit(hash string) (*object.Commit, error) {
 	return c, nil
 }
 
-// rootOf returns the tree of a commit; the zero hash if there is no commit.
+// rootOf returns the tree of a commit; the zero hash for the hash "".
 func (s objects) rootOf(hash string) (plumbing.Hash, error) {
 	if hash == "" {
 		return plumbing.ZeroHash, nil
@@ -175,7 +175,7 @@ type item struct {
 	hash plumbing.Hash
 }
 
-// difference is a path whose file differs between two trees; old or new is nil if there is none.
+// difference is a path whose file differs between two trees; old or new is nil if the file does not exist in that tree.
 type difference struct {
 	path     string
 	old, new *item
@@ -249,7 +249,7 @@ func (s objects) diffItem(was, now *item, path string, out *[]difference) error 
 func checkComponent(name string) error {
 	plain := strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Cf, r) {
-			return -1 // HFS ignores them
+			return -1 // HFS ignores these characters
 		}
 		return r
 	}, name)

@@ -17,8 +17,8 @@ import (
 	"github.com/fleetwright/fleetwright/internal/output"
 )
 
-// UploadServer is a remote repository that answers as git-upload-pack does. The implementation decides which addresses are
-// connected to, and how much is read for how long.
+// UploadServer is a remote repository that answers as git-upload-pack does. The implementation restricts the addresses,
+// the amount of data, and the time.
 type UploadServer interface {
 	// Advertise returns the server's first message: its references.
 	Advertise(ctx context.Context) (io.Reader, error)

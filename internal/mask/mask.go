@@ -1,10 +1,10 @@
 // Package mask removes secrets from output. The policy, for reports, messages and logs in every format:
 //
-//  - No line of a file with a Secret is shown: repository.Lines does not contain it.
-//  - A value of a Secret, a value that variables compute from one, and a string that package credential takes for a
-//    credential are shown as [Hidden].
-//  - Libraries quote strings that they read. Therefore these values are also collected as [Texts], and hidden in every
-//    message and report, whoever wrote it.
+//   - No line of a file with a Secret is shown: repository.Lines does not contain it.
+//   - A value of a Secret, a value that variables compute from one, and a string that package credential takes for a
+//     credential are shown as [Hidden].
+//   - Libraries quote strings that they read. Therefore these values are also collected as [Texts], and hidden in every
+//     message and report, whoever wrote it.
 package mask
 
 import (

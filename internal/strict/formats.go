@@ -178,7 +178,7 @@ func urlFormat(schemes []string) format {
 	return format{
 		what:    "a URL that begins with " + OneOf(prefixes),
 		example: prefixes[0] + "example.com/path",
-		correct:    func(s string) string { return WithScheme(s, schemes) },
+		correct: func(s string) string { return WithScheme(s, schemes) },
 	}
 }
 

@@ -84,7 +84,7 @@ func judged(p *rule.Pass, search *credential.Search, file, text string) *drawn {
 		}
 		what, line = "a value that looks like a secret", 1
 	}
-	if secrets.StateOf(file, []byte(text)) != secrets.InTheClear {
+	if secrets.StateOf(file, []byte(text)) != secrets.Plaintext {
 		return nil
 	}
 	return &drawn{file, what, line}

@@ -27,7 +27,7 @@ func recipientOf(key sopskeys.MasterKey) secrets.Recipient {
 	return secrets.Recipient{Service: service, ID: id}
 }
 
-// open returns the decrypted part of the data key for each group, nil if no private key decrypts it.
+// open returns the decrypted part of the data key for each group; nil for a group whose part no private key decrypts.
 func (e *editor) open(m *sops.Metadata, ids *keys.Identities) ([][]byte, error) {
 	parts := make([][]byte, len(m.KeyGroups))
 	opened, corrupt := 0, (*Error)(nil)
@@ -83,8 +83,8 @@ func (e *editor) openGroup(group sops.KeyGroup, ids *keys.Identities) (part []by
 	return nil, corrupt
 }
 
-// noKeyError returns the error that no private key decrypts a file. It lists the file's recipients, and where private keys were
-// searched.
+// noKeyError returns the error that no private key decrypts a file. It lists the file's recipients, and the places that
+// were searched for private keys.
 func (e *editor) noKeyError(m *sops.Metadata, ids *keys.Identities, opened, needed int) error {
 	var names []string
 	for _, group := range m.KeyGroups {
