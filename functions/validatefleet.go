@@ -62,7 +62,7 @@ func (f *validateFleet) run(ctx context.Context, list *resourceList, o Options) 
 		return err
 	}
 	if report.Empty() {
-		return advice.Input(errors.New("nothing found to check: there are no items"), "")
+		return advice.Input(errors.New("nothing found to check: the ResourceList has no items"), "")
 	}
 	lines, unresolved := list.report(report)
 	list.keepForValidation()

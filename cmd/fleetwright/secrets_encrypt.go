@@ -32,7 +32,7 @@ A file that is already encrypted is not changed. If one file cannot be encrypted
 command is interrupted, no file is changed. A file is replaced as a whole and keeps its
 mode; values in plaintext are not written anywhere else.
 
-If there is no .sops.yaml, or if it is invalid or has a misspelt field, nothing is
+If .sops.yaml does not exist, is invalid or has a misspelt field, nothing is
 encrypted and the command fails. A file that somebody saves while the command writes is
 kept as it was saved, and reported. If a run is killed, the next run finishes its writes
 or rolls them back.

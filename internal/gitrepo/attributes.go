@@ -38,7 +38,7 @@ func (b *Branch) checkFilters(changes []Change) error {
 			if value := valueOf(all, c.Path, name); value != "" && !isUTF8(name, value) {
 				return advice.New(
 					fmt.Errorf("%w: %q has the attribute %s=%s, and branch %q is not checked out, so that git cannot convert the file", ErrFilter, c.Path, name, value, b.Name()),
-					`check the branch out in a work tree, and commit there; or take the path out, with a later line "`+c.Path+" -"+name+`" in .gitattributes`,
+					`check the branch out in a work tree, and commit there; or exclude the path, with a later line "`+c.Path+" -"+name+`" in .gitattributes`,
 				)
 			}
 		}

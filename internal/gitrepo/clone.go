@@ -153,7 +153,7 @@ func (c *Clone) list(ctx context.Context, r *Revision, store objects, hash plumb
 	}
 	commit, err := object.DecodeCommit(store, o)
 	if err != nil {
-		return fmt.Errorf("%s is no commit: %w", r.revision, err)
+		return fmt.Errorf("%s is not a commit: %w", r.revision, err)
 	}
 	tree, err := object.GetTree(store, commit.TreeHash)
 	if err != nil {

@@ -133,7 +133,7 @@ func pushedButStuck(err error, pushed bool) error {
 	if !pushed {
 		return err
 	}
-	return fmt.Errorf("the remote has the commit, but the local branch could not follow (\"git pull\" brings it): %w", err)
+	return fmt.Errorf("the remote has the commit, but the local branch could not be updated (run \"git pull\"): %w", err)
 }
 
 // build creates the tree and the commit in memory. The commit is nil if the tree does not change.

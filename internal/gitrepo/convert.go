@@ -35,7 +35,7 @@ func (b *Branch) convert(ctx context.Context, changes []Change, dry bool) error 
 		}
 		out, err := b.homeGit().run(ctx, string(c.Content), args...)
 		if err != nil {
-			return fmt.Errorf("git cannot convert %q as its attributes ask for: %w", c.Path, err)
+			return fmt.Errorf("git cannot convert %q as its attributes require: %w", c.Path, err)
 		}
 		changes[i].hash = plumbing.NewHash(strings.TrimSpace(out))
 	}

@@ -37,7 +37,7 @@ var (
 	ErrNoGit = errors.New("git is not on PATH")
 	// ErrNoIdentity: flags, environment and git's configuration do not name the
 	// committer.
-	ErrNoIdentity = errors.New("who commits is unknown")
+	ErrNoIdentity = errors.New("the committer is unknown")
 )
 
 // DirtyError lists the paths that a commit would write and that have changes of the user.

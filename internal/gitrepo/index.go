@@ -44,7 +44,7 @@ func decodeIndex(data []byte) ([]*index.Entry, error) {
 	case errors.Is(err, index.ErrUnknownExtension):
 		return nil, fmt.Errorf("%w: a split or sparse index: run \"git update-index --no-split-index\" or \"git sparse-checkout reapply --no-sparse-index\"", ErrUnsupported)
 	case err != nil:
-		return nil, fmt.Errorf("the index is cut off or damaged: see \"git fsck\": %w", err)
+		return nil, fmt.Errorf("the index is truncated or damaged: see \"git fsck\": %w", err)
 	}
 	for _, e := range x.Entries {
 		if e.Stage != 0 {

@@ -135,7 +135,7 @@ func (t *transaction) recoverOther(ctx context.Context) error {
 		err = o.j.check()
 	}
 	if err != nil {
-		return fmt.Errorf("the journal %q is not one of ours: look at it, and remove its folder: %w", o.stage("journal"), err)
+		return fmt.Errorf("the journal %q was not written by fleetwright: check it, and remove its folder: %w", o.stage("journal"), err)
 	}
 	now, err := readRef(o.layout.common, o.j.Ref)
 	if err != nil {
@@ -156,7 +156,7 @@ func (b *Branch) interrupted() error {
 		return nil
 	}
 	return advice.New(
-		fmt.Errorf("a commit to %q was interrupted, or is under way", b.location),
+		fmt.Errorf("a commit to %q was interrupted, or is in progress", b.location),
 		"run \"fleetwright commit\" without --dry-run, which finishes it",
 	)
 }

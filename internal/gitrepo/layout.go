@@ -214,7 +214,7 @@ func (l layout) checkedOut(ref string) (worktree, bool, error) {
 		return worktree{}, false, fmt.Errorf("%w: branch %q is checked out in %q and in %q: switch one of them to another branch",
 			ErrUnsupported, shortRef(ref), found[0].dir, found[1].dir)
 	case found[0].dir == "":
-		return worktree{}, false, fmt.Errorf("%w: branch %q is checked out in a work tree whose folder is not there (%q): bring it back, or run \"git worktree prune\"",
+		return worktree{}, false, fmt.Errorf("%w: branch %q is checked out in a work tree whose folder does not exist (%q): restore it, or run \"git worktree prune\"",
 			ErrUnsupported, shortRef(ref), found[0].git)
 	}
 	return found[0], true, nil

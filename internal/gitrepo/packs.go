@@ -184,17 +184,17 @@ func (s objects) checkChain(p pack, file io.ReaderAt, hash plumbing.Hash) error 
 			return err
 		}
 		if size := max(h.length, h.result); size > s.bound.bytes {
-			return s.exceed(fmt.Sprintf("object %s has, or is made of one that has, %d MB; up to %d MB are read", hash, size>>20, s.bound.bytes>>20))
+			return s.exceed(fmt.Sprintf("object %s, or an object that it is a delta of, has %d MB; up to %d MB are read", hash, size>>20, s.bound.bytes>>20))
 		}
 		if !h.isDelta() {
 			return nil
 		}
 		deltas, made, at = deltas+h.length, made+h.result, h.base
 		if deltas > limits.DeltaBytes || made > limits.ChainBytes {
-			return s.exceed(fmt.Sprintf("object %s is made of others that have more than %d MB", hash, limits.ChainBytes>>20))
+			return s.exceed(fmt.Sprintf("the chain of deltas of object %s has more than %d MB", hash, limits.ChainBytes>>20))
 		}
 	}
-	return s.exceed(fmt.Sprintf("object %s is made of more than %d others", hash, limits.Deltas))
+	return s.exceed(fmt.Sprintf("the chain of deltas of object %s has more than %d objects", hash, limits.Deltas))
 }
 
 // longestHeader is the maximum length of a header before the compressed bytes.

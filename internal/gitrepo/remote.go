@@ -124,7 +124,7 @@ func (r *remote) get(ctx context.Context, store objects, ref string, want plumbi
 	}
 	got, ok := sink.got[fetchedRef]
 	if !ok {
-		return "", fmt.Errorf("%s: the remote gave no commit for %q", r.fetch.shown, ref)
+		return "", fmt.Errorf("%s: the remote returned no commit for %q", r.fetch.shown, ref)
 	}
 	return got.String(), nil
 }

@@ -95,7 +95,7 @@ func treeAt(repo *gogit.Repository, revision, below string) (*object.Tree, error
 	}
 	commit, err := repo.CommitObject(*hash)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %q is no commit", ErrNoRevision, revision)
+		return nil, fmt.Errorf("%w: %q is not a commit", ErrNoRevision, revision)
 	}
 	tree, err := commit.Tree()
 	if err == nil && below != "" {
@@ -156,14 +156,14 @@ func noRevision(repo *gogit.Repository, revision string, err error) error {
 	}
 	switch {
 	case !hasCommit(repo):
-		return advice.New(fmt.Errorf("%w: %q: there is no commit yet", ErrNoRevision, revision), "commit first: there is nothing to compare with")
+		return advice.New(fmt.Errorf("%w: %q: the repository has no commit yet", ErrNoRevision, revision), "commit first: there is nothing to compare with")
 	case has > 0 && len(shallow) > 0:
 		err = fmt.Errorf("this clone has only %s of %q", finding.Count(has, "commit"), from)
 	case has > 0:
 		err = fmt.Errorf("%q has only %s", from, finding.Count(has, "commit"))
 		hint = fmt.Sprintf("the first one is %s~%d", from, has-1)
 	case errors.Is(err, io.EOF):
-		err = errors.New("there is no such commit before it")
+		err = errors.New("it has no such ancestor")
 	}
 	return advice.New(fmt.Errorf("%w: %q: %w", ErrNoRevision, revision, err), hint)
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // ErrSigning is returned if git's configuration requires a signature of the push, which this package doesn't create.
-var ErrSigning = errors.New("fleetwright signs no push")
+var ErrSigning = errors.New("fleetwright does not sign pushes")
 
 // Signs reports whether git's configuration requires signed commits. If it requires signed pushes and push is set, the
 // error is an *advice.Error that wraps ErrSigning. env and dir are as in ResolveAuthor.

@@ -43,7 +43,7 @@ func (s *sshServer) Advertise(ctx context.Context) (io.Reader, error) {
 	at := net.JoinHostPort(s.address.Hostname(), port)
 	agent, err := gitssh.NewSSHAgentAuth(user)
 	if err != nil {
-		return nil, errors.New("there is no SSH agent: start one and add the key with ssh-add")
+		return nil, errors.New("no SSH agent is running: start one and add the key with ssh-add")
 	}
 	config, err := agent.ClientConfig()
 	if err != nil {

@@ -95,7 +95,7 @@ func headCommit(l layout) (string, error) {
 	}
 	hash := strings.TrimSpace(string(data))
 	if !plumbing.IsHash(hash) {
-		return "", fmt.Errorf("HEAD holds %q and no commit: see \"git fsck\"", hash)
+		return "", fmt.Errorf("HEAD contains %q, which is not a commit: see \"git fsck\"", hash)
 	}
 	return hash, nil
 }

@@ -83,7 +83,7 @@ func checkAlternates(path string) (bool, error) {
 	lines := bufio.NewScanner(f)
 	for lines.Scan() {
 		if line := lines.Text(); line != "" && !filepath.IsAbs(line) {
-			return false, fmt.Errorf("%w: %s names the relative path %q: make it absolute, or run \"git repack -a -d\" and remove that file", ErrUnsupported, path, line)
+			return false, fmt.Errorf("%w: %s names the relative path %q: write an absolute path, or run \"git repack -a -d\" and remove that file", ErrUnsupported, path, line)
 		}
 	}
 	return true, lines.Err()

@@ -148,7 +148,7 @@ func (t *transaction) moveWith(ctx context.Context, w worktree) error {
 		return errors.Join(err, t.end())
 	}
 	if err := t.follow(context.WithoutCancel(ctx)); err != nil {
-		return fmt.Errorf("the branch has the new commit, and the work tree did not follow yet; the next run completes it: %w", err)
+		return fmt.Errorf("the branch has the new commit, but the work tree is not updated yet; the next run completes it: %w", err)
 	}
 	return t.end()
 }

@@ -100,7 +100,7 @@ type Place struct {
 type Unit struct {
 	// Name of the Kustomization in flux-system.
 	Name string
-	// Place of the Kustomization object. Without a file there is no Kustomization, and the
+	// Place of the Kustomization object. Without a file, no Kustomization is generated, and the
 	// cluster's root Kustomization applies Dir.
 	Place Place
 	// Dir is the Kustomization's path.

@@ -165,7 +165,7 @@ func Decode(data []byte) (*Lock, error) {
 		}
 		switch _, twice := l.Find(c.Ask); {
 		case twice:
-			return nil, fmt.Errorf("%s: spec.charts[%d] asks the same as another one", File, i)
+			return nil, fmt.Errorf("%s: spec.charts[%d] requests the same as another entry", File, i)
 		case c.URL == "" || e.Chart != c.Name():
 			return nil, fmt.Errorf("%s: spec.charts[%d]: the chart %q is not that of the address %q", File, i, e.Chart, e.URL)
 		case !digest.MatchString(c.SHA256), c.Manifest != "" && !digest.MatchString(c.Manifest), c.Signature != "" && !digest.MatchString(c.Signature):

@@ -85,7 +85,7 @@ func (l *Lock) addSource(i int, e sourceEntry) error {
 		Sparse: a.Sparse, Ignore: a.Ignore, Whole: a.Whole, Prefix: a.Prefix, Region: a.Region}, e.Resolved.Revision, e.Resolved.Digest}
 	switch _, twice := l.FindSource(s.Source); {
 	case twice:
-		return fmt.Errorf("%s: spec.sources[%d] asks the same as another one", File, i)
+		return fmt.Errorf("%s: spec.sources[%d] requests the same as another entry", File, i)
 	case s.URL == "" || !slices.Contains([]string{chartref.Git, chartref.OCI, chartref.File, chartref.Bucket}, s.Kind):
 		return fmt.Errorf("%s: spec.sources[%d]: the kind %q is not git, oci, file or bucket", File, i, e.Kind)
 	case !digest.MatchString(s.SHA256):

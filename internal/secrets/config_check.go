@@ -85,7 +85,7 @@ func (e *BadConfig) Hint() string { return e.hint }
 
 // CheckConfig returns an error for a .sops.yaml with a value whose type SOPS does not accept, a misspelt field, or
 // no creation rules. SOPS ignores unknown fields: with a misspelt path_regex a rule applies to all files, and with
-// misspelt creation_rules there are no rules. The error is a *BadConfig.
+// misspelt creation_rules the file has no rules. The error is a *BadConfig.
 func CheckConfig(file string, data []byte) error {
 	fail := func(n *yaml.Node, hint, format string, args ...any) error {
 		return &BadConfig{File: file, Line: max(n.Line, 1), Column: max(n.Column, 1), Message: fmt.Sprintf(format, args...), hint: hint}

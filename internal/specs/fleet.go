@@ -147,7 +147,7 @@ func (c *specChecker) eachIn(of any, p *strict.Path, what, otherwise string, nam
 	for i, name := range names {
 		if _, found := slices.BinarySearch(valid, name); !found {
 			dangling = true
-			c.Fail(of, p.Item(i), c.Report.Suggest(name, what, otherwise, valid), "there is no %s %s", what, strict.Quote(name))
+			c.Fail(of, p.Item(i), c.Report.Suggest(name, what, otherwise, valid), "%s %s does not exist", what, strict.Quote(name))
 		}
 	}
 	return dangling

@@ -107,7 +107,7 @@ func (c *specChecker) secretScope(e *v1alpha1.Encryption, p *strict.Path, d *v1a
 			names = append(names, t.Metadata.Name)
 		}
 		if !c.Incomplete {
-			c.Fail(e, p.Child("tenant"), c.Report.Suggest(d.Tenant, "tenant", "add an object of kind Tenant", names), "there is no tenant %s", strict.Quote(d.Tenant))
+			c.Fail(e, p.Child("tenant"), c.Report.Suggest(d.Tenant, "tenant", "add an object of kind Tenant", names), "tenant %s does not exist", strict.Quote(d.Tenant))
 		}
 	case d.Scope == v1alpha1.ScopeClusters:
 		c.selector(e, p.Child("clusters"), d.Clusters)
@@ -225,7 +225,7 @@ func (c *specChecker) secretKeys(e *v1alpha1.Encryption, p *strict.Path, d *v1al
 		}
 		for _, name := range names {
 			if name != "" && seen[name] {
-				c.Fail(e, at.Child("name"), "take one of them out", "Secret %s has the key %s twice", d, strict.Quote(name))
+				c.Fail(e, at.Child("name"), "remove one of them", "Secret %s has the key %s twice", d, strict.Quote(name))
 			}
 			seen[name] = true
 		}

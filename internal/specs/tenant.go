@@ -95,7 +95,7 @@ func (c *specChecker) environments(t *v1alpha1.Tenant, places []string) {
 	for _, key := range slices.Sorted(maps.Keys(t.Spec.Environments)) {
 		p := strict.At("spec", "environments", key)
 		if _, found := slices.BinarySearch(places, key); !found && !c.Incomplete {
-			c.FailKey(t, p, c.Report.Suggest(key, "name", "add an object of kind Cluster", places), "there is no cluster or environment %s", strict.Quote(key))
+			c.FailKey(t, p, c.Report.Suggest(key, "name", "add an object of kind Cluster", places), "cluster or environment %s does not exist", strict.Quote(key))
 		}
 		if problem := v1alpha1.PathProblem(t.Spec.Environments[key]); problem != "" {
 			c.Fail(t, p, "write a path in the source, such as ./"+key, "path %s %s", strict.Quote(t.Spec.Environments[key]), problem)

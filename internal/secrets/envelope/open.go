@@ -103,7 +103,7 @@ func (e *editor) noKeyError(m *sops.Metadata, ids *keys.Identities, opened, need
 	}
 	hint := "set SOPS_AGE_KEY_FILE to a file with one of them"
 	if ids.Len() == 0 && len(ids.Looked) > 0 {
-		hint += "; there is no key in " + strings.Join(ids.Looked, ", ")
+		hint += "; no key found in " + strings.Join(ids.Looked, ", ")
 	}
 	return &Error{Reason: NoKey, File: e.file, Line: line, Column: column, Message: message, hint: hint}
 }

@@ -52,13 +52,13 @@ func (r *Rules) Overruled() []string { return slices.Sorted(maps.Keys(r.overrule
 // ErrNoRule reports that no rule contains the recipients of a file.
 type ErrNoRule struct {
 	File string
-	// Config is the .sops.yaml without a rule for the file, "" if there is no .sops.yaml.
+	// Config is the .sops.yaml without a rule for the file, "" without a .sops.yaml.
 	Config string
 }
 
 func (e *ErrNoRule) Error() string {
 	if e.Config == "" {
-		return fmt.Sprintf("%s: there is no .sops.yaml in its folder or above", e.File)
+		return fmt.Sprintf("%s: no .sops.yaml found in its folder or above", e.File)
 	}
 	return fmt.Sprintf("%s: no creation rule of %s matches it", e.File, e.Config)
 }

@@ -90,7 +90,7 @@ func (c *Product) Named(p *strict.Path, d Declared, name string) bool {
 		return true
 	}
 	if name != "" && !c.Torn(d.List) {
-		c.Fail(c.Of, p, d.Hint(c.Report, name), "there is no %s %s", d.What, strict.Quote(name))
+		c.Fail(c.Of, p, d.Hint(c.Report, name), "%s %s does not exist", d.What, strict.Quote(name))
 	}
 	return false
 }

@@ -264,7 +264,7 @@ func (c *checker) chains(p *strict.Path, what string, chains []v1alpha1.K0rdentC
 					if c.Torn(templatesField(what)) {
 						continue
 					}
-					c.Fail(c.of, q.Child("versions").Item(k), strict.Choices("version", "add it to "+templatesField(what), versions), "there is no version %s of the %s %s", strict.Quote(version), what, strict.Quote(path.Template))
+					c.Fail(c.of, q.Child("versions").Item(k), strict.Choices("version", "add it to "+templatesField(what), versions), "version %s of the %s %s does not exist", strict.Quote(version), what, strict.Quote(path.Template))
 				case slices.Index(path.Versions, version) < k:
 					c.Fail(c.of, q.Child("versions").Item(k), "use a separate path for each upgrade route", "the path contains version %s twice", strict.Quote(version))
 				case k > 0 && older(version, path.Versions[k-1]):
@@ -306,7 +306,7 @@ func (c *checker) template(p *strict.Path, what string, ref v1alpha1.K0rdentTemp
 		c.missingTemplate(p.Child("name"), what, ref.Name, known)
 	case !slices.Contains(versions, ref.Version) && c.Torn(templatesField(what)):
 	case !slices.Contains(versions, ref.Version) && ref.Version != "":
-		c.Fail(c.of, p.Child("version"), strict.Choices("version", "add it to "+templatesField(what), versions), "there is no version %s of the %s %s", strict.Quote(ref.Version), what, strict.Quote(ref.Name))
+		c.Fail(c.of, p.Child("version"), strict.Choices("version", "add it to "+templatesField(what), versions), "version %s of the %s %s does not exist", strict.Quote(ref.Version), what, strict.Quote(ref.Name))
 	default:
 		return ref.Version != ""
 	}

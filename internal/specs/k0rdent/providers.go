@@ -20,7 +20,7 @@ func (c *checker) providers() {
 			continue
 		}
 		if len(p.Provides) > 0 && c.ownChart(p.Name) {
-			c.Fail(c.of, at.Child("provides"), "remove it", "what the chart %s of kcm provides is known", strict.Quote(p.Name))
+			c.Fail(c.of, at.Child("provides"), "remove it", "the providers of kcm's chart %s are known", strict.Quote(p.Name))
 		}
 		if near := c.misspelt(p.Name); near != "" {
 			slip = slip || near == kcm.Sveltos

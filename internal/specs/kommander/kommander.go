@@ -245,7 +245,7 @@ func (c *checker) handover(p *strict.Path, a v1alpha1.KommanderApplication) {
 		differs := func(p *strict.Path, version string) {
 			if version != "" && version != of.version {
 				c.Fail(c.of, p, "write the same version in spec."+of.field+".version and here",
-					"AppDeployment %s takes over what the installation applies in version %s, but has version %s", strict.Quote(a.Name), strict.Quote(of.version), strict.Quote(version))
+					"AppDeployment %s takes over the application that the installation applies in version %s, but has version %s", strict.Quote(a.Name), strict.Quote(of.version), strict.Quote(version))
 			}
 		}
 		differs(p.Child("version"), a.Version)
