@@ -106,7 +106,7 @@ func (f *encryptSecrets) run(_ context.Context, list *resourceList, o Options) e
 func isSecretItem(n *kyaml.RNode) bool { return n.GetApiVersion() == "v1" && n.GetKind() == "Secret" }
 
 // config returns the rules for the recipients of each file: the functionConfig's own rules, those of the .sops.yaml in a
-// folder, or those that are rendered from the specification among the items.
+// folder, or the rules that are rendered from the specification among the items.
 func (f *encryptSecrets) config(list *resourceList, o Options) (*secrets.Config, error) {
 	bad := func(err error, hint string) error {
 		return advice.Input(fmt.Errorf("functionConfig EncryptSecrets: %w", err), hint)

@@ -41,7 +41,7 @@ func (f *validateFleet) run(ctx context.Context, list *resourceList, o Options) 
 		}
 	}
 	for i := range options.Ignore {
-		// The line numbers are those of the ResourceList, not of a file.
+		// The line numbers refer to the ResourceList, not to a file.
 		options.Ignore[i].Line, options.Ignore[i].Column = 0, 0
 	}
 	items, err := list.repositoryItems()

@@ -19,7 +19,7 @@ import (
 
 // notFixed returns the error for fixes that could not be written.
 func notFixed(err error) error {
-	hint := "no file was changed, since --fix changes all files or none: make this file writable and run the command again"
+	hint := "no file was changed, since --fix changes all files or none: allow writes to this file and run the command again"
 	if changed := (*tree.ChangedError)(nil); errors.As(err, &changed) {
 		hint = "run the command again for these files"
 	}

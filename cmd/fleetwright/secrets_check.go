@@ -36,8 +36,8 @@ func newSecretsCheck(s streams) *cobra.Command {
 		Short: "Find secrets in plaintext",
 		Long: `Find secrets in plaintext in DIR (by default the working directory): Secrets that are
 not encrypted or only partly encrypted, files from which kustomize generates Secrets,
-private keys, and passwords and tokens in settings. The findings are those of validate
-by the rules ` + strings.Join(plaintextRules[:3], ", ") + `,
+private keys, and passwords and tokens in settings. validate reports the same
+findings, by the rules ` + strings.Join(plaintextRules[:3], ", ") + `,
 ` + strings.Join(plaintextRules[3:5], ", ") + " and " + plaintextRules[5] + `. The configuration
 ` + validators.ConfigurationFile + ` applies, and annotations and comments that ignore findings.
 Nothing is decrypted, and nothing is fetched.

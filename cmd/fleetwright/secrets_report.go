@@ -125,7 +125,7 @@ func writeSealed(ctx context.Context, results []sealed.Result) error {
 		return &failure{status: statusStopped, err: err, hint: "run the command again for these files"}
 	}
 	if err != nil {
-		return &failure{status: statusStopped, err: fmt.Errorf("writing: %w", err), hint: "make this file writable and run the command again"}
+		return &failure{status: statusStopped, err: fmt.Errorf("writing: %w", err), hint: "allow writes to this file and run the command again"}
 	}
 	return nil
 }

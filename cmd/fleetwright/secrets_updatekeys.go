@@ -20,11 +20,11 @@ func newSecretsUpdateKeys(s streams) *cobra.Command {
 	var format string
 	c := &cobra.Command{
 		Use:   "updatekeys [FILE|DIR…]",
-		Short: "Update the recipients of encrypted files to those that should read them",
-		Long: `Update the recipients of encrypted files to those that the specification names, whatever
-the .sops.yaml of the last render says, or else the rules of .sops.yaml: add those that are
-missing, and remove those that are no longer named. Without FILE or DIR, update all
-encrypted files below the working directory.
+		Short: "Update the recipients of encrypted files",
+		Long: `Set the recipients of encrypted files to the readers that the specification names, whatever
+the .sops.yaml of the last render says, or without a specification to the recipients in the
+rules of .sops.yaml. Missing recipients are added, and all others are removed. Without FILE
+or DIR, update all encrypted files below the working directory.
 
 The data key of a file and its encrypted values do not change: a removed recipient still
 knows the data key of every file that they could read. --rotate generates new data keys

@@ -31,8 +31,8 @@ func newSecretsVerify(s streams) *cobra.Command {
 		Use:   "verify [DIR]",
 		Short: "Show who can read each encrypted file, and who should",
 		Long: `Compare, for each encrypted file in DIR, who can read it with who should: the readers that
-the specification names, whatever .sops.yaml says, or without a specification those that
-the rule of .sops.yaml names; and the clusters and tenants that apply the file. Readers
+the specification names, whatever .sops.yaml says, or without a specification the readers
+in the rule of .sops.yaml; and the clusters and tenants that apply the file. Readers
 are listed by their names in the specification's Encryption, and people by the comment
 beside their key; other recipients are listed by their keys.
 
@@ -41,7 +41,7 @@ private keys that are available locally and compares their checksums; no decrypt
 is printed.
 
 Exit status 1 when they differ, or when a file that should be encrypted is readable by
-everybody. The findings are those of validate by the rules sops-recipient-missing,
+everybody. validate reports the same findings, by the rules sops-recipient-missing,
 sops-recipient-stale, sops-rule-missing, sops-decryption-missing, sops-undecryptable,
 sops-plaintext-secret and sops-partial.`,
 		Example: `  fleetwright secrets verify

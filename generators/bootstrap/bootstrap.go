@@ -180,7 +180,7 @@ func templates(dir string, releases []release) map[string]template {
 	return used
 }
 
-// order sorts releases so that each comes after those that it needs. Validation has rejected cycles.
+// order sorts releases so that each comes after the releases that it needs. Validation has rejected cycles.
 func order(releases []release) []release {
 	byID := map[string]release{}
 	for _, r := range releases {

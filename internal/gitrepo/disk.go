@@ -8,7 +8,7 @@ import (
 	"runtime"
 )
 
-// disk performs all changes that this package makes to a repository's files. It calls the step hook
+// disk performs all changes of this package to a repository's files. It calls the step hook
 // before each change (and in the middle of a write), so that a test can end the process at each of
 // them.
 type disk struct {

@@ -277,7 +277,7 @@ func (c *checkout) lines(ctx context.Context) (mine, theirs string, err error) {
 		return "", "", err
 	}
 	for i, d := range c.diffs {
-		to := item{} // the zero item is no file
+		to := item{} // the zero item: without a file
 		if d.new != nil {
 			to = *d.new
 		}

@@ -27,7 +27,7 @@ import (
 	"github.com/fleetwright/fleetwright/render"
 )
 
-// Action is the change that Sync makes to the file of a declared Secret.
+// Action describes how Sync changes the file of a declared Secret.
 type Action string
 
 // The actions.

@@ -32,7 +32,7 @@ var allowable = []string{allowCluster, allowAddon, allowProduct, allowTenant, al
 
 const wanted = "cluster/NAME, addon/NAME, product/NAME, tenant/NAME or secret/NAMESPACE/NAME"
 
-// Change is the change that a render makes to the platform repository.
+// Change describes how a render changes the platform repository.
 type Change struct {
 	// Spec is the specification, or nil if it is unknown.
 	Spec *v1alpha1.Spec

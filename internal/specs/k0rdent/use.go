@@ -35,7 +35,7 @@ func (c *checker) secret(p *strict.Path, cred v1alpha1.K0rdentCredential) {
 	case len(keys) > 0:
 		c.SecretOf(p, c.of.Spec.Cluster, "credential "+strict.Quote(cred.Name), cred.Keys, keys)
 	case cred.Other != nil && cred.Other.Identity == nil && c.Whole(c.of):
-		c.Fail(c.of, p, "add keys, those that the provider reads, or other.identity", "credential %s has neither keys nor an identity", strict.Quote(cred.Name))
+		c.Fail(c.of, p, "add the keys that the provider reads, or other.identity", "credential %s has neither keys nor an identity", strict.Quote(cred.Name))
 	}
 }
 
