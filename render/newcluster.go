@@ -32,7 +32,7 @@ func NewClusters(spec *v1alpha1.Spec, target tree.Target, plan *tree.Plan, keyFi
 	var all []NewCluster
 	for _, c := range spec.Clusters {
 		if isNew(c, plan) {
-			all = append(all, NewCluster{Name: c.Metadata.Name, Commands: firstHour(spec, target, c, lay.Bootstrap(c), keyFile(c.Metadata.Name))})
+			all = append(all, NewCluster{Name: c.Metadata.Name, Commands: setupCommands(spec, target, c, lay.Bootstrap(c), keyFile(c.Metadata.Name))})
 		}
 	}
 	return all
@@ -53,9 +53,9 @@ func isNew(c *v1alpha1.Cluster, plan *tree.Plan) bool {
 	return found
 }
 
-// firstHour returns the commands for a new cluster, in order: those of docs/first-cluster.md from the creation
+// setupCommands returns the commands for a new cluster, in order: those of docs/first-cluster.md from the creation
 // of the namespace on.
-func firstHour(spec *v1alpha1.Spec, target tree.Target, c *v1alpha1.Cluster, bootstrap, keyFile string) []string {
+func setupCommands(spec *v1alpha1.Spec, target tree.Target, c *v1alpha1.Cluster, bootstrap, keyFile string) []string {
 	fleet := spec.Fleet.Spec
 	commands := []string{"kubectl create namespace " + layout.FluxNamespace}
 	if d := encryption.Decryption(spec); d != nil && d.SecretRef != nil {

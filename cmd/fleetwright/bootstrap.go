@@ -139,9 +139,9 @@ func (v *validation) bootstrapVerdicts(ctx context.Context, rendered bool) error
 	go builds.Warm()
 	err := v.open()
 	if err == nil {
-		var made *bootstrap.Report
-		if made, err = v.verifyBootstrap(ctx, rendered); err == nil {
-			report = made
+		var verified *bootstrap.Report
+		if verified, err = v.verifyBootstrap(ctx, rendered); err == nil {
+			report = verified
 		}
 	}
 	if v.flags.format == formatJSON {

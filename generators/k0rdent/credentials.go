@@ -74,7 +74,7 @@ func identityOf(c v1alpha1.K0rdentCredential) (any, identityRef) {
 		})
 		identity.Metadata.Labels["clusterctl.cluster.x-k8s.io/move-hierarchy"] = "true"
 		return identity, ref
-	case c.VSphere != nil: // cluster-scoped; the namespace of the reference is where its ConfigMap and its Secret are
+	case c.VSphere != nil: // cluster-scoped; its ConfigMap and its Secret are in the namespace of the reference
 		identity, ref := labelled("VSphereClusterIdentity", "v1beta1", "", map[string]any{
 			"secretName":        c.SecretName(),
 			"allowedNamespaces": map[string]any{"selector": map[string]any{"matchLabels": map[string]any{}}},

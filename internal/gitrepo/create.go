@@ -22,13 +22,13 @@ func Create(dir string) (bool, error) {
 		return false, err
 	}
 	defer func() { _ = os.RemoveAll(tmp) }()
-	made := filepath.Join(tmp, "repository")
-	if _, err := gogit.PlainInitWithOptions(made, &gogit.PlainInitOptions{
+	created := filepath.Join(tmp, "repository")
+	if _, err := gogit.PlainInitWithOptions(created, &gogit.PlainInitOptions{
 		InitOptions: gogit.InitOptions{DefaultBranch: plumbing.NewBranchReferenceName("main")},
 	}); err != nil {
 		return false, err
 	}
-	return true, os.Rename(filepath.Join(made, gitFolder), filepath.Join(dir, gitFolder))
+	return true, os.Rename(filepath.Join(created, gitFolder), filepath.Join(dir, gitFolder))
 }
 
 const gitFolder = ".git"

@@ -260,15 +260,15 @@ func initBare(path, ref string) error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(tmp) }()
-	made := filepath.Join(tmp, "repository") // MkdirTemp's own folder is private
-	if _, err := gogit.PlainInitWithOptions(made, &gogit.PlainInitOptions{
+	created := filepath.Join(tmp, "repository") // MkdirTemp's own folder is private
+	if _, err := gogit.PlainInitWithOptions(created, &gogit.PlainInitOptions{
 		Bare: true, InitOptions: gogit.InitOptions{DefaultBranch: plumbing.ReferenceName(ref)},
 	}); err != nil {
 		return err
 	}
 	// Removes an empty folder. For any other folder, the rename fails.
 	_ = os.Remove(path)
-	return os.Rename(made, path)
+	return os.Rename(created, path)
 }
 
 // Close removes the fetched repository.

@@ -177,7 +177,7 @@ func (s objects) checkChain(p pack, file io.ReaderAt, hash plumbing.Hash) error 
 	if err != nil {
 		return err
 	}
-	var deltas, made int64
+	var deltas, expanded int64
 	for range limits.Deltas + 1 {
 		h, err := p.header(file, at)
 		if err != nil {
@@ -189,8 +189,8 @@ func (s objects) checkChain(p pack, file io.ReaderAt, hash plumbing.Hash) error 
 		if !h.isDelta() {
 			return nil
 		}
-		deltas, made, at = deltas+h.length, made+h.result, h.base
-		if deltas > limits.DeltaBytes || made > limits.ChainBytes {
+		deltas, expanded, at = deltas+h.length, expanded+h.result, h.base
+		if deltas > limits.DeltaBytes || expanded > limits.ChainBytes {
 			return s.exceed(fmt.Sprintf("the chain of deltas of object %s has more than %d MB", hash, limits.ChainBytes>>20))
 		}
 	}

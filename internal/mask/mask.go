@@ -110,7 +110,7 @@ func Strings(field, value string, ofSecret bool) []string {
 		all = append(all, one(name, setting, ofSecret && credential.IsRandom(setting))...)
 	}
 	for _, word := range strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune(" \t\n\"',;:=@{}[]", r) }) {
-		if credential.IsDrawn(word) && !strings.HasPrefix(word, "age1") { // a public key
+		if credential.IsSurelyRandom(word) && !strings.HasPrefix(word, "age1") { // a public key
 			all = append(all, word)
 		}
 	}
@@ -143,7 +143,7 @@ var plain = regexp.MustCompile(`^(?:[A-Za-z]+(?:[-_.][A-Za-z]+)*|[{\[|>&][-+]?)$
 
 // IsPlain reports whether a value is a plain name.
 func IsPlain(value string) bool {
-	return len(value) <= longestName && plain.MatchString(value) && !credential.IsDrawn(value)
+	return len(value) <= longestName && plain.MatchString(value) && !credential.IsSurelyRandom(value)
 }
 
 // IsEvident reports whether a value is a plain name or evidently public.

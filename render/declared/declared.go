@@ -69,7 +69,7 @@ type Options struct {
 	// Outside allows values from any file. Without it, hidden files and files of the system are refused if they
 	// are outside the folder that contains fleet/.
 	Outside bool
-	// Variables are the environment variables with credentials that values may come from nevertheless. By
+	// Variables are the environment variables with credentials from which values may come nevertheless. By
 	// default, SOPS' own variables are refused, and in CI also those of the CI system and of clouds.
 	Variables []string
 	// Env returns the value of an environment variable.

@@ -184,7 +184,7 @@ func namesField(field, value string) bool {
 		return false
 	}
 	const begin = 5 // of a name
-	return ends && before != "" || strings.HasSuffix(field, "Key") && !IsDrawn(value) &&
+	return ends && before != "" || strings.HasSuffix(field, "Key") && !IsSurelyRandom(value) &&
 		(strings.HasSuffix(value, "Key") || len(lower) >= begin && strings.HasPrefix(name, lower[:begin]))
 }
 
@@ -271,7 +271,7 @@ func LooksSecret(field, value string) bool {
 		return false
 	}
 	many := field
-	if field = Singular(field); field != many && reference().MatchString(field) && (!IsDrawn(value) || !strings.ContainsAny(value, "0123456789")) {
+	if field = Singular(field); field != many && reference().MatchString(field) && (!IsSurelyRandom(value) || !strings.ContainsAny(value, "0123456789")) {
 		return false // the value is a list of names of Secrets
 	}
 	short := shortPasswords().MatchString(field)
@@ -323,10 +323,10 @@ func IsRandom(value string) bool {
 	return len(value) >= leastRandom && len(value) <= mostJudged && isRandom(value)
 }
 
-// IsDrawn reports whether a value looks randomly generated even in a field that may contain any name. Names such
+// IsSurelyRandom reports whether a value looks randomly generated even in a field that may contain any name. Names such
 // as AccessToken and clusterIssuerV1 consist of words; a random value changes between letters, capitals and digits more
 // often.
-func IsDrawn(value string) bool {
+func IsSurelyRandom(value string) bool {
 	value = strings.TrimSpace(value)
 	if !IsRandom(value) {
 		return false

@@ -298,10 +298,10 @@ var entries = formsOf([]form{
 	{name: "a password", marks: "machine", form: lazily(`^machine\s+[^\s]+\s+login\s+[^\s]+\s+password\s+([^\s"',]{6,})`), counts: isPassword, lines: true},
 	{name: "a password", marks: ":*: :5432:", form: lazily(`(?m)^[A-Za-z0-9.*-]+:(?:[0-9]{2,5}|\*):[A-Za-z0-9_.*-]+:[A-Za-z0-9_.*-]+:([^\s:/]{8,})$`), counts: isPassword},
 	{name: "a password", marks: "-u --user", form: lazily(`(?:^|\s)(?:-u|--user)[ =]?["']?[A-Za-z0-9_.@+-]+:([^\s"':]{8,})`), counts: func(text string, at []int) bool {
-		return isPassword(text, at) && IsDrawn(text[at[2]:at[3]])
+		return isPassword(text, at) && IsSurelyRandom(text[at[2]:at[3]])
 	}},
 	{name: "a password", marks: "mysql mariadb sshpass", form: lazily(`\b(?:mysql[a-z]*|mariadb[a-z-]*|sshpass)\b[^\n]{0,200}?[\s"']-p([^\s"'=/:.,$-][^\s"'=/:.,$]{7,})`), counts: func(text string, at []int) bool {
-		return isPassword(text, at) && IsDrawn(text[at[2]:at[3]])
+		return isPassword(text, at) && IsSurelyRandom(text[at[2]:at[3]])
 	}},
 	{name: "a bearer token", marks: "Bearer bearer", form: lazily(`\b[Bb]earer ([A-Za-z0-9._~+/-]{16,}=*)`), counts: isPassword},
 	{name: "a user's password in base64", marks: "Basic basic", form: lazily(`(?i:authorization)["']?[:=]\s*["']?[Bb]asic ([A-Za-z0-9+/]{12,}={0,2})`), counts: isUserPassword},

@@ -94,7 +94,7 @@ func hidesUser(value string) bool {
 		return false
 	}
 	found := users().FindStringSubmatch(value)
-	return found != nil && IsDrawn(found[1]+found[2])
+	return found != nil && IsSurelyRandom(found[1]+found[2])
 }
 
 // HideLiteral reports whether the file name after the key of a generator's entry may in fact be a value

@@ -33,12 +33,12 @@ func SettingIn(text string) string {
 	return ""
 }
 
-// DrawnIn finds the first string in a text of any kind that is most likely a secret. It returns a description and the
+// SecretIn finds the first string in a text of any kind that is most likely a secret. It returns a description and the
 // line, from 1: the quoted name of a setting whose value looks randomly generated, a URL with a password, or a credential
 // of a known form; "" if it finds none. It ignores values that consist of words: in programs, the name of a password may
 // be next to any word.
-func DrawnIn(text string) (what string, line int) {
-	return (&Search{Left: math.MaxInt}).DrawnIn(text)
+func SecretIn(text string) (what string, line int) {
+	return (&Search{Left: math.MaxInt}).SecretIn(text)
 }
 
 // Search searches several texts, as long as not too many of their lines mention secrets.
@@ -48,9 +48,9 @@ type Search struct {
 	Left int
 }
 
-// DrawnIn is the function [DrawnIn] for one of the texts, until Left bytes of lines that mention secrets were searched.
+// SecretIn is the function [SecretIn] for one of the texts, until Left bytes of lines that mention secrets were searched.
 // Then it returns "".
-func (s *Search) DrawnIn(text string) (what string, line int) {
+func (s *Search) SecretIn(text string) (what string, line int) {
 	if s.Left < 0 {
 		return "", 0
 	}
@@ -71,7 +71,7 @@ func (s *Search) DrawnIn(text string) (what string, line int) {
 			if s.Left -= len(piece); s.Left < 0 {
 				return known, line
 			}
-			if name := drawnIn(piece); name != "" && !hashes().MatchString(piece) {
+			if name := secretInLine(piece); name != "" && !hashes().MatchString(piece) {
 				return strconv.Quote(name), number
 			}
 		}
@@ -85,7 +85,7 @@ func IsHash(value string) bool {
 	return at != nil && at[0] == 0 && at[1] == len(value)
 }
 
-// Hash is the result of [DrawnIn] for the hash of a password. An attacker can only use it to guess the password.
+// Hash is the result of [SecretIn] for the hash of a password. An attacker can only use it to guess the password.
 const Hash = "the hash of a password"
 
 // knownIn returns the name of the first credential of a known form in a text, without private keys, and its line.
@@ -115,14 +115,14 @@ func pieces(line string) []string {
 	return strings.SplitAfter(line, ",")
 }
 
-func drawnIn(line string) string {
+func secretInLine(line string) string {
 	field, value := setting(line)
-	if LooksDrawn(field, value) {
+	if LooksRandomSecret(field, value) {
 		return lastWord(field)
 	}
 	for _, at := range assignments(line) {
 		folder := strings.LastIndexFunc(line[:at[2]], func(r rune) bool { return !isOfPath(r) }) + 1 // the name may be an annotation such as checksum/secret
-		if field := strings.TrimLeft(line[at[2]:at[3]], "-"); LooksDrawn(line[folder:at[2]]+field, line[at[4]:at[5]]) {
+		if field := strings.TrimLeft(line[at[2]:at[3]], "-"); LooksRandomSecret(line[folder:at[2]]+field, line[at[4]:at[5]]) {
 			return field
 		}
 	}
@@ -131,7 +131,7 @@ func drawnIn(line string) string {
 			continue
 		}
 		for _, found := range o.form().FindAllStringSubmatch(line, -1) {
-			if LooksDrawn(found[1], found[2]) {
+			if LooksRandomSecret(found[1], found[2]) {
 				return found[1]
 			}
 		}
@@ -151,16 +151,16 @@ var otherSettings = []struct {
 
 func isOfPath(r rune) bool { return r == '/' || r == '.' || r == '-' || unicode.IsLetter(r) }
 
-// LooksDrawn is [LooksSecret] for a value in any text: the value must look randomly generated or, for the name of a
+// LooksRandomSecret is [LooksSecret] for a value in any text: the value must look randomly generated or, for the name of a
 // password, be a short word with digits.
-func LooksDrawn(field, value string) bool {
+func LooksRandomSecret(field, value string) bool {
 	if !LooksSecret(field, value) || isExpression(value) || HasPassword(value) {
 		return false
 	}
 	if madeUp().MatchString(value) && !hasRealPart(value) {
 		return false
 	}
-	return IsDrawn(value) || strings.Contains(value, "://") || strongName(field) && len(value) <= longestWeak && strings.ContainsAny(value, "0123456789") && IsRandom(value)
+	return IsSurelyRandom(value) || strings.Contains(value, "://") || strongName(field) && len(value) <= longestWeak && strings.ContainsAny(value, "0123456789") && IsRandom(value)
 }
 
 // madeUp matches digits in their order after a word that marks a value as an example, as in tests.

@@ -46,7 +46,7 @@ func (c *checker) leftToKCM(p *strict.Path, config map[string]any, disabled bool
 	}
 }
 
-// versions checks that the versions of charts are known, and that those of a Release that kcm creates
+// versions checks that the versions of charts are known, and that the versions in a Release that kcm creates
 // are the release's own.
 func (c *checker) versions() {
 	s := &c.of.Spec

@@ -293,7 +293,7 @@ func (c *checker) missingTemplate(p *strict.Path, what, name string, known map[s
 	c.Named(p, d, name)
 }
 
-// templatesField is the field that declares cluster templates or service templates.
+// templatesField returns the field that declares cluster templates or service templates.
 func templatesField(what string) string {
 	return "spec." + strings.ReplaceAll(what, " template", "Templates")
 }

@@ -75,11 +75,11 @@ func (c *checker) repositories() {
 	c.URL(c.of, p.Child("url"), s.Management.URL)
 	c.Branch(c.of, p.Child("branch"), s.Management.Branch)
 	if s.Management.URL != "" && !strings.HasPrefix(s.Management.URL, "https://") && c.Whole(c.of) {
-		meant := strict.WithScheme(s.Management.URL, []string{"https"})
-		if meant == "" || len(meant) > strict.MaxShown {
-			meant = "https://…"
+		corrected := strict.WithScheme(s.Management.URL, []string{"https"})
+		if corrected == "" || len(corrected) > strict.MaxShown {
+			corrected = "https://…"
 		}
-		c.Fail(c.of, p.Child("url"), "write management: {url: '"+meant+"'} with a URL of the same repository", "Kommander's controllers write to %s with a user name and password, which requires https://", strict.Quote(s.Management.URL))
+		c.Fail(c.of, p.Child("url"), "write management: {url: '"+corrected+"'} with a URL of the same repository", "Kommander's controllers write to %s with a user name and password, which requires https://", strict.Quote(s.Management.URL))
 	}
 	c.SecretOf(p, s.Cluster, "the management repository", s.Management.Keys, []string{"username", "password"}, "caFile", "ca.crt")
 	if a := s.AirGapped; a != nil {
