@@ -73,7 +73,7 @@ var removalCases = map[string]struct {
 	},
 	"a cluster with tenants": {
 		before: []string{"eu"}, had: aTenant("shop", "") + aTenant("web", "environments: {staging: ./}"), has: aTenant("shop", "") + aTenant("web", ""),
-		want: [][]string{{"it holds what tenants have on it: shop; the volumes"}}, never: []string{"tenant/"},
+		want: [][]string{{"it holds the objects of tenants on it: shop; the volumes"}}, never: []string{"tenant/"},
 	},
 	"two clusters, each with its own Secrets, and one of both": {
 		before: []string{"eu", "us"},
@@ -90,7 +90,7 @@ var removalCases = map[string]struct {
 		before: []string{"eu"}, after: []string{"de@clusters/eu"},
 		had: anAddon("grafana", withVolume), has: anAddon("grafana", withVolume),
 		retired: []string{"infrastructure/secrets/eu/grafana/admin.sops.yaml"},
-		want:    [][]string{{`cluster "eu" was removed from the specification, and cluster "de" has its folder`, "Flux goes on there", `now called "de", move these files`, "cluster/eu"}},
+		want:    [][]string{{`cluster "eu" was removed from the specification, and cluster "de" has its folder`, "Flux on the cluster then applies", `now called "de", move these files`, "cluster/eu"}},
 		never:   []string{"disappears", "it holds"},
 	},
 	"a cluster by another name that no longer has an add-on": {

@@ -70,7 +70,7 @@ Exit status 1 when a chart or source cannot be fetched, or when --check finds a 
 	c.Flags().StringSliceVar(&f.clusters, "cluster", nil, "fetch only what `CLUSTER` uses, its name or its path; the rest of the lock stays (repeatable)")
 	c.Flags().StringSliceVar(&f.update, "update", nil, "resolve the charts and sources of `NAME` again instead of taking the version in the lock; without a name, all (repeatable)")
 	c.Flags().Lookup("update").NoOptDefVal = "*"
-	c.Flags().BoolVar(&f.check, "check", false, "only check that the lock names what the repository asks for, without a network")
+	c.Flags().BoolVar(&f.check, "check", false, "only check that the lock names all charts and sources that the repository uses, without a network")
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "only list what would be fetched, without a network")
 	c.Flags().IntVar(&f.jobs, "jobs", 0, "fetch `N` charts or sources side by side (default 8)")
 	c.Flags().StringVar(&f.vendor, "vendor", "", "also write the charts as archives to `DIR`, for --charts")

@@ -239,7 +239,7 @@ func (w *fetchRun) printDifferences(out *bufio.Writer, r fetchReport) {
 		}
 	}
 	for _, c := range r.Stale {
-		_ = output.Printf(out, "%s: no release asks for chart %s, %s, of %s\n", lock.File, output.Line(c.Chart), output.Line(c.Asked), output.Line(c.URL))
+		_ = output.Printf(out, "%s: no release uses chart %s, %s, of %s\n", lock.File, output.Line(c.Chart), output.Line(c.Asked), output.Line(c.URL))
 	}
 	printSourceDifferences(out, r)
 	if r.Summary.Unlocked+r.Summary.Stale > 0 {
@@ -276,7 +276,7 @@ func (s fetchSummary) text() string {
 		text += fmt.Sprintf("; %d that cannot be fetched", s.Unfetchable)
 	}
 	if s.Stale > 0 {
-		text += fmt.Sprintf("; %d in the lock that nothing asks for", s.Stale)
+		text += fmt.Sprintf("; %d in the lock that nothing uses", s.Stale)
 	}
 	return text
 }

@@ -258,7 +258,7 @@ func (r *removal) holding(name string) string {
 		parts = append(parts, strings.TrimPrefix(strings.ReplaceAll(what, "-", " ")+" of ", " of ")+output.List(names))
 	}
 	if len(held[tenants]) > 0 {
-		parts = append(parts, "what tenants have on it: "+output.List(held[tenants]))
+		parts = append(parts, "the objects of tenants on it: "+output.List(held[tenants]))
 	}
 	charts := "charts"
 	if names := held[unknown]; len(names) > 0 {
@@ -279,7 +279,7 @@ func (r *removal) cluster(name string) *strict.Error {
 		e.Hint, action = keeps(r.clusters[name])+"; "+r.holding(name), "; delete the cluster with its volumes and load balancers first, and"
 	} else {
 		e.Message = fmt.Sprintf("cluster %s was removed from the specification, and cluster %s has its folder", strict.Quote(name), strict.Quote(to))
-		e.Hint = "Flux goes on there with what Git has for " + to
+		e.Hint = "Flux on the cluster then applies the files of " + to
 	}
 	if len(secrets) > 0 {
 		e.Hint += lost(secrets, r.names())
