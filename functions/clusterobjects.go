@@ -52,7 +52,7 @@ func clusterObjects(ctx context.Context, t *tree.Tree, cluster *v1alpha1.Cluster
 	before := map[reconcile.Identity][]byte{}
 	for _, o := range of.Objects() {
 		value := o.Value
-		if o.Encrypted { // what decrypts the object later needs it
+		if o.Encrypted { // decryption later needs the annotations
 			value = maps.Clone(value)
 			value["sops"] = o.SOPS
 		}

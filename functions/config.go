@@ -24,7 +24,7 @@ func filesSetting(to *map[string][]byte) func(*kyaml.Node) error {
 				return fmt.Errorf("[%q]: want the file's content, a string", name)
 			}
 			if _, twice := (*to)[name]; twice {
-				return fmt.Errorf("[%q] is given twice", name)
+				return fmt.Errorf("[%q] is set twice", name)
 			}
 			(*to)[name] = []byte(content.Value)
 		}
@@ -51,7 +51,7 @@ func objectsSetting(to *[]*kyaml.RNode) func(*kyaml.Node) error {
 // functionKey is the key of data that names the function if the functionConfig is a ConfigMap.
 const functionKey = "function"
 
-// kindOf returns the function that a functionConfig selects, the map with its settings, and the path of that
+// kindOf returns the kind of the function that a functionConfig selects, the map with its settings, and the path of that
 // map.
 func kindOf(config *kyaml.RNode, kinds []string) (kind string, spec *kyaml.Node, path string, err error) {
 	if config == nil || config.IsNilOrEmpty() {

@@ -105,8 +105,8 @@ func (f *encryptSecrets) run(_ context.Context, list *resourceList, o Options) e
 // isSecretItem reports whether an item is a Secret of Kubernetes.
 func isSecretItem(n *kyaml.RNode) bool { return n.GetApiVersion() == "v1" && n.GetKind() == "Secret" }
 
-// config returns the rules that say who can decrypt which file: those of the functionConfig, those of the
-// .sops.yaml in a folder, or those that are rendered from the specification among the items.
+// config returns the rules for the recipients of each file: the functionConfig's own rules, those of the .sops.yaml in a
+// folder, or the rules that are rendered from the specification among the items.
 func (f *encryptSecrets) config(list *resourceList, o Options) (*secrets.Config, error) {
 	bad := func(err error, hint string) error {
 		return advice.Input(fmt.Errorf("functionConfig EncryptSecrets: %w", err), hint)
@@ -186,7 +186,7 @@ func (f *encryptSecrets) encrypt(item *kyaml.RNode, file string, documents int, 
 	}
 	rule := config.For(file)
 	if rule == nil {
-		return nil, advice.New(errors.New("no rule matches this file"), "give it a name that a rule matches, such as NAME.sops.yaml, or add a rule")
+		return nil, advice.New(errors.New("no rule matches this file"), "rename it so that a rule matches, such as NAME.sops.yaml, or add a rule")
 	}
 	with := *rule
 	if with.Indents.YAML == nil {
@@ -202,8 +202,8 @@ func (f *encryptSecrets) encrypt(item *kyaml.RNode, file string, documents int, 
 	return content, nil
 }
 
-// stays returns an error if an encrypted Secret cannot stay as it is, because it has a plaintext value that its
-// own SOPS metadata do not allow.
+// stays returns an error if an encrypted Secret cannot stay unchanged, because it has a plaintext value that its own SOPS
+// metadata do not allow.
 func stays(content []byte) error {
 	if secrets.StateOf("item.yaml", content) != secrets.Encrypted {
 		return advice.New(errors.New("its SOPS metadata are incomplete: it was truncated, or edited by hand"), "restore the file from before the change (git log -p)")

@@ -151,7 +151,7 @@ func TestEncryptSecretsRefuses(t *testing.T) {
 		want   []string
 		input  bool
 	}{
-		"no rule is for it":          {rules, []string{secretItem("db.yaml", clear)}, []string{"db.yaml: Secret app/db: no rule matches this file", "hint: give it a name"}, false},
+		"no rule is for it":          {rules, []string{secretItem("db.yaml", clear)}, []string{"db.yaml: Secret app/db: no rule matches this file", "hint: rename it so that a rule matches"}, false},
 		"beside others":              {rules, []string{secretItem("db.sops.yaml", clear), strings.Replace(secretItem("db.sops.yaml", clear), "name: db", "name: other", 1)}, []string{"Secret app/db: its file contains other objects", "Secret app/other: "}, false},
 		"without a file":             {rules, []string{"apiVersion: v1\nkind: Secret\nmetadata: {name: db}\n" + clear}, []string{"Secret db: it is in no file"}, false},
 		"a value added in plaintext": {rules, []string{secretItem("db.sops.yaml", clear+"sops: {mac: '"+anyMAC+"', lastmodified: '2026-01-01T00:00:00Z', encrypted_regex: ^stringData$}\n")}, []string{`"stringData.password" is in plaintext beside its SOPS metadata`}, false},

@@ -31,13 +31,13 @@ type Options struct {
 	Root string
 	// Now is the encryption time that is written to encrypted files.
 	Now time.Time
-	// Fetched are the charts and sources in the user's cache (exec form), and Cache is its folder, "" for none.
+	// Fetched are the charts and sources in the user's cache (exec form), and Cache is its folder; "" without a cache.
 	Fetched bootstrap.Fetched
 	Cache   string
 }
 
-// fetched are the charts and sources that the lock names: that among the items or in the folder that they are read from, or
-// else that in the working directory.
+// fetched returns the charts and sources that a lock names: the lock among the items or in the folder that they are read
+// from, or else the lock in the working directory.
 func (o Options) fetched() (bootstrap.Fetched, error) {
 	out := o.Fetched
 	if out.Charts == nil {
@@ -57,11 +57,10 @@ type function struct {
 	start func() (settings.Fields, runner)
 }
 
-// runner runs a function on a list. If it returns an error, the call fails, but the list is written
-// nevertheless, for its results.
+// runner runs a function on a list. If it returns an error, the call fails, but the list with its results is still
+// written.
 type runner func(ctx context.Context, list *resourceList, o Options) error
 
-// functions returns all functions.
 func functions() []function {
 	return []function{
 		{kind: "RenderFleet", start: newRenderFleet},
@@ -77,11 +76,10 @@ type FindingsError struct{ Text string }
 
 func (e *FindingsError) Error() string { return e.Text }
 
-// Run reads a ResourceList, runs the function that its functionConfig selects, and writes the
-// ResourceList. If the function fails, the error describes the findings or the problem, and the
-// input's items are written unchanged with the results, because empty output would make kpt delete the
-// package. The error is a *FindingsError for findings, and a *advice.Error or strict.Errors for
-// wrong input.
+// Run reads a ResourceList, runs the function that its functionConfig selects, and writes the ResourceList. If the
+// function fails, the error describes the findings or the problem, and the input's items are written unchanged with the
+// results: kpt would delete the package if the output were empty. The error is a *FindingsError for findings, and a
+// *advice.Error or strict.Errors for wrong input.
 func Run(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	list, err := readList(in)
 	if tooMuch := (*bounds.Error)(nil); errors.As(err, &tooMuch) {
@@ -127,7 +125,7 @@ func (l *resourceList) call(ctx context.Context, o Options) error {
 	return fmt.Errorf("function %q does not exist", kind)
 }
 
-// fail adds an error to the results, unless its findings are already there.
+// fail adds an error to the results, unless they already have its findings.
 func (l *resourceList) fail(err error) {
 	if f := (*FindingsError)(nil); errors.As(err, &f) {
 		return
@@ -163,7 +161,7 @@ func specResult(e *strict.Error) *framework.Result {
 	return r
 }
 
-// note adds a result that does not make the call fail.
+// note adds a result that does not cause the call to fail.
 func (l *resourceList) note(severity framework.Severity, file, message string) {
 	r := &framework.Result{Message: message, Severity: severity}
 	if file != "" {

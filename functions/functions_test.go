@@ -166,8 +166,8 @@ func TestConfigIsDecodedStrictly(t *testing.T) {
 		{"path out of the folder", capture, head + "RenderFleet\nspec:\n  output: files\n  path: ../x\n", "is outside of the working directory"},
 		{"path that is not there", capture, head + "RenderFleet\nspec:\n  output: files\n  path: x\n", "does not exist"},
 		{"absolute path", capture, head + "VerifyBootstrap\nspec:\n  root: /etc\n", "is outside of the working directory"},
-		{"no bootstrap", capture, head + "VerifyBootstrap\n", "there is no bootstrap to verify"},
-		{"no specification", capture, head + "RenderFleet\n", "no specification among the items"},
+		{"no bootstrap", capture, head + "VerifyBootstrap\n", "no bootstrap to verify"},
+		{"no specification", capture, head + "RenderFleet\n", "the items contain no specification"},
 		{"files that leave", capture, head + "VerifyBootstrap\nspec:\n  files:\n    ../helmfile.yaml: a\n", `"../helmfile.yaml"`},
 		{"foreign object", capture, head + "RenderFleet\nspec:\n  output: files\n  objects:\n  - apiVersion: v1\n    kind: Secret\n    metadata:\n      name: s\n", "spec.objects contains Secret s"},
 	} {

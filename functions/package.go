@@ -37,10 +37,10 @@ var passing = []string{
 	"internal.config.kubernetes.io/annotations-migration-resource-id", "internal.config.kubernetes.io/id", "config.k8s.io/id",
 }
 
-// packageFiles are the files of a kpt package, built from its items. Paths are relative to the outermost
-// package, whose root is that of the platform repository.
+// packageFiles are the files of a kpt package, from its items. Paths are relative to the outermost package, whose root is
+// the root of the platform repository.
 type packageFiles struct {
-	root     string            // the outermost package's path; may be empty
+	root     string            // path of the outermost package; may be empty
 	packages map[string]string // folder of a package below root → its package path
 	files    map[string][]*kyaml.RNode
 	// placeless are the items without a path.
@@ -97,7 +97,7 @@ func within(root, dir string) (string, bool) {
 	return below, ok
 }
 
-// fileOf returns the file of an item, relative to the root; "" if it has none.
+// fileOf returns the file of an item, relative to the root; "" for an item without a file.
 func (p *packageFiles) fileOf(item *kyaml.RNode) (string, error) {
 	a := annotationsOf(item)
 	file := cmp.Or(a[pathKey], a[legacyPathKey])
@@ -137,7 +137,6 @@ func (p *packageFiles) contents() (tree.Memory, error) {
 	return out, nil
 }
 
-// encodeFile encodes the items of a file as kpt does.
 func encodeFile(items []*kyaml.RNode) ([]byte, error) {
 	var b bytes.Buffer
 	// The path annotation is removed last, because the writer recognizes a JSON file by it.
@@ -166,8 +165,8 @@ func isKRM(f tree.File) bool {
 	})
 }
 
-// updatePackage updates the items with the rendered files: it adds, changes and removes files that Fleetwright
-// owns, and keeps all others.
+// updatePackage updates the items to the rendered files: it adds, changes and removes files that Fleetwright owns, and
+// keeps all other files.
 func (f *renderFleet) updatePackage(list *resourceList, loaded *render.Specification) error {
 	p, err := readPackage(list)
 	if err != nil {
@@ -218,8 +217,8 @@ func (f *renderFleet) updatePackage(list *resourceList, loaded *render.Specifica
 	return nil
 }
 
-// splitInventory splits the inventory into the files that kpt passes to a function as items, and those that it
-// never passes, such as .sops.yaml.
+// splitInventory splits the inventory into files that kpt passes to a function as items, and files that it never passes,
+// such as .sops.yaml.
 func splitInventory(inv *tree.Inventory, current tree.Memory, krm *tree.Tree) (visible *tree.Inventory, unseen []tree.Entry) {
 	visible = &tree.Inventory{Target: inv.Target, Release: inv.Release, Tenants: inv.Tenants, Guards: inv.Guards}
 	for _, e := range inv.Files {
@@ -298,7 +297,7 @@ func (p *packageFiles) replace(items []*kyaml.RNode, replaced map[string][]*kyam
 	return out
 }
 
-// place returns the content of a file as items, with the annotations of their place.
+// place returns the content of a file as items, with annotations of their file and position.
 func (p *packageFiles) place(file string, content []byte) ([]*kyaml.RNode, error) {
 	items, err := parseFile(content)
 	if err != nil {
@@ -325,7 +324,7 @@ func (p *packageFiles) place(file string, content []byte) ([]*kyaml.RNode, error
 	return items, nil
 }
 
-// packageOf returns the innermost package that contains a file, and the path in that package.
+// packageOf returns the innermost package that contains a file, and the path within that package.
 func (p *packageFiles) packageOf(file string) (pkg, below string) {
 	for dir := path.Dir(file); ; dir = path.Dir(dir) {
 		if pkg, ok := p.packages[dir]; ok {
@@ -356,8 +355,8 @@ func (l *resourceList) noteHidden(hidden *tree.Tree, inv *tree.Inventory) {
 	}
 }
 
-// repositoryItems returns the items with paths relative to the outermost package. The items that kustomize
-// passes are the output of one build, so each counts as a resource of one kustomization.
+// repositoryItems returns the items with paths relative to the outermost package. The items from kustomize are the output
+// of one build, so each counts as a resource of one kustomization.
 func (l *resourceList) repositoryItems() ([]repository.Item, error) {
 	p, err := readPackage(l)
 	if err != nil {
@@ -389,7 +388,7 @@ func (l *resourceList) repositoryItems() ([]repository.Item, error) {
 	return append(out, repository.Item{Node: kyaml.NewRNode(listing), Path: "kustomization.yaml"}), nil
 }
 
-// fileFor returns a file path for an item that has none.
+// fileFor returns a file path for an item without one.
 func fileFor(item *kyaml.RNode) string {
 	plain := strings.NewReplacer("/", "_", "\\", "_", "..", "_")
 	name := plain.Replace(strings.ToLower(item.GetKind()) + "_" + cmp.Or(item.GetName(), "unnamed") + ".yaml")

@@ -27,7 +27,7 @@ import (
 const (
 	outputPackage = "package" // the platform repository's files, in place
 	outputObjects = "objects" // the objects that Flux applies to one cluster
-	outputFiles   = "files"   // every file of every target, in an object each
+	outputFiles   = "files"   // every file of every target, each in an object
 )
 
 // renderFleet is the configuration of RenderFleet.
@@ -78,14 +78,14 @@ func (f *renderFleet) run(ctx context.Context, list *resourceList, o Options) er
 	return list.emitFiles(rendered, objects)
 }
 
-// existing returns where the existing files of the platform repository are.
+// existing returns the readers of the existing files of the platform repository.
 func (f *renderFleet) existing(list *resourceList, loaded *render.Specification, o Options) (render.GenerateOptions, func(), error) {
 	from := render.GenerateOptions{PlatformOnly: f.output == outputObjects}
 	dir := loaded.Root
 	switch {
 	case f.path != "":
 	case list.kustomize:
-		// The items from kustomize have no paths, and encrypted ones would lose the order of their fields.
+		// The items from kustomize have no paths, and re-encoding encrypted items would lose the order of their fields.
 		// Therefore read the files: kustomize calls an exec function in the kustomization's folder.
 		dir = o.Root
 	default:
@@ -99,7 +99,7 @@ func (f *renderFleet) existing(list *resourceList, loaded *render.Specification,
 	if f.path != "" {
 		from.Platform = from.Secrets
 	}
-	return from, func() { _ = folder.Close() }, nil // opened for reading
+	return from, func() { _ = folder.Close() }, nil // the folder was opened only for reading
 }
 
 // noteAbsent adds a result for each declared Secret without a file, with the command that creates it.
@@ -186,15 +186,15 @@ func (f *renderFleet) specification(list *resourceList) (nodes []*yaml.Node, obj
 	}
 	if len(nodes) == 0 {
 		return nil, nil, advice.Input(
-			errors.New("there is no specification among the items"),
+			errors.New("the items contain no specification"),
 			"list the files of fleet/ as resources, or set spec.objects or spec.path to the specification",
 		)
 	}
 	return nodes, objects, nil
 }
 
-// ownSpecification removes the objects in nested kpt packages, which may have a specification of their own. It
-// keeps them if there is no specification outside nested packages.
+// ownSpecification removes the objects in nested kpt packages, which may have a specification of their own, unless only
+// nested packages have a specification.
 func ownSpecification(items []*kyaml.RNode) []*kyaml.RNode {
 	root := ""
 	for _, item := range items {
@@ -214,7 +214,7 @@ func ownSpecification(items []*kyaml.RNode) []*kyaml.RNode {
 	return own
 }
 
-// isSpecification reports whether an object belongs to a specification.
+// isSpecification reports whether an object is part of a specification.
 func isSpecification(n *kyaml.RNode) bool {
 	return n.GetApiVersion() == v1alpha1.APIVersion && v1alpha1.IsKind(n.GetKind())
 }
@@ -292,8 +292,8 @@ func (l *resourceList) emitFiles(rendered *render.Rendered, objects []*kyaml.RNo
 	return l.emit(nodes)
 }
 
-// emit adds objects to the items. The item that a generator receives is its own configuration, which kustomize
-// removes by itself.
+// emit adds objects to the items. It keeps the item of a generator, its own configuration, because kustomize removes that
+// item.
 func (l *resourceList) emit(objects []*kyaml.RNode) error {
 	there := map[string]bool{}
 	for _, item := range l.items {
@@ -320,8 +320,8 @@ func idOf(n *kyaml.RNode) string {
 	return strings.Join([]string{group, n.GetKind(), n.GetNamespace(), n.GetName()}, "|")
 }
 
-// specificationYAML encodes the specification without the annotations that kustomize and kpt add. The order
-// does not depend on that of the items.
+// specificationYAML encodes the specification without the annotations that kustomize and kpt add. The result does not
+// depend on the order of the items.
 func specificationYAML(objects []*kyaml.RNode) ([]byte, error) {
 	sorted := slices.SortedFunc(slices.Values(objects), func(a, b *kyaml.RNode) int { return strings.Compare(idOf(a), idOf(b)) })
 	nodes := make([]*yaml.Node, len(sorted))
@@ -342,8 +342,7 @@ func specificationYAML(objects []*kyaml.RNode) ([]byte, error) {
 	return render.SpecificationYAML(nodes)
 }
 
-// isPassing reports whether an annotation is one that tools add to an object while they process it, and remove
-// afterwards.
+// isPassing reports whether an annotation is one that tools add to an object while they process it and remove afterwards.
 func isPassing(name string) bool {
 	for _, prefix := range []string{"internal.config.kubernetes.io/", "internal.config.k8s.io/", "kustomize.config.k8s.io/", "alpha.config.kubernetes.io/"} {
 		if strings.HasPrefix(name, prefix) {

@@ -23,7 +23,7 @@ import (
 // listUnit is the unit of work that reads the ResourceList.
 var listUnit = bounds.Unit{Kind: "file", Name: "the ResourceList on stdin"}
 
-// Annotations that show who calls the function.
+// Annotations that identify the caller of the function.
 const (
 	kustomizeID    = "kustomize.config.k8s.io/id"
 	functionMarker = "config.kubernetes.io/function"
@@ -56,15 +56,15 @@ type resourceList struct {
 	config  *kyaml.RNode // nil if the caller passed none
 	results framework.Results
 
-	// kustomize reports whether kustomize calls. generator reports whether it calls the function as a
-	// generator, with the function's own configuration as the only item.
+	// kustomize reports whether the caller is kustomize. generator reports whether the function is called as a generator,
+	// with its own configuration as the only item.
 	kustomize, generator bool
 
 	stream *kio.ByteReadWriter
 }
 
-// anchorInError matches the part of a YAML error that may quote a password: an unquoted one that begins with
-// "*" looks like an alias.
+// anchorInError matches the part of a YAML error that may quote a password: an unquoted password that begins with "*"
+// looks like an alias.
 var anchorInError = regexp.MustCompile(`unknown anchor '.*' referenced`)
 
 // readList reads a ResourceList. Comments and annotations stay as they are. The error is a *bounds.Error if the
@@ -80,7 +80,7 @@ func readList(in io.Reader) (*resourceList, error) {
 	return bounds.Do(listUnit, func() (*resourceList, error) { return parseList(data) })
 }
 
-// parseList parses a ResourceList that is not too large.
+// parseList parses a ResourceList whose size was checked.
 func parseList(data []byte) (*resourceList, error) {
 	stream := &kio.ByteReadWriter{Reader: bytes.NewReader(data), OmitReaderAnnotations: true, KeepReaderAnnotations: true}
 	items, err := stream.Read()
@@ -119,8 +119,8 @@ func parseList(data []byte) (*resourceList, error) {
 	return l, nil
 }
 
-// listedMetadata returns the field in an object's metadata that is a list, "" if there is none. kyaml would
-// treat the list as a map and panic.
+// listedMetadata returns the first field in an object's metadata that is a list; "" without one. kyaml would treat the
+// list as a map and panic.
 func listedMetadata(object *kyaml.Node) string {
 	for _, path := range [][]any{{"metadata"}, {"metadata", "annotations"}, {"metadata", "labels"}} {
 		if n := repository.Lookup(object, path...); n != nil && n.Kind == kyaml.SequenceNode {
@@ -130,8 +130,7 @@ func listedMetadata(object *kyaml.Node) string {
 	return ""
 }
 
-// write writes the list. It is also written if a function fails, because kpt reads its results whatever the
-// exit status is.
+// write writes the list. A failing function also writes it, because kpt reads its results whatever the exit status is.
 func (l *resourceList) write(out io.Writer) error {
 	text, err := l.encode()
 	if err != nil {
@@ -145,8 +144,8 @@ func (l *resourceList) write(out io.Writer) error {
 	return err
 }
 
-// atOnce is the number of items that are encoded together. The encoder keeps an event for each value, which
-// takes fifty times the size of the text.
+// atOnce is the number of items that are encoded together. The encoder keeps an event for each value, which needs fifty
+// times the memory of the text.
 const atOnce = 100
 
 // encode encodes the list as kio.ByteWriter does.
@@ -211,16 +210,16 @@ func encodeField(text *bytes.Buffer, name string, list []*kyaml.Node) error {
 	return nil
 }
 
-// keepForValidation keeps the items that a validator has to return. kpt deletes items that are not returned,
-// and kustomize rejects those that are (kubernetes-sigs/kustomize#5036).
+// keepForValidation keeps the items that a validator has to return. kpt deletes items that are not returned, and
+// kustomize rejects returned items (kubernetes-sigs/kustomize#5036).
 func (l *resourceList) keepForValidation() {
 	if l.kustomize {
 		l.items = nil
 	}
 }
 
-// fromKustomize reports whether every item has annotations of kustomize and none has annotations of kpt. If in
-// doubt, it returns false: returned items do no harm in kustomize, but an empty list deletes a kpt package.
+// fromKustomize reports whether every item has annotations of kustomize and none has annotations of kpt. If in doubt, it
+// returns false: kustomize can handle returned items, but an empty list deletes a kpt package.
 func fromKustomize(items []*kyaml.RNode) bool {
 	for _, item := range items {
 		a := annotationsOf(item)
@@ -271,7 +270,7 @@ func annotationsOf(n *kyaml.RNode) map[string]string {
 	return out
 }
 
-// lookup returns the node at a path of field names; nil if there is none.
+// lookup returns the node at a path of field names; nil if it does not exist.
 func lookup(n *kyaml.Node, names ...string) *kyaml.Node {
 	for _, name := range names {
 		if n == nil || n.Kind != kyaml.MappingNode {

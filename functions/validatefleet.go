@@ -21,7 +21,6 @@ import (
 	"github.com/fleetwright/fleetwright/validators"
 )
 
-// validateFleet is the function ValidateFleet.
 type validateFleet struct{ validators.Configuration }
 
 func newValidateFleet() (settings.Fields, runner) {
@@ -42,7 +41,7 @@ func (f *validateFleet) run(ctx context.Context, list *resourceList, o Options) 
 		}
 	}
 	for i := range options.Ignore {
-		// The line numbers are those of the ResourceList, and not of a file.
+		// The line numbers refer to the ResourceList, not to a file.
 		options.Ignore[i].Line, options.Ignore[i].Column = 0, 0
 	}
 	items, err := list.repositoryItems()
@@ -63,7 +62,7 @@ func (f *validateFleet) run(ctx context.Context, list *resourceList, o Options) 
 		return err
 	}
 	if report.Empty() {
-		return advice.Input(errors.New("nothing found to check: there are no items"), "")
+		return advice.Input(errors.New("nothing found to check: the ResourceList has no items"), "")
 	}
 	lines, unresolved := list.report(report)
 	list.keepForValidation()
@@ -141,8 +140,8 @@ func counted(r finding.Report) string {
 	return strings.Join(parts, ", ")
 }
 
-// report adds a report to the results. It returns one line for each finding and each unresolved question,
-// because kustomize shows only the text of an error, and kpt omits the file and the rule of a result.
+// report adds a report to the results. It returns one line for each finding and each unresolved check, because kustomize
+// shows only the text of an error, and kpt omits the file and the rule of a result.
 func (l *resourceList) report(r finding.Report) (lines, unresolved []string) {
 	for _, f := range r.Findings {
 		message := fmt.Sprintf("%s [%s]", output.Line(f.Message), f.Rule)

@@ -86,7 +86,7 @@ func (f *verifyBootstrap) repository(list *resourceList, o Options) (*repository
 		return repo, nil
 	case len(f.files) == 0:
 		return nil, advice.Input(
-			errors.New("functionConfig VerifyBootstrap: there is no bootstrap to verify"),
+			errors.New("functionConfig VerifyBootstrap: no bootstrap to verify"),
 			"set spec.files (path: content) to the helmfile and the files that it reads, or spec.root to the folder (exec form)",
 		)
 	}
@@ -107,7 +107,7 @@ func (f *verifyBootstrap) repository(list *resourceList, o Options) (*repository
 	return repo, nil
 }
 
-// itemFiles returns the items as files: those of their package, and one for each object without a path.
+// itemFiles returns the items as files: the files of their package, and a separate file for each object without a path.
 func (l *resourceList) itemFiles() (map[string][]byte, error) {
 	p, err := readPackage(l)
 	if err != nil {
@@ -121,7 +121,7 @@ func (l *resourceList) itemFiles() (map[string][]byte, error) {
 	return current, err
 }
 
-// stop adds a result that helmfile installs nothing from a file, and returns the line of the error.
+// stop adds the result that helmfile installs nothing from a file, and returns the line of the error.
 func (l *resourceList) stop(file string, line int, message, rule string) string {
 	message = fmt.Sprintf("%s:%d: %s [%s]", file, line, message, rule)
 	l.results = append(l.results, &framework.Result{Severity: framework.Error, File: &framework.File{Path: file},
@@ -129,7 +129,7 @@ func (l *resourceList) stop(file string, line int, message, rule string) string 
 	return message
 }
 
-// sideText is the value of a side, with the version that the lock names for a range.
+// sideText returns the value of a side, with the version in the lock for a range.
 func sideText(s bootstrap.Side) string {
 	if s.Locked == "" {
 		return valueText(s.Value)
@@ -172,7 +172,7 @@ func (l *resourceList) release(r bootstrap.ReleaseReport) []string {
 	return lines
 }
 
-// flux adds a result with the verdict on what installs Flux, and returns the lines of the error.
+// flux adds a result with the verdict on the installation of Flux, and returns the lines of the error.
 func (l *resourceList) flux(f bootstrap.FluxReport) []string {
 	place := fmt.Sprintf("%s:%d", f.File, f.Line)
 	result := &framework.Result{Severity: framework.Error, File: &framework.File{Path: f.File}}
@@ -199,7 +199,7 @@ func (l *resourceList) flux(f bootstrap.FluxReport) []string {
 	return lines
 }
 
-// valueText returns a value as it is shown in a message.
+// valueText returns a value as messages show it.
 func valueText(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package generators turns a specification into file trees. It is pure: it does
-// no I/O, reads no clock, and the same specification gives the same bytes.
+// Package generators generates file trees from a specification. It is pure: it does no I/O, reads no clock, and generates
+// the same bytes from the same specification.
 package generators
 
 import (
@@ -33,8 +33,8 @@ type Options struct {
 // PlatformTarget is the name of the platform's target.
 const PlatformTarget = "platform"
 
-// Render generates all targets of a specification: the platform's first, then those of the tenants by
-// name. It fails if Flux's manifests are needed but neither passed nor present.
+// Render generates all targets of a specification: the platform's first, then those of the tenants by name. It fails if
+// it needs Flux's manifests, and neither opts nor the adopted files have them.
 func Render(spec *v1alpha1.Spec, opts Options) ([]tree.Target, error) {
 	platform, err := Platform(spec, opts)
 	if err != nil {
@@ -80,9 +80,8 @@ func Platform(spec *v1alpha1.Spec, opts Options) (tree.Target, error) {
 // bootstrap` installs.
 const SettingsComponent = fleet.Settings
 
-// SystemPaths returns the paths of the kustomizations in the platform's target that must name
-// SettingsComponent. They are written once and then belong to the user. There are none if the specification
-// changes nothing in Flux.
+// SystemPaths returns the paths of the kustomizations in the platform's target that must name SettingsComponent. They are
+// written once and then belong to the user. It returns none if the specification changes nothing in Flux.
 func SystemPaths(spec *v1alpha1.Spec) []string { return fleet.SystemPaths(spec) }
 
 // NamesSettings reports whether the text of a kustomization names SettingsComponent.

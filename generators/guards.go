@@ -19,7 +19,7 @@ const (
 	GuardSecret  = "secrets"
 )
 
-// Guard is something that a later render removes only on request, because its removal loses more than files.
+// Guard describes an object that a later render removes only on request, because its removal loses more than files.
 type Guard struct {
 	// Kind is GuardCluster, GuardAddon, GuardProduct, GuardTenant or GuardSecret.
 	Kind string
@@ -34,8 +34,8 @@ type Guard struct {
 	Product, Part string
 	// Tenant is the name of a tenant on the cluster, and Namespace one of its workload namespaces, "" for the whole tenant.
 	Tenant, Namespace string
-	// Secret is a declared Secret as NAMESPACE/NAME, and Owner what it belongs to: OwnerPlatform,
-	// or OwnerCluster, OwnerProduct or OwnerTenant with a name after it.
+	// Secret is a declared Secret as NAMESPACE/NAME, and Owner its owner: OwnerPlatform, or OwnerCluster, OwnerProduct or
+	// OwnerTenant followed by a name.
 	Secret, Owner string
 }
 
@@ -54,7 +54,7 @@ func (g Guard) String() string {
 	return path.Join(g.Kind, g.Cluster, g.Addon, g.Release, g.Loses)
 }
 
-// ParseGuard parses a guard from an inventory. It returns false if the text is no guard.
+// ParseGuard parses a guard from an inventory. It returns false if the string is not a guard.
 func ParseGuard(text string) (Guard, bool) {
 	kind, rest, _ := strings.Cut(text, "/")
 	parts := strings.Split(rest, "/")
@@ -73,7 +73,7 @@ func ParseGuard(text string) (Guard, bool) {
 	return Guard{}, false
 }
 
-// The kinds of data that are lost with the release of an add-on; losesUnknown where the chart's defaults decide.
+// The kinds of data that are lost with the release of an add-on. The kind is losesUnknown if the chart's defaults decide.
 const (
 	losesData          = "data"
 	losesUnknown       = "unknown"
@@ -81,7 +81,7 @@ const (
 	losesLoadBalancers = "load-balancers"
 )
 
-// What a declared Secret belongs to, as a Guard's Owner: one of these with the name after it, or OwnerPlatform.
+// The owners of a declared Secret, in a Guard's Owner: OwnerPlatform, or one of the prefixes followed by a name.
 const (
 	OwnerPlatform = "platform"
 	OwnerCluster  = "cluster:"
@@ -89,11 +89,11 @@ const (
 	OwnerTenant   = "tenant:"
 )
 
-// createdOnce are the toggles of kcm for what it creates when it is installed first, and never upgrades. A Guard has one
-// as Part, with the version of k0rdent.
+// createdOnce are the toggles of kcm for the objects that kcm creates at its first installation and never upgrades. A
+// Guard has such a toggle in Part, with the version of k0rdent.
 var createdOnce = []string{v1alpha1.K0rdentCreateRelease, v1alpha1.K0rdentCreateManagement}
 
-// CreatedOnce returns the toggle of kcm and the version in a guard, "" if it is about something else.
+// CreatedOnce returns the toggle of kcm and the version in a guard; "" for other guards.
 func (g Guard) CreatedOnce() (toggle, version string) {
 	if kind, name, _ := strings.Cut(g.Part, "/"); slices.Contains(createdOnce, kind) {
 		return kind, name
@@ -101,7 +101,7 @@ func (g Guard) CreatedOnce() (toggle, version string) {
 	return "", ""
 }
 
-// owner is what a declared Secret belongs to, with the clusters that apply its file.
+// owner returns the owner of a declared Secret, followed by the clusters that apply its file.
 func owner(f SecretFile) string {
 	switch d := f.Secret; {
 	case d.Product != "":
@@ -114,8 +114,9 @@ func owner(f SecretFile) string {
 	return OwnerPlatform
 }
 
-// Guards returns the clusters of a specification with their tenants and the namespaces of these, its platform products with their parts, what
-// the removal of an add-on deletes for good, and the files of declared Secrets, as inventories record them, sorted.
+// Guards returns, as inventories record them and sorted, the guards of a specification: its clusters, their tenants and
+// the tenants' namespaces, its platform products with their parts, the data that the removal of an add-on deletes for
+// good, and the files of declared Secrets.
 func Guards(spec *v1alpha1.Spec) []string {
 	var out []string
 	for _, c := range spec.Clusters {
@@ -160,9 +161,9 @@ func Guards(spec *v1alpha1.Spec) []string {
 	return out
 }
 
-// Stays reports whether nothing is lost although a guard of an add-on is gone. This is so if the cluster still
-// has the release, and only the source of the guard changed: spec.stateful instead of the values, or vice
-// versa, or values that say what was unknown.
+// Stays reports whether no data is lost although the guard of an add-on is gone. This is so if the cluster still has the
+// release, and the guard came from elsewhere: from spec.stateful instead of the values or vice versa, or from values that
+// now show what was unknown.
 func Stays(spec *v1alpha1.Spec, g Guard) bool {
 	for _, c := range spec.Clusters {
 		if c.Metadata.Name != g.Cluster {
@@ -210,8 +211,8 @@ func losses(a *v1alpha1.Addon) []string {
 	return out
 }
 
-// state searches values or a manifest for volumes and load balancers. found has false for what they say is not
-// asked for.
+// state searches values or a manifest for volumes and load balancers. It sets found to true for a kind that they request,
+// and to false for one that they only turn off.
 func state(v any, found map[string]bool) {
 	switch v := v.(type) {
 	case []any:

@@ -10,8 +10,8 @@ import (
 	"github.com/fleetwright/fleetwright/internal/layout/secret"
 )
 
-// platform is a platform product that a cluster of the specification manages, with the functions that generate
-// its files. They do nothing if the specification does not have the product.
+// platform is a platform product that a cluster of the specification manages, with the functions that generate its files.
+// The functions do nothing if the specification does not have the product.
 type platform struct {
 	// generate writes the product's files. secrets are the declared Secrets with existing files.
 	generate func(out *emit.Files, spec *v1alpha1.Spec, lay layout.Layout, secrets []secret.Placed, copied map[string][]byte)
@@ -35,7 +35,7 @@ type CopiedFolder = kommander.Copied
 // their existing files as Options.Copied.
 func CopiedFolders(spec *v1alpha1.Spec) []CopiedFolder { return kommander.CopiedFolders(spec) }
 
-// bootstrappedBy returns a function that returns the releases that products add to the bootstrap of a cluster.
+// bootstrappedBy returns a function that lists the releases which products add to the bootstrap of a cluster.
 func bootstrappedBy(spec *v1alpha1.Spec, lay layout.Layout) func(*v1alpha1.Cluster) []*addon.Placed {
 	return func(c *v1alpha1.Cluster) []*addon.Placed {
 		var out []*addon.Placed

@@ -14,7 +14,7 @@ import (
 // branchReader reads the files of a branch's head.
 type branchReader struct {
 	branch *gitrepo.Branch
-	// own are files of the work tree. They replace files of the branch, or files that the branch does not have.
+	// own holds files of the work tree, which replace or complete the files of the branch.
 	own tree.Memory
 }
 
@@ -36,10 +36,9 @@ func (r *branchReader) under(dir string) ([]string, error) {
 	}), err
 }
 
-// adoptWorkTree reads the user's files (modes once and adopted) from the branch's work tree if the branch does
-// not have them. Then a commit takes them as they are, and does not replace them by starters. It also reads
-// carried files that differ from those in the branch, because they are created in the work tree. It returns all
-// these files by path, and the inventory with their entries added.
+// adoptWorkTree reads the user's files (modes once and adopted) from the branch's work tree if the branch does not have
+// them, so that a commit adds them instead of starters. It also reads carried files that differ from the branch, because
+// they are created in the work tree. It returns all these files by path, and the inventory with their entries added.
 func (r *branchReader) adoptWorkTree(dir string, t *tree.Tree, inv *tree.Inventory) (map[string][]byte, *tree.Inventory, error) {
 	folder, err := tree.OpenFolder(dir)
 	if err != nil {

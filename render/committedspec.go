@@ -20,12 +20,12 @@ func isSpecPath(p string) bool {
 	return p == SpecFolder || p == SpecFolder+"/" || strings.HasPrefix(p, SpecFolder+"/")
 }
 
-// specification returns the changes that the platform's commit makes to the specification in the repository.
-// The commit must contain the specification from which the files were rendered; otherwise it is refused.
+// specification returns the changes to the specification in the repository that are part of the platform's commit. The
+// commit must contain the specification from which the files were rendered; otherwise it is refused.
 func (c *committer) specification(j *commitJob) ([]tree.Step, error) {
 	files, spec := c.rendered.Files, c.rendered.Spec
 	if spec == nil {
-		return nil, nil // a stream without one
+		return nil, nil // the stream has no specification
 	}
 	there, err := j.reader.under(SpecFolder)
 	if err != nil {
@@ -72,7 +72,7 @@ func sameSpecification(r tree.Reader, paths []string, spec *v1alpha1.Spec) (bool
 	}
 	there, err := specs.Load(files)
 	if err != nil {
-		return false, nil //nolint:nilerr // one that doesn't load is another one
+		return false, nil //nolint:nilerr // a specification that does not load is another one
 	}
 	return there.Equal(spec), nil
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
-// generate generates the targets from what is in the platform's branch and in the folder of the specification, and
+// generate generates the targets from the files in the platform's branch and in the folder of the specification, and
 // determines the destination of each.
 func (c *committer) generate(ctx context.Context) error {
 	platform, err := c.platform(ctx)
@@ -117,7 +117,7 @@ func (c *committer) compare(ctx context.Context, j *commitJob) error {
 	return err
 }
 
-// unrendered adds a hint to an error about uncommitted changes if the work tree contains an earlier render: its
+// unrendered adds a hint to an error about uncommitted changes if the work tree contains an earlier render, whose
 // inventory is neither the committed nor the new one.
 func (c *committer) unrendered(j *commitJob, err error) error {
 	var dirty *gitrepo.DirtyError
@@ -136,7 +136,7 @@ func (c *committer) commitOptions(j *commitJob) (gitrepo.CommitOptions, error) {
 	author, by, err := gitrepo.ResolveAuthor(c.options.Author, c.options.Env, dir, c.options.Now)
 	if errors.Is(err, gitrepo.ErrNoIdentity) && len(j.changes) == 0 { // no commit is created, so no author is needed
 		err = nil
-		author = gitrepo.Signature{Name: "nobody", Email: "nobody@localhost", When: c.options.Now}
+		author = gitrepo.Signature{Name: "none", Email: "none@localhost", When: c.options.Now}
 		by = author
 	}
 	j.Message = c.message(j)

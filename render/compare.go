@@ -19,7 +19,7 @@ import (
 // is as in FolderOptions.
 func Compare(r *Rendered, t tree.Target, current tree.Reader, inv *tree.Inventory, overwrite, allowRemoval []string) (*tree.Plan, error) {
 	o := tree.Options{
-		Target: t.Name, Release: version.Current().Release(), Overwrite: overwrite, RewriteAdopted: r.Components != nil, Marked: generators.Marked, Made: secrets.AsMade,
+		Target: t.Name, Release: version.Current().Release(), Overwrite: overwrite, RewriteAdopted: r.Components != nil, Marked: generators.Marked, Created: secrets.HasGeneratedValues,
 	}
 	isPlatform := t.Name == generators.PlatformTarget
 	if isPlatform {
@@ -39,12 +39,12 @@ func Compare(r *Rendered, t tree.Target, current tree.Reader, inv *tree.Inventor
 		return plan, nil
 	}
 	if other := (*tree.TargetError)(nil); errors.As(err, &other) {
-		return nil, advice.Input(err, "give target "+t.Name+" a separate folder, or a separate repository and branch")
+		return nil, advice.Input(err, "use a separate folder, or a separate repository and branch, for target "+t.Name)
 	}
 	err = fmt.Errorf("target %s: %w", t.Name, err)
 	if o.Overwrite = nil; len(overwrite) > 0 {
 		if _, without := tree.Compare(t.Tree, current, inv, o); without == nil {
-			return nil, advice.Input(err, "") // the paths to overwrite are wrong
+			return nil, advice.Input(err, "") // a path to overwrite is wrong
 		}
 	}
 	return nil, err
@@ -70,7 +70,7 @@ func checkTenants(r *Rendered, inv *tree.Inventory) error {
 	return nil
 }
 
-// checkRemoval returns the errors of what a plan removes although allowed does not name it.
+// checkRemoval returns an error if a plan removes something that allowed does not name.
 func checkRemoval(r *Rendered, inv *tree.Inventory, plan *tree.Plan, allowed []string) error {
 	return removal.Check(removal.Change{Spec: r.Spec, Guards: r.Guards, Tenants: r.Tenants, Allowed: allowed, Inventory: inv, Plan: plan})
 }

@@ -15,15 +15,15 @@ import (
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
-// platform opens the branch of the platform's target; nil if that is not committed.
+// platform opens the branch of the platform's target; nil if the platform's target is not committed.
 func (c *committer) platform(ctx context.Context) (*commitJob, error) {
 	j := &commitJob{}
 	j.Target.Name = generators.PlatformTarget
-	given, named := c.options.Destinations[generators.PlatformTarget]
+	chosen, named := c.options.Destinations[generators.PlatformTarget]
 	switch {
 	case named:
-		j.destination = given
-		if given.Branch == "" && c.from.Spec != nil {
+		j.destination = chosen
+		if chosen.Branch == "" && c.from.Spec != nil {
 			j.destination.Branch = c.from.Spec.Fleet.Spec.Repository.Branch
 		}
 	case len(c.options.Destinations) > 0:
@@ -97,10 +97,10 @@ func (c *committer) assign(targets []tree.Target, platform *commitJob, overwrite
 			continue
 		}
 		j := &commitJob{Committed: Committed{Target: t}, overwrite: overwrite[t.Name]}
-		given, named := c.options.Destinations[t.Name]
+		chosen, named := c.options.Destinations[t.Name]
 		switch {
 		case named:
-			j.destination = given
+			j.destination = chosen
 		case t.Orphan && platform != nil:
 			j.destination.Repository = platform.destination.Repository
 		case len(c.options.Destinations) > 0:
@@ -144,15 +144,15 @@ func (c *committer) open(ctx context.Context, j *commitJob) (err error) {
 		j.reader = &branchReader{branch: j.branch, own: tree.Memory{}}
 		inv, err := readInventory(j.Location+"#"+j.Branch+":", j.reader)
 		if o.Orphan || j.Target.Name == generators.PlatformTarget || err != nil || inv.Target == "" || inv.Target == j.Target.Name {
-			return nil //nolint:nilerr // compare returns it
+			return nil //nolint:nilerr // compare returns the error
 		}
-		o.Orphan = true // the default branch is that of another target
+		o.Orphan = true // the default branch belongs to another target
 		j.close()
 	}
 }
 
-// shares reports whether a tenant's target is in the repository of another one, so that a new branch starts without
-// any of that one's content. In a repository of the tenant's own it starts from the default branch.
+// shares reports whether a tenant's target is in the repository of another target. A new branch there starts empty; in a
+// repository of the tenant's own it starts from the default branch.
 func (c *committer) shares(j *commitJob) bool {
 	return j.Target.Orphan || j.Target.Name != generators.PlatformTarget && slices.ContainsFunc(c.jobs, func(other *commitJob) bool {
 		return other != j && sameRepository(j.destination.Repository, other.destination.Repository)
@@ -175,8 +175,8 @@ func (c *committer) recover(root string) (tree.Recovery, error) {
 	return found, err
 }
 
-// alone returns an error if two targets have the same branch and repository, even if the location of the
-// repository is written differently.
+// alone returns an error if another target has the same branch and repository, even if the location of the repository is
+// written differently.
 func (c *committer) alone(j *commitJob) error {
 	for _, other := range c.jobs {
 		if other == j {
@@ -192,8 +192,7 @@ func (c *committer) alone(j *commitJob) error {
 	return nil
 }
 
-// sameRepository reports whether two locations are the same repository, judged by their text and by local
-// folders.
+// sameRepository reports whether two locations are the same repository. It compares their strings and the local folders.
 func sameRepository(a, b string) bool {
 	a, b = withoutFile(a), withoutFile(b)
 	plain := func(location string) string { return strings.TrimSuffix(strings.TrimRight(location, "/"), ".git") }

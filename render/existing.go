@@ -13,14 +13,14 @@ import (
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
-// GenerateOptions are where existing files are read.
+// GenerateOptions select the places from which existing files are read.
 type GenerateOptions struct {
-	// Platform are places of the platform repository. Adopted files are read from the first one that has them.
+	// Platform are the readers of the platform repository. Adopted files are read from the first reader that has them.
 	Platform []tree.Reader
-	// Secrets are places of the encrypted files of declared Secrets, the first one that of the specification, where they
-	// are created.
+	// Secrets are the readers of the encrypted files of declared Secrets. The first one reads the folder of the
+	// specification, where these files are created.
 	Secrets []tree.Reader
-	// PlatformOnly generates no targets of tenants.
+	// PlatformOnly skips the targets of tenants.
 	PlatformOnly bool
 }
 
@@ -53,8 +53,8 @@ func readExisting(s *Specification, from GenerateOptions) (o generators.Options,
 	return o, nil
 }
 
-// copied returns the files of the folders that the specification expects at the destination of the platform's
-// target. It reads them from the first of the readers.
+// copied returns the files in the folders that the specification expects at the destination of the platform's target. It
+// reads them from the first reader that has the folder.
 func copied(spec *v1alpha1.Spec, platform []tree.Reader) (map[string][]byte, error) {
 	found := map[string][]byte{}
 	for _, folder := range generators.CopiedFolders(spec) {

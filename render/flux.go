@@ -14,16 +14,16 @@ import (
 	"github.com/fleetwright/fleetwright/internal/advice"
 )
 
-// Limits for a folder of Flux's manifests; that of Flux 2.9 has 10 files and 700 kB.
+// Limits for a folder of Flux's manifests; the one of Flux 2.9 has 10 files and 700 kB.
 const (
 	maxManifestFiles = 100
 	maxManifestBytes = 10 << 20
 )
 
-// FluxComponents generates gotk-components.yaml, as `flux install --export` does. It reads Flux's manifests
-// from a folder: the unpacked manifests.tar.gz of a release. The Fleet sets the version, the components and the
-// registry. It downloads nothing, and does not write to the folder. It returns nil without a folder, or if the
-// specification does not install Flux with flux bootstrap.
+// FluxComponents generates gotk-components.yaml, as `flux install --export` does. It reads Flux's manifests from a
+// folder, the unpacked manifests.tar.gz of a release, and does not write to it. The Fleet sets the version, the
+// components and the registry. It downloads nothing. It returns nil without a folder, or if the specification does not
+// install Flux with flux bootstrap.
 func FluxComponents(spec *v1alpha1.Spec, dir string) ([]byte, error) {
 	flux := spec.Fleet.Spec.Flux
 	if dir == "" || flux.Install != v1alpha1.InstallBootstrap {
@@ -54,11 +54,11 @@ func FluxComponents(spec *v1alpha1.Spec, dir string) ([]byte, error) {
 	o.Version = "v" + strings.TrimPrefix(flux.Version, "v")
 	o.Components = flux.Components
 	o.Registry = flux.Registry
-	made, err := install.Generate(o, base)
+	generated, err := install.Generate(o, base)
 	if err != nil {
 		return nil, fmt.Errorf("generating Flux's manifests from %q: %w", dir, err)
 	}
-	return []byte(made.Content), nil
+	return []byte(generated.Content), nil
 }
 
 // copyManifests copies the YAML files of a folder, and returns their names.

@@ -26,7 +26,7 @@ type FolderOptions struct {
 	// Overwrite lists edited files to rewrite: paths in the platform's target,
 	// or NAME/path in the target NAME.
 	Overwrite []string
-	// AllowRemoval are what may be removed with all that is lost: cluster/NAME, addon/NAME, product/NAME,
+	// AllowRemoval lists what may be removed together with all data that this loses: cluster/NAME, addon/NAME, product/NAME,
 	// product/NAME/KIND/NAME, tenant/NAME or secret/NAMESPACE/NAME.
 	AllowRemoval []string
 }
@@ -56,8 +56,8 @@ func within(folder, other string) bool {
 	return false
 }
 
-// generateOver generates what a render writes to folders, from what is there. It first completes or undoes an interrupted
-// write to the platform's folder.
+// generateOver generates the files of a render to folders, with regard to the existing files. It first completes or
+// undoes an interrupted write to the platform's folder.
 func generateOver(from *Specification, o FolderOptions) (*Rendered, tree.Recovery, error) {
 	platform := placeOf(generators.PlatformTarget, from, o)
 	if folder := filepath.Join(from.Root, SpecFolder); o.Out != "" && within(o.Out, folder) {
@@ -87,7 +87,7 @@ func generateOver(from *Specification, o FolderOptions) (*Rendered, tree.Recover
 	return rendered, recovery, err
 }
 
-// compareFolders plans the update of each target's folder. recovery is that of the platform's folder.
+// compareFolders plans the update of each target's folder. recovery is the recovery of the platform's folder.
 func compareFolders(r *Rendered, recovery tree.Recovery, o FolderOptions) ([]Planned, error) {
 	for _, t := range r.Targets {
 		if err := plainOut(r.Root, o.Out, t.Name); err != nil {
@@ -117,7 +117,7 @@ func compareFolders(r *Rendered, recovery tree.Recovery, o FolderOptions) ([]Pla
 		})
 	}
 	group.Wait()
-	return planned, cmp.Or(errs...) // the first in order, so that runs agree
+	return planned, cmp.Or(errs...) // the first in order, so that the error is always the same
 }
 
 // applyFolders writes the plans: each folder completely or not at all.
@@ -140,9 +140,9 @@ func placeOf(target string, from *Specification, o FolderOptions) string {
 	return filepath.Join(o.Out, target)
 }
 
-// plainOut returns an error if the folder of --out, or of a target in it, is a symbolic link. It also checks
-// the folders between --out and the root of the specification's repository: a link there may come from somebody
-// else and lead anywhere. Links above the repository belong to the user.
+// plainOut returns an error if the folder of --out, or of a target in it, is a symlink. It also checks the folders
+// between --out and the root of the specification's repository, where somebody else may have created a link that leads
+// anywhere. Links above the repository belong to the user.
 func plainOut(source, out string, targets ...string) error {
 	if out == "" {
 		return nil
@@ -159,7 +159,7 @@ func plainOut(source, out string, targets ...string) error {
 	if err != nil {
 		return err
 	}
-	for at := root; ; at = filepath.Dir(at) { // of the repository as its path is written
+	for at := root; ; at = filepath.Dir(at) { // up to the root of the repository, on the path as written
 		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
 			root = at
 			break
@@ -182,7 +182,7 @@ func plainOut(source, out string, targets ...string) error {
 	return nil
 }
 
-// recoverFolder completes or undoes an interrupted write, or only looks for one.
+// recoverFolder completes or undoes an interrupted write. With Check, it only looks for one.
 func recoverFolder(dir string, o FolderOptions) (tree.Recovery, error) {
 	if o.Check {
 		return tree.Look(dir)

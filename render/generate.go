@@ -10,7 +10,8 @@ import (
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
-// Generate generates the targets of a specification. A stream contains them.
+// Generate generates the targets of a specification. If the specification is a stream, it returns the targets in the
+// stream.
 func Generate(s *Specification, o GenerateOptions) (*Rendered, error) {
 	if s.Stream != nil {
 		return onlyPlatform(s.Stream, o.PlatformOnly)
@@ -33,7 +34,7 @@ func Generate(s *Specification, o GenerateOptions) (*Rendered, error) {
 	return r, err
 }
 
-// onlyPlatform returns what a stream contains, or its platform's target alone.
+// onlyPlatform returns the targets of a stream, or with only just the platform's target.
 func onlyPlatform(stream *Rendered, only bool) (*Rendered, error) {
 	if !only {
 		return stream, nil

@@ -14,9 +14,9 @@ import (
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
-// NewCluster is a cluster whose first files a plan writes, with the commands that set it up: what Flux needs to
-// read Git, the bootstrap, and the check. They run with kubectl's context set to the cluster, after its files
-// are pushed.
+// NewCluster is a cluster whose first files a plan writes, with the commands that set it up: they create what Flux needs
+// to read Git, run the bootstrap, and check the result. They run with kubectl's context set to the cluster, after its
+// files are pushed.
 type NewCluster struct {
 	Name     string
 	Commands []string
@@ -32,7 +32,7 @@ func NewClusters(spec *v1alpha1.Spec, target tree.Target, plan *tree.Plan, keyFi
 	var all []NewCluster
 	for _, c := range spec.Clusters {
 		if isNew(c, plan) {
-			all = append(all, NewCluster{Name: c.Metadata.Name, Commands: firstHour(spec, target, c, lay.Bootstrap(c), keyFile(c.Metadata.Name))})
+			all = append(all, NewCluster{Name: c.Metadata.Name, Commands: setupCommands(spec, target, c, lay.Bootstrap(c), keyFile(c.Metadata.Name))})
 		}
 	}
 	return all
@@ -53,9 +53,9 @@ func isNew(c *v1alpha1.Cluster, plan *tree.Plan) bool {
 	return found
 }
 
-// firstHour returns the commands for a new cluster, in order: those of docs/first-cluster.md from the creation
+// setupCommands returns the commands for a new cluster, in order: those of docs/first-cluster.md from the creation
 // of the namespace on.
-func firstHour(spec *v1alpha1.Spec, target tree.Target, c *v1alpha1.Cluster, bootstrap, keyFile string) []string {
+func setupCommands(spec *v1alpha1.Spec, target tree.Target, c *v1alpha1.Cluster, bootstrap, keyFile string) []string {
 	fleet := spec.Fleet.Spec
 	commands := []string{"kubectl create namespace " + layout.FluxNamespace}
 	if d := encryption.Decryption(spec); d != nil && d.SecretRef != nil {
@@ -85,7 +85,7 @@ func firstHour(spec *v1alpha1.Spec, target tree.Target, c *v1alpha1.Cluster, boo
 	} else {
 		commands = append(commands, fmt.Sprintf(allReady, "--namespace="+layout.FluxNamespace))
 	}
-	// The Kustomizations of tenants exist only after those of the platform are ready.
+	// The Kustomizations of tenants exist only after the platform's Kustomizations are ready.
 	return append(commands, fmt.Sprintf(allReady, "--all-namespaces"))
 }
 
@@ -106,8 +106,8 @@ func fluxBootstrap(r v1alpha1.Repository, c *v1alpha1.Cluster) string {
 // allReady is the command that waits for all Kustomizations of a scope.
 const allReady = "kubectl wait kustomization.kustomize.toolkit.fluxcd.io --all %s --for=condition=Ready --timeout=15m"
 
-// readGit returns the command that creates the Secret with which Flux reads the platform repository. If the
-// specification declares the Secret, the command uses its file in Git.
+// readGit returns the command that creates the Secret with which Flux reads the platform repository. If the specification
+// declares the Secret, the command applies its file in Git.
 func readGit(spec *v1alpha1.Spec, c *v1alpha1.Cluster, name string) string {
 	for _, f := range generators.SecretFiles(spec) {
 		if f.Secret.Namespace == layout.FluxNamespace && f.Secret.Name == name && slices.Contains(f.Clusters, c.Metadata.Name) {

@@ -73,7 +73,7 @@ var removalCases = map[string]struct {
 	},
 	"a cluster with tenants": {
 		before: []string{"eu"}, had: aTenant("shop", "") + aTenant("web", "environments: {staging: ./}"), has: aTenant("shop", "") + aTenant("web", ""),
-		want: [][]string{{"it holds what tenants have on it: shop; the volumes"}}, never: []string{"tenant/"},
+		want: [][]string{{"it holds the objects of tenants on it: shop; the volumes"}}, never: []string{"tenant/"},
 	},
 	"two clusters, each with its own Secrets, and one of both": {
 		before: []string{"eu", "us"},
@@ -90,7 +90,7 @@ var removalCases = map[string]struct {
 		before: []string{"eu"}, after: []string{"de@clusters/eu"},
 		had: anAddon("grafana", withVolume), has: anAddon("grafana", withVolume),
 		retired: []string{"infrastructure/secrets/eu/grafana/admin.sops.yaml"},
-		want:    [][]string{{`cluster "eu" was removed from the specification, and cluster "de" has its folder`, "Flux goes on there", `now called "de", move these files`, "cluster/eu"}},
+		want:    [][]string{{`cluster "eu" was removed from the specification, and cluster "de" has its folder`, "Flux on the cluster then applies", `now called "de", move these files`, "cluster/eu"}},
 		never:   []string{"disappears", "it holds"},
 	},
 	"a cluster by another name that no longer has an add-on": {
@@ -153,7 +153,7 @@ var removalCases = map[string]struct {
 	"a tenant off one cluster": {
 		before: []string{"eu"}, after: []string{"eu"},
 		had: aTenant("shop", ""), has: aTenant("shop", "environments: {staging: ./}"),
-		want: [][]string{{`Tenant shop: tenant "shop" was taken off eu`, "stays behind without updates and limits, in its namespaces (shop, shop-flux), which are kept", "--allow-removal tenant/shop, and then"}},
+		want: [][]string{{`Tenant shop: tenant "shop" was removed from eu`, "stays behind without updates and limits, in its namespaces (shop, shop-flux), which are kept", "--allow-removal tenant/shop, and then"}},
 	},
 	"a tenant off one cluster, allowed": {
 		before: []string{"eu"}, after: []string{"eu"}, allow: []string{"tenant/shop"},
@@ -176,12 +176,12 @@ var removalCases = map[string]struct {
 	"a namespace of a tenant off one cluster": {
 		before: []string{"eu"}, after: []string{"eu"},
 		had: aTenant("shop", ""), has: aTenant("shop", "environments: {staging: ./}, namespaces: [store]"),
-		want: [][]string{{`tenant "shop" was taken off eu`}, {`tenant "shop" no longer has namespace "shop" on staging`}},
+		want: [][]string{{`tenant "shop" was removed from eu`}, {`tenant "shop" no longer has namespace "shop" on staging`}},
 	},
 	"a tenant that starts to drain and leaves a cluster at once": {
 		before: []string{"eu"}, after: []string{"eu"},
 		had: aTenant("shop", ""), has: aTenant("shop", "environments: {staging: ./}, state: Draining"),
-		want: [][]string{{`tenant "shop" was taken off eu`}},
+		want: [][]string{{`tenant "shop" was removed from eu`}},
 	},
 	"a tenant that drained": {
 		before: []string{"eu"}, after: []string{"eu"},
@@ -193,7 +193,7 @@ var removalCases = map[string]struct {
 	"a tenant off the cluster that has another name now": {
 		before: []string{"eu"}, after: []string{"de@clusters/eu"}, allow: []string{"cluster/eu"},
 		had: aTenant("shop", "environments: {eu: ./}"), has: aTenant("shop", "environments: {staging: ./}"),
-		want: [][]string{{`tenant "shop" was taken off de`}},
+		want: [][]string{{`tenant "shop" was removed from de`}},
 	},
 	"the Secret of a tenant that left goes with it": {
 		states:  map[string]string{"shop": "Removed"},
@@ -226,7 +226,7 @@ var removalCases = map[string]struct {
 	"a tenant that was only about to leave, and stays on fewer clusters": {
 		before: []string{"eu"}, after: []string{"eu"},
 		had: aTenant("shop", "state: Draining"), has: aTenant("shop", "environments: {staging: ./}"),
-		want: [][]string{{`tenant "shop" was taken off eu`}},
+		want: [][]string{{`tenant "shop" was removed from eu`}},
 	},
 	"a Secret that belongs to a product which stays": {
 		retired: []string{"product:kommander=kommander/gitea/kommander/gitea-admin.sops.yaml"},

@@ -1,6 +1,6 @@
-// Package render turns a specification into files, in four steps: it loads the specification, generates its targets,
-// compares them with what is in their folders or branches, and applies what differs. All commands and functions that
-// render use it.
+// Package render renders a specification in four steps: it loads the specification, generates its targets, compares them
+// with the files in their folders or branches, and applies the differences. All commands and functions that render use
+// it.
 package render
 
 import "context"

@@ -114,7 +114,7 @@ func TestReadSpecificationRefuses(t *testing.T) {
 		prepare func(t *testing.T, dir string)
 		want    string
 	}{
-		"nothing":            {want: "there is no specification"},
+		"nothing":            {want: "no specification found"},
 		"an empty":           {files: map[string]string{"fleet/README": ""}, want: "contains no YAML file"},
 		"a symlink":          {files: map[string]string{"fleet/a.yaml": minimal}, prepare: link(filepath.Join(outside, "secret.yaml"), "fleet/b.yaml"), want: "fleet/b.yaml:1:1: cannot read the file"},
 		"a loop":             {files: map[string]string{"fleet/a.yaml": minimal}, prepare: link("b.yaml", "fleet/b.yaml"), want: "fleet/b.yaml:1:1: cannot read the file"},

@@ -38,22 +38,22 @@ type Specification struct {
 	Root string
 	// Files are the specification's files, their paths relative to Root.
 	Files []specs.File
-	// Spec is nil for a stream that has none.
+	// Spec is nil for a stream that has no specification.
 	Spec *v1alpha1.Spec
 	// Components is the content of gotk-components.yaml, if it was requested; see FluxComponents.
 	Components []byte
-	// Stream is what a stream contains, which needs no generation.
+	// Stream is the content of a stream, whose targets need no generation.
 	Stream *Rendered
 }
 
-// Rendered is what is generated from a specification.
+// Rendered is the result of generating a specification.
 type Rendered struct {
 	*Specification
-	// Targets are the platform's, then those of the tenants by name.
+	// Targets are the platform's target, then the tenants' targets by name.
 	Targets []tree.Target
 	// Tenants are the tenants' states, sorted by name.
 	Tenants []tree.TenantState
-	// Guards name what a later render may remove only on request, sorted.
+	// Guards name, sorted, the objects that a later render may remove only on request.
 	Guards []string
 	// Absent are the declared Secrets that have no file yet, sorted by path. No generated file references them.
 	// "fleetwright secrets sync" creates their files.
@@ -75,7 +75,7 @@ func ReadKeyless(dir string) (*Specification, error) {
 // ReadEncrypting is like ReadKeyless, but returns nil if dir/fleet has no Encryption.
 func ReadEncrypting(dir string) (*Specification, error) {
 	if info, err := os.Stat(filepath.Join(dir, SpecFolder)); err != nil || !info.IsDir() {
-		return nil, nil //nolint:nilerr,nilnil // there is none
+		return nil, nil //nolint:nilerr,nilnil // the folder has no specification
 	}
 	files, err := readFolder(dir, SpecFolder)
 	if err != nil {
@@ -84,7 +84,7 @@ func ReadEncrypting(dir string) (*Specification, error) {
 	if !slices.ContainsFunc(files, func(f specs.File) bool {
 		return ofOurAPI.Match(f.Content) && encryptionKind.Match(f.Content)
 	}) {
-		return nil, nil //nolint:nilnil // it is not ours
+		return nil, nil //nolint:nilnil // the Encryption is not one of ours
 	}
 	return ReadKeyless(dir)
 }
@@ -95,9 +95,9 @@ var (
 	encryptionKind = regexp.MustCompile(`(?m)^kind:[ \t]*["']?Encryption["']?[ \t\r]*(#.*)?$`)
 )
 
-// plainFiles returns the regular YAML files in a folder that can be read, for a folder of which others cannot.
+// plainFiles returns the readable regular YAML files of a folder, and ignores the unreadable ones.
 func plainFiles(dir string) []specs.File {
-	entries, _ := os.ReadDir(dir) // none can be read
+	entries, _ := os.ReadDir(dir) // an unreadable folder has no readable files
 	var files []specs.File
 	for _, e := range entries {
 		if !e.Type().IsRegular() || !slices.Contains([]string{".yaml", ".yml"}, filepath.Ext(e.Name())) {
@@ -139,7 +139,7 @@ func readSpecification(dir string, load func([]specs.File) (*v1alpha1.Spec, erro
 	return &Specification{Root: root, Files: files, Spec: spec}, nil
 }
 
-// findSpecification returns the platform's root and the name of the specification's folder in it.
+// findSpecification returns the root of the platform's target and the name of the specification's folder in it.
 func findSpecification(dir string) (root, folder string, err error) {
 	info, err := os.Stat(filepath.Join(dir, SpecFolder))
 	if err == nil && info.IsDir() {
@@ -149,7 +149,7 @@ func findSpecification(dir string) (root, folder string, err error) {
 		return parent, SpecFolder, nil
 	}
 	return "", "", advice.Input(
-		fmt.Errorf("there is no specification in %q: want a folder %q that contains YAML files", dir, SpecFolder),
+		fmt.Errorf("no specification found in %q: want a folder %q that contains YAML files", dir, SpecFolder),
 		fmt.Sprintf("run \"fleetwright init %s\", or name the folder that contains %s/", dir, SpecFolder),
 	)
 }
@@ -181,8 +181,8 @@ func readFolder(root, folder string) ([]specs.File, error) {
 	if err := r.folder(folder, 0); err != nil {
 		return nil, err
 	}
-	// Links come last, so that a folder of the specification is read by its own name, and not by that of a link
-	// to it. Following links may find more links.
+	// Links come last, so that a folder of the specification is read under its own name, and not under that of a link to it.
+	// Following links may find more links.
 	for i := 0; i < len(r.links); i++ {
 		if err := r.folder(r.links[i].name, r.links[i].depth); err != nil {
 			return nil, err

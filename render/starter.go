@@ -23,8 +23,8 @@ import (
 	"github.com/fleetwright/fleetwright/internal/version"
 )
 
-// startFiles are the generated files that a new repository needs from the beginning, so that secrets are
-// encrypted and commits checked from the first one on.
+// startFiles are the generated files that a new repository needs from its first commit on, to encrypt secrets and check
+// commits.
 var startFiles = []string{".pre-commit-config.yaml", encryption.File}
 
 // Started is a file that Start wrote or found.
@@ -54,11 +54,11 @@ func Start(dir string) ([]Started, error) {
 	}
 	defer root.Close()
 	var out []Started
-	made, err := gitrepo.Create(dir)
+	created, err := gitrepo.Create(dir)
 	if err != nil {
 		return nil, fmt.Errorf("initializing a git repository in %q: %w", dir, err)
 	}
-	if made {
+	if created {
 		out = append(out, Started{Path: ".git"})
 	}
 	inventory := &tree.Inventory{Target: generators.PlatformTarget, Release: version.Current().Release()}
@@ -134,10 +134,10 @@ func writeNew(root *os.Root, f specs.File) (bool, error) {
 			return false, err
 		}
 	}
-	// Write the complete file under another name first: an interrupted write must not leave a partial file that
-	// is later taken for the user's.
+	// Write the complete file under another name first. Otherwise, an interrupted write could leave a partial file, which a
+	// later run would treat as the user's.
 	draft := f.Path + ".new-" + tree.Digest(f.Content)[7:19]
-	_ = root.Remove(draft) // an interrupted write leaves it
+	_ = root.Remove(draft) // an interrupted write leaves the file
 	err := replace.New(root, draft, f.Path, 0o666, func(file *os.File) error {
 		_, err := file.Write(f.Content)
 		return err

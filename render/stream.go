@@ -45,8 +45,8 @@ type carried struct {
 	Content string    `json:"content" yaml:"content"`
 	// Repository of the target.
 	Repository *carriedRepository `json:"repository,omitempty" yaml:"repository"`
-	// Specification from which the targets were rendered, only with the platform's inventory. The platform's
-	// commit includes it.
+	// Specification from which the targets were rendered. It is set only with the platform's inventory, and is part of the
+	// platform's commit.
 	Specification string `json:"specification,omitempty" yaml:"specification"`
 }
 
@@ -56,8 +56,8 @@ type carriedRepository struct {
 	Orphan bool   `json:"orphan,omitempty" yaml:"orphan"`
 }
 
-// Carriers wraps each file of the targets, including their inventories, in an object of kind File with a unique
-// name. specification is the one that they are rendered from, as YAML.
+// Carriers wraps each file of the targets, including their inventories, in an object of kind File with a unique name.
+// specification is the specification from which they are rendered, as YAML.
 func Carriers(r *Rendered, specification []byte) ([]*yaml.Node, error) {
 	var out []*yaml.Node
 	add := func(c carried) error {
@@ -158,7 +158,7 @@ func (u *unpacker) document(n *yaml.Node) error {
 	}
 	if err := n.Decode(&head); err != nil {
 		u.others++
-		return nil //nolint:nilerr // not an object that we know
+		return nil //nolint:nilerr // not an object of a known kind
 	}
 	switch {
 	case head.Kind == "List" || head.Kind == "ResourceList":
@@ -237,7 +237,7 @@ func (u *unpacker) specificationIn(root string) (*Specification, error) {
 	if s.Spec, err = specs.Load([]specs.File{file}); err != nil {
 		return nil, u.bad(fmt.Errorf("the specification in it: %w", err))
 	}
-	s.Spec.States, s.Files = nil, []specs.File{file} // positions in a stream help nobody
+	s.Spec.States, s.Files = nil, []specs.File{file} // positions in a stream do not help a user
 	return s, nil
 }
 

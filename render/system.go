@@ -12,15 +12,15 @@ import (
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
-// checkSystem checks that existing flux-system kustomizations in the platform repository, which belong to the
-// user, include the component with the specification's settings for Flux. The one that `flux bootstrap` writes
-// lacks the lockdown and the decryption.
+// checkSystem returns an error if an existing flux-system kustomization in the platform repository, which belongs to the
+// user, does not include the component with the specification's settings for Flux. The kustomization that `flux
+// bootstrap` writes lacks the lockdown and the decryption.
 func checkSystem(spec *v1alpha1.Spec, platform []tree.Reader) error {
 	var lacking []string
 	for _, name := range generators.SystemPaths(spec) {
 		content, err := readFirst(platform, name)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // it is about to be written
+			continue // this render writes it
 		}
 		if err != nil {
 			return err

@@ -13,7 +13,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
-// krmIgnore is the file that tells kpt which files of the target to ignore.
+// krmIgnore is the file that lists the files of the target that kpt ignores.
 const krmIgnore = ".krmignore"
 
 // hasStarted reports whether an inventory has files of a starter, or files that replaced them.
@@ -21,8 +21,8 @@ func hasStarted(inv *tree.Inventory) bool {
 	return slices.ContainsFunc(inv.Files, func(e tree.Entry) bool { return e.Mode == tree.Once })
 }
 
-// isOwn reports whether a file is content of the user's: no render wrote it, and it is not among those that a new
-// repository has.
+// isOwn reports whether a file is the user's own content: no render wrote it, and it is not a file that a new repository
+// usually has.
 func isOwn(inv *tree.Inventory, file string) bool {
 	_, known := inv.Entry(file)
 	name := strings.ToUpper(path.Base(file))
@@ -81,7 +81,7 @@ func (p *Planned) takeOver(inv *tree.Inventory, current tree.Reader, overwrite [
 func withoutStarter(of *tree.Tree, inv *tree.Inventory, current tree.Reader, overwrite []string) (*tree.Tree, error) {
 	rest := &tree.Tree{}
 	var ignore *tree.File
-	named := false // the file for kpt names one of the rest
+	named := false // whether a remaining file is named in the file for kpt
 	for f := range of.All() {
 		_, known := inv.Entry(f.Path)
 		content, err := current.ReadFile(f.Path)

@@ -88,18 +88,18 @@ func defaultQuota() map[string]string {
 	}
 }
 
-// fittingQuota returns the default quota, adapted so that it never contradicts the given values. Given requests
-// above the default limits raise these limits, and given limits below the default requests lower these
+// fittingQuota returns the default quota, adapted to the tenant's own values so that the two never contradict each other.
+// Own requests above the default limits raise these limits, and own limits below the default requests lower these
 // requests. The API server warns about a namespace whose requests may exceed its limits.
-func fittingQuota(given map[string]string, more func(a, b string) bool) map[string]string {
+func fittingQuota(own map[string]string, more func(a, b string) bool) map[string]string {
 	quota := defaultQuota()
 	for _, name := range []string{"cpu", "memory"} {
 		requests, limits := "requests."+name, "limits."+name
 		switch {
-		case given[limits] == "" && more(given[requests], quota[limits]):
-			quota[limits] = given[requests]
-		case given[requests] == "" && more(quota[requests], given[limits]):
-			quota[requests] = given[limits]
+		case own[limits] == "" && more(own[requests], quota[limits]):
+			quota[limits] = own[requests]
+		case own[requests] == "" && more(quota[requests], own[limits]):
+			quota[requests] = own[limits]
 		}
 	}
 	return quota
@@ -252,7 +252,7 @@ func defaultTenant(t *Tenant, platform Repository, everywhere map[string]string,
 	set(&t.Spec.SyncNamespace, DefaultSyncNamespace(name))
 	defaultSource(&t.Spec.Source, name, platform)
 	if t.Spec.Environments == nil {
-		t.Spec.Environments = everywhere // which nothing changes
+		t.Spec.Environments = everywhere // the tenants share this map, and no code changes it
 	}
 	set(&t.Spec.Access.Profile, defaultProfile)
 	set(&t.Spec.PodSecurity, defaultTenantSecurity)
@@ -292,7 +292,7 @@ func defaultEncryption(e *EncryptionSpec) {
 	}
 }
 
-// defaultSecret sets the defaults of a declared Secret; t is its tenant, nil if it has none.
+// defaultSecret sets the defaults of a declared Secret; t is its tenant, nil for a Secret without a tenant.
 func defaultSecret(d *DeclaredSecret, t *Tenant) {
 	set(&d.Type, defaultSecretType)
 	set(&d.Scope, defaultSecretScope)

@@ -22,10 +22,10 @@ type K0rdentSpec struct {
 	// ChartsURL is the folder of kcm's charts in an OCI registry. The kcm chart and the HelmRepository
 	// kcm-templates use it.
 	ChartsURL string `json:"chartsURL,omitempty" jsonschema:"pattern=^oci://,default=oci://ghcr.io/k0rdent/kcm/charts"`
-	// Values of the kcm chart. The bootstrap, the HelmRelease and the Management, which takes the
-	// release over, use the same values. Values that turn off what Git manages instead are added. Of
-	// these, controller.createRelease, createTemplates and createManagement may be true: what kcm then
-	// creates itself is not generated.
+	// Values of the kcm chart. The bootstrap, the HelmRelease and the Management, which takes the release over, use the same
+	// values. Fleetwright adds values that turn off the functions of kcm that Git replaces. Of these,
+	// controller.createRelease, createTemplates and createManagement may be true: Fleetwright then does not generate the
+	// objects that kcm creates itself.
 	Values map[string]any `json:"values,omitempty"`
 	// Bootstrap puts kcm into the cluster's helmfile, to be installed before Flux
 	// takes it over.
@@ -258,8 +258,8 @@ type K0rdentTemplateRef struct {
 type K0rdentCluster struct {
 	// Name of the ClusterDeployment.
 	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$,example=tools"`
-	// Namespace of the ClusterDeployment. In a namespace other than the system namespace, it can use
-	// only what an access rule distributes to it.
+	// Namespace of the ClusterDeployment. In a namespace other than the system namespace, it can use only templates and
+	// credentials that an access rule distributes to it.
 	Namespace string `json:"namespace,omitempty" jsonschema:"default=kcm-system,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
 	// Labels of the ClusterDeployment, which MultiClusterServices select.
 	Labels map[string]string `json:"labels,omitempty"`
@@ -271,8 +271,8 @@ type K0rdentCluster struct {
 	Config map[string]any `json:"config,omitempty"`
 	// DryRun checks the values and creates nothing.
 	DryRun bool `json:"dryRun,omitempty"`
-	// PropagateCredentials says that Sveltos renders the credential's resource template in the cluster.
-	// By default it does if there is one, but not in clusters of the template gcp-gke.
+	// PropagateCredentials lets Sveltos render the credential's resource template in the cluster. By default it is true if
+	// the credential has a resource template, except for clusters of the template gcp-gke.
 	PropagateCredentials *bool `json:"propagateCredentials,omitempty"`
 	// Services that are installed in the cluster.
 	Services []K0rdentService `json:"services,omitempty"`
@@ -328,9 +328,9 @@ type K0rdentMultiClusterService struct {
 	ServiceOptions map[string]any `json:"serviceOptions,omitempty"`
 }
 
-// K0rdentCredential is a Credential with its identity, the encrypted Secret that the identity needs,
-// and the ConfigMap from which clusters get what they need of it: exactly one of aws, azure, aks, gcp,
-// openstack, vsphere, kubevirt, docker, remote, adopted, hetzner and other.
+// K0rdentCredential is a Credential with its identity, the encrypted Secret that the identity needs, and the ConfigMap
+// with the resource template for clusters: exactly one of aws, azure, aks, gcp, openstack, vsphere, kubevirt, docker,
+// remote, adopted, hetzner and other.
 type K0rdentCredential struct {
 	// Name of the Credential.
 	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$,example=aws"`
@@ -374,17 +374,16 @@ type K0rdentCredential struct {
 	// variables: AWS_ACCESS_KEY_ID for the key AccessKeyID of the credential aws, MUNICH_KUBECONFIG
 	// for the cluster of the credential munich. With other, they have no default.
 	Keys []SecretKey `json:"keys,omitempty" jsonschema:"minItems=1"`
-	// ResourceTemplate is a template, in the template language of Sveltos, that Sveltos renders from
-	// the identity in each cluster: the data of the ConfigMap NAME-resource-template. By default it
-	// creates what the cloud controllers and the storage drivers of azure, gcp, openstack and vsphere
-	// read, and nothing for the others.
+	// ResourceTemplate is a template, in the template language of Sveltos, that Sveltos renders from the identity in each
+	// cluster: the data of the ConfigMap NAME-resource-template. By default it creates the objects that the cloud
+	// controllers and the storage drivers of azure, gcp, openstack and vsphere read, and is empty for the others.
 	ResourceTemplate map[string]string `json:"resourceTemplate,omitempty"`
 }
 
 // K0rdentAWS is an AWSClusterStaticIdentity
 // (infrastructure.cluster.x-k8s.io/v1beta2).
 type K0rdentAWS struct {
-	// SessionToken says that the Secret also has the key SessionToken.
+	// SessionToken is set if the Secret also has the key SessionToken.
 	SessionToken bool `json:"sessionToken,omitempty"`
 }
 
@@ -407,16 +406,16 @@ type K0rdentGCP struct{}
 
 // K0rdentOpenStack is a Secret with clouds.yaml.
 type K0rdentOpenStack struct {
-	// CACert says that the Secret also has the key cacert, the certificate authority of the cloud's API.
-	// Clusters then need identityRef.caCert.secretName: openstack-ca-cert in their config.
+	// CACert is set if the Secret also has the key cacert, the certificate authority of the cloud's API. Clusters then need
+	// identityRef.caCert.secretName: openstack-ca-cert in their config.
 	CACert bool `json:"caCert,omitempty"`
 }
 
 // K0rdentVSphere is a VSphereClusterIdentity
 // (infrastructure.cluster.x-k8s.io/v1beta1, which every kcm since 1.6 knows).
 type K0rdentVSphere struct {
-	// Datacenters of the vCenter that the cloud controller and the storage driver use; by default those
-	// of the clusters with this credential (config.vsphere.datacenter), and all without any.
+	// Datacenters of the vCenter that the cloud controller and the storage driver use; by default the data centers of the
+	// clusters with this credential (config.vsphere.datacenter), or all data centers if the clusters name none.
 	Datacenters []string `json:"datacenters,omitempty" jsonschema:"minItems=1,example=munich-1"`
 }
 
@@ -436,8 +435,8 @@ type K0rdentAdopted struct{}
 
 // K0rdentHetzner is a Secret for cluster-api-provider-hetzner.
 type K0rdentHetzner struct {
-	// Robot says that the Secret also has the keys robot-user and robot-password, with which the
-	// provider manages bare metal servers.
+	// Robot is set if the Secret also has the keys robot-user and robot-password, with which the provider manages bare metal
+	// servers.
 	Robot bool `json:"robot,omitempty"`
 }
 
@@ -454,9 +453,8 @@ type K0rdentIdentity struct {
 	APIVersion string `json:"apiVersion" jsonschema:"required,minLength=1,pattern=^[a-z0-9.-]+/v[a-z0-9]+$,example=infrastructure.cluster.x-k8s.io/v1beta2"`
 	// Kind of the object.
 	Kind string `json:"kind" jsonschema:"required,minLength=1,pattern=^[A-Z][A-Za-z0-9]*$,example=AWSClusterControllerIdentity"`
-	// ClusterScoped says that the kind has no namespace; otherwise the object is in the system
-	// namespace.
+	// ClusterScoped is set for a kind without a namespace; otherwise the object is in the system namespace.
 	ClusterScoped bool `json:"clusterScoped,omitempty"`
-	// Spec of the object. If it needs a Secret, the one that is declared is NAME-secret.
+	// Spec of the object. If the object needs a Secret, the declared Secret is called NAME-secret.
 	Spec map[string]any `json:"spec,omitempty"`
 }

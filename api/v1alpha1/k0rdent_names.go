@@ -25,13 +25,13 @@ func (k *K0rdent) FluxNamespaces() []string { return nil }
 // AddNamespace describes how to add a namespace to the object.
 func (k *K0rdent) AddNamespace() string { return "add it to spec.namespaces of the K0rdent" }
 
-// ByHand returns "": kcm needs nobody.
+// ByHand returns "", because kcm needs no manual step.
 func (k *K0rdent) ByHand() string { return "" }
 
 // Folders returns k0rdent's own folders in the platform repository.
 func (k *K0rdent) Folders() []string { return []string{"kubernetes/k0rdent", "k0rdent"} }
 
-// CopiesClusterKey returns false, because k0rdent has no copy of the cluster's key.
+// CopiesClusterKey returns false, because k0rdent does not copy the cluster's key.
 func (k *K0rdent) CopiesClusterKey(_, _ string) bool { return false }
 
 // K0rdentNamespaceName is the system namespace of k0rdent: kcm runs in it, and it contains templates,
@@ -65,8 +65,7 @@ func (r K0rdentTemplateRef) ObjectName() string { return K0rdentObjectName(r.Nam
 // the separate lists of older versions to it.
 func (s *K0rdentSpec) HasResourceRules() bool { return AtLeast(s.Version, 1, 12) }
 
-// Names of values of kcm's chart, below controller, that say which objects kcm creates when it is installed
-// first.
+// Names of values of kcm's chart, below controller, that select the objects that kcm creates at its first installation.
 const (
 	K0rdentCreateManagement = "createManagement"
 	K0rdentCreateRelease    = "createRelease"

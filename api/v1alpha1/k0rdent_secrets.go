@@ -117,7 +117,7 @@ func (k *K0rdent) NeededSecrets() []*DeclaredSecret {
 	var out []*DeclaredSecret
 	for _, c := range k.Spec.Credentials {
 		if len(c.SecretKeys()) == 0 {
-			continue // it holds nothing secret
+			continue // the Secret has no data
 		}
 		out = append(out, k.needed(c, K0rdentNamespaceName, K0rdentStepCredentials))
 		if !c.HasIdentity() || c.Azure != nil {

@@ -39,9 +39,9 @@ type KommanderSpec struct {
 	// repository: services/NAME/VERSION up to 2.15, applications/NAME/VERSION from 2.16. They are used
 	// as definitions are, and Fleetwright never writes them.
 	ExistingDefinitions []KommanderExisting `json:"existingDefinitions,omitempty" jsonschema:"minItems=1"`
-	// ExistingCommon says that the folder common/ of this repository is a copy, too: the Helm repositories
-	// and priority classes that existing definitions reference. Fleetwright then applies it and does not
-	// write it; Helm repositories of the specification are applied beside it.
+	// ExistingCommon is set if the folder common/ of this repository is a copy, too: the Helm repositories and priority
+	// classes that existing definitions reference. Fleetwright then applies it and does not write it; Helm repositories of
+	// the specification are applied beside it.
 	ExistingCommon bool `json:"existingCommon,omitempty"`
 	// ChartMuseum serves charts inside of the cluster: the definition chartmuseum.
 	ChartMuseum *KommanderChartMuseum `json:"chartMuseum,omitempty"`
@@ -94,9 +94,8 @@ type KommanderAirGapped struct {
 
 // KommanderRootCA is the ClusterIssuer kommander-ca.
 type KommanderRootCA struct {
-	// Namespace of its certificate, from which cert-manager reads the Secrets of ClusterIssuers. By
-	// default the namespace of the Addon with the chart cert-manager on the management cluster, or
-	// cert-manager if there is none.
+	// Namespace of its certificate, from which cert-manager reads the Secrets of ClusterIssuers. By default the namespace of
+	// the Addon with the chart cert-manager on the management cluster, or cert-manager without such an Addon.
 	Namespace string `json:"namespace,omitempty" jsonschema:"example=cert-manager,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
 }
 
@@ -237,7 +236,7 @@ type KommanderCatalog struct {
 	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$,example=shop"`
 	// URL of the repository.
 	URL string `json:"url" jsonschema:"required,minLength=1,pattern=^(https?|ssh)://,example=https://github.com/acme/catalog"`
-	// Branch of the repository; main if there is no tag.
+	// Branch of the repository; main by default, unless there is a tag.
 	Branch string `json:"branch,omitempty" jsonschema:"example=main"`
 	// Tag of the repository.
 	Tag string `json:"tag,omitempty" jsonschema:"example=v1.2.3"`
@@ -245,8 +244,8 @@ type KommanderCatalog struct {
 	Interval Duration `json:"interval,omitempty" jsonschema:"default=10m"`
 	// Type is dkp for applications from Kommander's vendor, or catalog for others.
 	Type string `json:"type,omitempty" jsonschema:"enum=dkp,enum=catalog,default=catalog"`
-	// Workspace that gets the catalog. By default the catalog is in the namespace kommander, and
-	// defaultFor says who gets it.
+	// Workspace that gets the catalog. By default the catalog is in the namespace kommander, and defaultFor selects who gets
+	// it.
 	Workspace string `json:"workspace,omitempty" jsonschema:"example=retail"`
 	// DefaultFor offers the catalog to all workspaces, or to all projects.
 	DefaultFor []string `json:"defaultFor,omitempty" jsonschema:"minItems=1,enum=workspaces,enum=projects"`
@@ -277,7 +276,7 @@ type KommanderWorkspace struct {
 	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$,example=retail"`
 	// Namespace of the Workspace, which cannot be changed later; its name by default.
 	Namespace string `json:"namespace,omitempty" jsonschema:"maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$,example=retail"`
-	// Existing says that Kommander creates the workspace itself, such as default-workspace.
+	// Existing is set for a workspace that Kommander creates itself, such as default-workspace.
 	Existing bool `json:"existing,omitempty"`
 	// ClusterLabels are added to all clusters of the workspace.
 	ClusterLabels map[string]string `json:"clusterLabels,omitempty"`

@@ -32,7 +32,7 @@ func (k *Kommander) FluxNamespaces() []string { return []string{KommanderFluxNam
 
 // AddNamespace describes how to add a namespace to the object.
 func (k *Kommander) AddNamespace() string {
-	return "give it to a workspace or project of the Kommander"
+	return "set it in a workspace or project of the Kommander"
 }
 
 // CopiesClusterKey reports whether a Secret is Kommander's copy of the cluster's own key.
@@ -120,11 +120,10 @@ func (k *Kommander) Folders() []string {
 	}
 }
 
-// AtLeast reports whether the version of Kommander is the given release or a later one.
+// AtLeast reports whether the version of Kommander is the release major.minor or a later one.
 func (s *KommanderSpec) AtLeast(major, minor uint64) bool { return AtLeast(s.Version, major, minor) }
 
-// AtLeast reports whether a version is the given release or a later one; release candidates count as their
-// release.
+// AtLeast reports whether a version is the release major.minor or a later one; release candidates count as their release.
 func AtLeast(version string, major, minor uint64) bool {
 	v, err := semver.NewVersion(version)
 	return err == nil && (v.Major() > major || v.Major() == major && v.Minor() >= minor)
@@ -208,10 +207,10 @@ func (a KommanderApplication) ObjectName() string { return a.Application + "-" +
 // certManagerChart is the name of cert-manager's chart, and of the namespace in which it is usually installed.
 const certManagerChart = "cert-manager"
 
-// CertManager returns the add-on that installs cert-manager on a cluster, nil if there is none, and the
-// namespace in which cert-manager reads the Secrets of ClusterIssuers. That is the namespace of its pods,
-// unless its values name another one (cert-manager's chart, templates/deployment.yaml). sure is false if
-// arguments or variables in the values may do so.
+// CertManager returns the add-on that installs cert-manager on a cluster, nil if no add-on does, and the namespace in
+// which cert-manager reads the Secrets of ClusterIssuers. That is the namespace of its pods, unless its values name
+// another one (cert-manager's chart, templates/deployment.yaml). sure is false if arguments or variables in the values
+// may name another one.
 func (s *Spec) CertManager(c *Cluster) (a *Addon, namespace string, sure bool) {
 	addons := s.AddonsOn(c)
 	i := slices.IndexFunc(addons, func(a *Addon) bool {
@@ -224,8 +223,8 @@ func (s *Spec) CertManager(c *Cluster) (a *Addon, namespace string, sure bool) {
 	namespace = a.Spec.Namespace
 	values := s.EffectiveValues(a, c)
 	for _, field := range []string{"namespace", "clusterResourceNamespace"} {
-		if given, isText := values[field].(string); isText && given != "" {
-			namespace = given
+		if text, isText := values[field].(string); isText && text != "" {
+			namespace = text
 		}
 	}
 	if strings.Contains(namespace, "${") {
@@ -389,16 +388,16 @@ func (k *Kommander) NeededSecrets() []*DeclaredSecret {
 	return out
 }
 
-// FluxVersion returns the version of the Flux that Kommander installs on the clusters that it attaches: that of
-// the Fleet.
+// FluxVersion returns the version of the Flux that Kommander installs on the clusters that it attaches: the version of
+// the Fleet's Flux.
 func (s *Spec) FluxVersion() string {
 	return strings.TrimPrefix(cmp.Or(s.Fleet.Spec.Flux.Version, DefaultBootstrapVersion), "v")
 }
 
-// KommanderKustomization returns the namespace and name of the Kustomization that Kommander creates for an
-// AppDeployment: those of the AppDeployment itself. Source: kommander-applications v2.8 to v2.17, where velero
-// waits for the Kustomization rook-ceph-cluster in ${releaseNamespace}. No definition contains a Kustomization
-// with this name, so it is that of an AppDeployment.
+// KommanderKustomization returns the namespace and name of the Kustomization that Kommander creates for an AppDeployment:
+// the namespace and name of the AppDeployment itself. Source: kommander-applications v2.8 to v2.17, where velero waits
+// for the Kustomization rook-ceph-cluster in ${releaseNamespace}. No definition contains a Kustomization with this name,
+// so it belongs to an AppDeployment.
 func KommanderKustomization(namespace, name string) (string, string) { return namespace, name }
 
 // KommanderWorkspaces returns the workspaces that Kommander itself creates, with their namespaces.

@@ -9,7 +9,7 @@ import (
 
 var plainPath = regexp.MustCompile(`^[A-Za-z0-9._/@+-]*$`)
 
-// PathProblem returns why a path does not stay inside a repository, "" if it does.
+// PathProblem returns the reason why a path leaves a repository; "" for a path that stays inside.
 func PathProblem(p string) string {
 	segments := strings.Split(p, "/")
 	switch {

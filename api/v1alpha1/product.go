@@ -11,7 +11,7 @@ type Product interface {
 	// NamespaceSteps returns the namespaces that the product has on its cluster, each with the step that
 	// applies the objects in it. The namespace exists before that step, and no earlier step uses it.
 	NamespaceSteps() map[string]string
-	// OwnNamespaces returns those of these namespaces that no tenant may use.
+	// OwnNamespaces returns the product's namespaces that no tenant may use.
 	OwnNamespaces() []string
 	// FluxNamespaces returns the namespaces of Flux controllers that the product installs.
 	FluxNamespaces() []string
@@ -25,7 +25,7 @@ type Product interface {
 	NeededSecrets() []*DeclaredSecret
 	// CopiesClusterKey reports whether a Secret is a copy of the cluster's own key.
 	CopiesClusterKey(namespace, name string) bool
-	// ByHand describes what the user of a new cluster has to do before its Kustomizations become ready, "" if nothing.
+	// ByHand describes the manual step after which the Kustomizations of a new cluster become ready; "" if none is needed.
 	ByHand() string
 }
 
@@ -33,7 +33,7 @@ type Product interface {
 // namespaces.
 type Held struct{ Kind, Name string }
 
-// ProductOf returns the object of a product, or nil if the specification has none.
+// ProductOf returns the object of a product, or nil if the specification does not have the product.
 func ProductOf[T Product](s *Spec) T {
 	for _, p := range s.Products {
 		if of, ok := p.(T); ok {

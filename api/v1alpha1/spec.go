@@ -72,9 +72,9 @@ func (s *Spec) AddonsOn(c *Cluster) []*Addon {
 	return out
 }
 
-// EffectiveValues returns the values of an add-on on a cluster, nil if there are none. It merges the overrides
-// for the cluster in order over the add-on's own values: maps merge, lists replace, null deletes (RFC 7386, as
-// kustomize merges a patch into values). The caller may modify the result.
+// EffectiveValues returns the values of an add-on on a cluster, nil for an add-on without values. It merges the overrides
+// for the cluster in order over the add-on's own values: maps merge, lists replace, null deletes (RFC 7386, as kustomize
+// merges a patch into values). The caller may modify the result.
 func (s *Spec) EffectiveValues(a *Addon, c *Cluster) map[string]any {
 	values, _ := clone(a.Spec.Values).(map[string]any)
 	for _, o := range a.Spec.Overrides {
@@ -85,8 +85,8 @@ func (s *Spec) EffectiveValues(a *Addon, c *Cluster) map[string]any {
 	return values
 }
 
-// EffectiveChart returns the chart of an add-on on a cluster, nil if there is none. Its version is that of the
-// last override for the cluster that has one.
+// EffectiveChart returns the chart of an add-on on a cluster, nil for an add-on without a chart. Its version is that of
+// the last override for the cluster that has one.
 func (s *Spec) EffectiveChart(a *Addon, c *Cluster) *Chart {
 	chart := a.Spec.Chart
 	for _, o := range a.Spec.Overrides {
@@ -200,8 +200,8 @@ func (s *Spec) RecipientsOf(scope, name string) []string {
 	return r.Tenants[name].Age
 }
 
-// ShardLabels returns the label in an object's metadata that assigns its Flux objects to a shard, nil if there
-// is none.
+// ShardLabels returns the label in an object's metadata that assigns its Flux objects to a shard, nil without such a
+// label.
 func (s *Spec) ShardLabels(of ObjectMeta) map[string]string {
 	sharding := s.Fleet.Spec.Flux.Sharding
 	if sharding == nil || of.Labels[sharding.Key] == "" {
@@ -217,8 +217,8 @@ type Spec struct {
 	Clusters   []*Cluster
 	Addons     []*Addon
 	Tenants    []*Tenant
-	Encryption *Encryption // nil when there is none
-	Products   []Product   // of platform products, one of each kind
+	Encryption *Encryption // nil without an Encryption
+	Products   []Product   // at most one of each kind
 
 	// States are the positions of the tenants' states, by tenant name. They are not part of the
 	// specification itself.

@@ -134,9 +134,8 @@ const (
 
 // MultiTenancy hardens Flux for several tenants.
 type MultiTenancy struct {
-	// Lockdown forbids cross-namespace references and remote bases, and makes objects without a
-	// service account run as the default account, which has no permissions (Flux: multi-tenancy
-	// lockdown). On unless set to false.
+	// Lockdown forbids cross-namespace references and remote bases, and lets objects without a service account run as the
+	// default account, which has no permissions (Flux: multi-tenancy lockdown). On unless set to false.
 	Lockdown *bool `json:"lockdown,omitempty" jsonschema:"default=true"`
 }
 
@@ -230,9 +229,9 @@ type AddonSpec struct {
 	// Bootstrap installs the add-on before Flux runs, with the same chart, version and values that
 	// Flux then uses.
 	Bootstrap *Bootstrap `json:"bootstrap,omitempty"`
-	// Stateful says whether more than files is lost with the add-on: a render then removes it only with
-	// --allow-removal. By default, whether its values or resources ask for volumes or load balancers; true where
-	// they leave that to the chart.
+	// Stateful is set if the removal of the add-on loses data or addresses: a render then removes the add-on only with
+	// --allow-removal. By default it is true if the values or resources of the add-on request volumes or load balancers, or
+	// leave that to the chart.
 	Stateful *bool `json:"stateful,omitempty"`
 	// Interval between two reconciliations of the release; the Fleet's default
 	// one by default.

@@ -3,9 +3,9 @@ package v1alpha1
 // TenantBoundaryKind is the kind of a TenantBoundary.
 const TenantBoundaryKind = "TenantBoundary"
 
-// TenantBoundary is what a platform allows a tenant. It is a file in the tenant's repository, and does not
-// belong to a specification. With it, `fleetwright validate` judges the objects of that repository as the platform's
-// cluster does.
+// TenantBoundary describes what a platform allows a tenant. It is a file in the tenant's repository, and does not belong
+// to a specification. With it, `fleetwright validate` judges the objects of that repository as the platform's cluster
+// does.
 type TenantBoundary struct {
 	TypeMeta `json:",inline"`
 	Metadata ObjectMeta         `json:"metadata" jsonschema:"required"`
@@ -57,7 +57,7 @@ type BoundaryExposure struct {
 	Hosts []string `json:"hosts,omitempty" jsonschema:"maxLength=253,pattern=^(\\*\\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$,example=*.shop.example.com"`
 }
 
-// BoundaryAdmission is what the admission policies of a tenant depend on beside the other fields.
+// BoundaryAdmission contains the remaining settings on which the admission policies of a tenant depend.
 type BoundaryAdmission struct {
 	// Profile of the tenant's accounts. With admin, pods may run as the service account that Flux uses.
 	Profile string `json:"profile,omitempty" jsonschema:"enum=restricted,enum=edit,enum=admin,default=restricted"`

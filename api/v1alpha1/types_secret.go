@@ -127,8 +127,8 @@ func (s *DeclaredSecret) DataKeys() []string {
 // String returns namespace/name, as messages name a Secret.
 func (s *DeclaredSecret) String() string { return s.Namespace + "/" + s.Name }
 
-// Secrets returns the declared Secrets in the order of their declaration, and the Secrets that
-// platform products need; none without an Encryption.
+// Secrets returns the declared Secrets in the order of their declaration, and the Secrets that platform products need. It
+// returns none without an Encryption.
 func (s *Spec) Secrets() []*DeclaredSecret {
 	if s.Encryption == nil {
 		return nil

@@ -246,7 +246,7 @@ func TestAction(t *testing.T) {
 		{"clean", map[string]string{"path": good}, 0, "", false},
 		{"findings", map[string]string{"path": bad, "sarif-file": filepath.Join(temp, "out.sarif")}, 1, "::error file=a.yaml,line=4,", true},
 		{"other rules", map[string]string{"path": bad, "rules": "bootstrap-*"}, 0, "", false},
-		{"little is covered", map[string]string{"path": good, "min-coverage": "101"}, 2, "--min-coverage 101 is no percentage", false},
+		{"little is covered", map[string]string{"path": good, "min-coverage": "101"}, 2, "--min-coverage 101 is not a percentage", false},
 		{"only installed", map[string]string{"path": bad, "install-only": "true"}, 0, "", false},
 		{"all inputs", map[string]string{
 			"path": good, "fail-on": "info", "fail-on-unresolved": "true", "min-coverage": "0", "rules": "schema-*", "profile": "audit", "config": "none",

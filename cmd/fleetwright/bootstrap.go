@@ -40,10 +40,10 @@ Nothing is executed or fetched.`,
 	return c
 }
 
-// nothingFound makes the absence of a bootstrap wrong usage: nothing was checked.
+// nothingFound turns the error that no bootstrap exists into a usage error: nothing was checked.
 func nothingFound(err error) error {
 	if errors.Is(err, bootstrap.ErrNoBootstrap) {
-		return advice.Input(err, "without a bootstrap there is nothing to compare; if there is one, name the folder that contains it and the HelmReleases")
+		return advice.Input(err, "name the folder that contains the bootstrap files and the HelmReleases")
 	}
 	if broken := (*helmfile.UnreadableError)(nil); errors.As(err, &broken) {
 		for _, e := range bounds.Exceeded() {
@@ -105,9 +105,9 @@ apply as in validate.`,
 	return c
 }
 
-// bootstrapFolder is the folder of the repository that a command about bootstraps is about: where
-// nobody names one, and the working directory is a folder of a Git work tree without any object of
-// Flux's, the work tree's root.
+// bootstrapFolder returns the folder of the repository for the bootstrap commands. If the command line names no folder,
+// and the working directory is a folder of a Git work tree without any object of Flux's, it returns the root of the work
+// tree.
 func (s streams) bootstrapFolder(args []string) folder {
 	at := s.repositoryFolder(args, nil)
 	if at.loaded == nil || len(args) > 0 {
@@ -139,9 +139,9 @@ func (v *validation) bootstrapVerdicts(ctx context.Context, rendered bool) error
 	go builds.Warm()
 	err := v.open()
 	if err == nil {
-		var made *bootstrap.Report
-		if made, err = v.verifyBootstrap(ctx, rendered); err == nil {
-			report = made
+		var verified *bootstrap.Report
+		if verified, err = v.verifyBootstrap(ctx, rendered); err == nil {
+			report = verified
 		}
 	}
 	if v.flags.format == formatJSON {
@@ -152,9 +152,9 @@ func (v *validation) bootstrapVerdicts(ctx context.Context, rendered bool) error
 	if err != nil {
 		return nothingFound(err)
 	}
-	reached := finding.Report{Findings: told(report, v.config.Severities)}
+	reached := finding.Report{Findings: verdictFindings(report, v.config.Severities)}
 	if reached.Reaches(v.config.FailOn) || v.config.FailOnUnresolved && report.Open() {
-		return found()
+		return findingsStatus()
 	}
 	return unreadable(report)
 }
@@ -171,9 +171,8 @@ func (v *validation) verifyBootstrap(ctx context.Context, rendered bool) (*boots
 	return bootstrap.VerifyRendered(ctx, v.repo, fleet, v.config.Ignore...)
 }
 
-// told are the findings that the verdicts of a report come to: their rules and severities, as
-// validate has them.
-func told(report *bootstrap.Report, severities map[string]finding.Severity) []finding.Finding {
+// verdictFindings returns the findings for the verdicts of a report, with the rules and severities that validate uses.
+func verdictFindings(report *bootstrap.Report, severities map[string]finding.Severity) []finding.Finding {
 	var all []finding.Finding
 	add := func(rule string, severity finding.Severity) {
 		if own, ok := severities[rule]; ok {
@@ -216,12 +215,12 @@ func told(report *bootstrap.Report, severities map[string]finding.Severity) []fi
 	return all
 }
 
-// fetchedFor are the charts and sources in the cache that the environment names.
+// fetchedFor returns the charts and sources in the cache that the environment names.
 func fetchedFor(env func(string) string) bootstrap.Fetched {
 	return bootstrap.Fetched{Charts: fetchedCharts(env), Sources: fetchedSources(env)}
 }
 
-// bootstrapFindings reports what the rules about bootstraps find, as validate does.
+// bootstrapFindings prints the findings of the rules about bootstraps, in the report of validate.
 func (v *validation) bootstrapFindings(ctx context.Context) error {
 	rules, err := validators.Select([]string{"bootstrap-*"})
 	if err != nil {
@@ -237,13 +236,12 @@ func (v *validation) bootstrapFindings(ctx context.Context) error {
 	}
 	if err = errors.Join(err, v.write(err)); err == nil &&
 		(v.report.Reaches(v.config.FailOn) || v.config.FailOnUnresolved && len(v.report.Unresolved) > 0) {
-		return found()
+		return findingsStatus()
 	}
 	return err
 }
 
-// unreadable is the error of a report that can tell nothing of a bootstrap file at which helmfile
-// stops too.
+// unreadable returns an error if the report has no verdict on a bootstrap file because helmfile refuses that file, too.
 func unreadable(report *bootstrap.Report) error {
 	for _, r := range report.Releases {
 		if r.Unreadable && r.Stops {
@@ -253,7 +251,7 @@ func unreadable(report *bootstrap.Report) error {
 	return nil
 }
 
-// bootstrapPlan is what bootstrap plan prints with --format json.
+// bootstrapPlan is the JSON output of bootstrap plan.
 type bootstrapPlan struct {
 	APIVersion string           `json:"apiVersion"`
 	Kind       string           `json:"kind"`
@@ -319,7 +317,7 @@ func printPlan(w io.Writer, steps []bootstrap.Step) error {
 	return nil
 }
 
-// takeOver is what Flux does about a release, in words.
+// takeOver describes what Flux does with a release.
 func takeOver(step bootstrap.Step) string {
 	words := map[bootstrap.TakeOver]string{
 		bootstrap.Adopt:         "Flux adopts it: one upgrade that changes nothing",
@@ -327,7 +325,7 @@ func takeOver(step bootstrap.Step) string {
 		bootstrap.SecondRelease: "Flux installs a second release beside it",
 		bootstrap.Install:       "Flux installs the release",
 		bootstrap.NotTaken:      "Flux does not touch it",
-		bootstrap.Undecided:     "unresolved: cannot tell what Flux does",
+		bootstrap.Undecided:     "unresolved: it is unknown what Flux does",
 	}
 	if step.Reason == "" {
 		return words[step.TakeOver]
@@ -372,13 +370,12 @@ func runValues(ctx context.Context, s streams, release string, dir []string, clu
 		}
 	}
 	if incomplete {
-		return found()
+		return findingsStatus()
 	}
 	return nil
 }
 
-// valuesOf are the values of a release, on one cluster where it is named; never
-// nil.
+// valuesOf returns the values of a release, never nil. With a cluster, it returns only the values on that cluster.
 func (s streams) valuesOf(ctx context.Context, release string, dir []string, cluster string) ([]helmfile.ReleaseValues, error) {
 	chosen := []helmfile.ReleaseValues{}
 	repo, err := s.bootstrapFolder(dir).load()

@@ -17,8 +17,8 @@ import (
 func limitFlags(root *cobra.Command, s streams) {
 	limits := &bounds.Limits{}
 	flags := root.PersistentFlags()
-	flags.DurationVar(&limits.Time, "timeout", 0, "the longest time that a run may take, such as 2m (default 10m; 1h for fetch, which waits for others)")
-	flags.Var((*size)(&limits.Memory), "memory", "the most memory that a run may use, such as 4GiB (default 2GiB, or nine tenths of what the container has)")
+	flags.DurationVar(&limits.Time, "timeout", 0, "end the run after this time, such as 2m (default 10m; 1h for fetch, which waits for servers)")
+	flags.Var((*size)(&limits.Memory), "memory", "end the run if it needs more memory than this, such as 4GiB (default 2GiB, or nine tenths of the container's memory)")
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
 		if err := flagsFrom(root.PersistentFlags(), s.env); err != nil {
 			return usage(c, err)
@@ -42,7 +42,8 @@ func setLimits(l bounds.Limits) {
 	}
 }
 
-// defaultMemory returns the memory that a run may use: nine tenths of what its container has, but at most the default.
+// defaultMemory returns the memory that a run may use, in bytes: nine tenths of its container's memory, but at most the
+// default.
 func defaultMemory(container func() (uint64, error)) int64 {
 	if has, err := container(); err == nil && has/10*9 < bounds.DefaultMemory {
 		return int64(has / 10 * 9)
@@ -63,7 +64,7 @@ func endedEarly() error {
 // size is a number of bytes that the command line sets.
 type size int64
 
-// leastSize is the smallest size in bytes: a number without a unit is most likely meant as megabytes.
+// leastSize is the smallest size in bytes: the user of a number without a unit most likely means megabytes.
 const leastSize = 1 << 20
 
 // units are the units of a size. Longer names come first.

@@ -85,13 +85,13 @@ func runBuild(ctx context.Context, s streams, at folder, name, format string, gr
 	failed := false
 	var said strings.Builder
 	for _, cluster := range clusters {
-		failed = tellProblems(&said, cluster, len(clusters) > 1) || failed
+		failed = printProblems(&said, cluster, len(clusters) > 1) || failed
 	}
-	if _, err := output.Raw(s.err).Write([]byte(fleet.Hiding()(said.String()))); err != nil { // which is printable
+	if _, err := output.Raw(s.err).Write([]byte(fleet.Hiding()(said.String()))); err != nil { // the result is printable
 		return err
 	}
 	if failed {
-		return found()
+		return findingsStatus()
 	}
 	return nil
 }
@@ -121,7 +121,7 @@ func writeObjects(s streams, clusters []*reconcile.Cluster, format string) error
 // encodedAtOnce is how many objects are encoded before they are written.
 const encodedAtOnce = 128
 
-// writeSome encodes objects side by side, and writes them in their order.
+// writeSome encodes objects concurrently, and writes them in their order.
 func writeSome(to io.Writer, some []*reconcile.Object, cluster string, write func(io.Writer, *reconcile.Object, string) error) error {
 	texts, failures := make([]bytes.Buffer, len(some)), make([]error, len(some))
 	var next atomic.Int64
@@ -170,9 +170,9 @@ func writeObjectJSON(w io.Writer, o *reconcile.Object, _ string) error {
 	return enc.Encode(line)
 }
 
-// tellProblems prints what could not be built or rendered and what is unresolved, with the name of the cluster
-// if there are several. It returns whether anything failed.
-func tellProblems(w io.Writer, cluster *reconcile.Cluster, several bool) (failed bool) {
+// printProblems prints what could not be built or rendered and what is unresolved, with the name of the cluster if there
+// are several. It returns whether anything failed.
+func printProblems(w io.Writer, cluster *reconcile.Cluster, several bool) (failed bool) {
 	in := ""
 	if several {
 		in = " (cluster " + cluster.Name + ")"
@@ -184,7 +184,7 @@ func tellProblems(w io.Writer, cluster *reconcile.Cluster, several bool) (failed
 		}
 		for _, g := range k.Gaps {
 			if g.Kind == builds.Limit || g.Kind == builds.Exceeded || g.Kind == builds.Unreadable {
-				continue // an error at the end
+				continue // already printed with the error at the end
 			}
 			_ = output.Printf(w, "%s: unresolved: Kustomization %s: %s%s\n", position(g.Place), k, g.Message, in)
 		}

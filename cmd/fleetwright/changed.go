@@ -54,7 +54,7 @@ func (v *validation) exceededBefore(before []finding.Finding) []finding.Finding 
 			continue
 		}
 		was.Message = "at " + v.flags.changedSince + ": " + was.Message
-		was.Line, was.Column = 0, 0 // of another text
+		was.Line, was.Column = 0, 0 // the file's content differs between the revisions
 		all = append(all, was)
 	}
 	return all

@@ -42,7 +42,7 @@ different specification, the commit is refused.
 In a work tree, git on PATH does what it does for its own commits: it signs them if its
 configuration asks for it, runs filters (Git LFS), and refuses repositories of other users.
 Hooks do not run. A branch that is not checked out has no files for a filter: the commit is
-refused if its attributes give a path a filter or another encoding.
+refused if its attributes set a filter or another encoding for a path.
 
 The author comes from --author, from GIT_AUTHOR_NAME and GIT_AUTHOR_EMAIL, or from
 git's configuration.`,
@@ -124,7 +124,7 @@ func runCommit(ctx context.Context, s streams, dir string, from sourceFlags, o r
 		}
 	}
 	if err == nil && report.stale() {
-		return found()
+		return findingsStatus()
 	}
 	return err
 }

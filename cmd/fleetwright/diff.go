@@ -84,18 +84,18 @@ func runDiff(ctx context.Context, s streams, in folder, from, to, format string,
 		return err
 	}
 	if changes(diffs) {
-		s.tellExceeded() // the exit status doesn't
-		return found()
+		s.printExceeded() // the exit status does not show it
+		return findingsStatus()
 	}
 	return nil
 }
 
-// changes says whether anything differs.
+// changes reports whether anything differs.
 func changes(diffs []reconcile.ClusterDiff) bool {
 	return slices.ContainsFunc(diffs, func(d reconcile.ClusterDiff) bool { return !d.Empty() })
 }
 
-// at computes the clusters at a revision; "" is the folder as it is.
+// at evaluates the clusters at a revision. With the revision "", it evaluates the folder's current files.
 func (g *graphFlags) at(ctx context.Context, in folder, revision string) (*reconcile.Fleet, error) {
 	repo, err := in.at(ctx, revision)
 	if err != nil {
@@ -104,7 +104,7 @@ func (g *graphFlags) at(ctx context.Context, in folder, revision string) (*recon
 	return g.reconcileAll(ctx, in.dir, repo)
 }
 
-// at returns the repository in the folder as it was at a revision; "" is the folder as it is.
+// at returns the repository at a revision. With the revision "", it returns the folder's current files.
 func (f folder) at(ctx context.Context, revision string) (*repository.Repository, error) {
 	if revision == "" {
 		return f.load()
@@ -122,8 +122,7 @@ func (f folder) at(ctx context.Context, revision string) (*repository.Repository
 	return nil, advice.Input(err, cmp.Or(advice.HintOf(err), "name a revision of the repository that the folder is in"))
 }
 
-// diffReport is what diff prints with --format json. Fields may be added and are never
-// renamed; lists are never null.
+// diffReport is the JSON output of diff. Fields may be added and are never renamed; lists are never null.
 type diffReport struct {
 	APIVersion string        `json:"apiVersion"`
 	Kind       string        `json:"kind"`
@@ -151,8 +150,8 @@ type clusterDiff struct {
 	Unbuilt    []unbuiltDiff `json:"unbuilt"`
 }
 
-// unbuiltDiff is what cannot be built, so that its objects are left out; from and to are why, null
-// for a revision where it can be, or isn't there.
+// unbuiltDiff is a Kustomization or HelmRelease that cannot be built, so that its objects are missing in the diff. From
+// and To are the reasons, null for a revision where it builds or does not exist.
 type unbuiltDiff struct {
 	Kind      string `json:"kind"`
 	Namespace string `json:"namespace"`
@@ -174,7 +173,7 @@ type objectDiff struct {
 	Fields []fielddiff.Field `json:"fields"`
 }
 
-// keptDiff is an object that is no longer applied, and why Flux leaves it on the cluster.
+// keptDiff is an object that Flux stops applying but leaves on the cluster, with the reason.
 type keptDiff struct {
 	objectDiff
 	Reason string `json:"reason"`
@@ -268,12 +267,12 @@ func writeDiff(s streams, diffs []reconcile.ClusterDiff, hide func(text string) 
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	_, err := output.Raw(s.out).Write([]byte(hide(all.String()))) // which made it printable
+	_, err := output.Raw(s.out).Write([]byte(hide(all.String()))) // hide returns printable text
 	return err
 }
 
-// writeKept prints what is no longer applied and stays, under the reasons in the order of their first
-// objects.
+// writeKept prints the objects that Flux stops applying but leaves on the cluster. It groups them by reason, in the order
+// of each reason's first object.
 func writeKept(w io.Writer, kept []reconcile.KeptObject) {
 	var reasons []string
 	by := map[string][]reconcile.KeptObject{}
@@ -291,7 +290,7 @@ func writeKept(w io.Writer, kept []reconcile.KeptObject) {
 	}
 }
 
-// writeUnbuilt prints what cannot be built, once where that is so before and after.
+// writeUnbuilt prints a part that cannot be built, once if the reason is the same before and after.
 func writeUnbuilt(w io.Writer, u reconcile.Unbuilt) {
 	c, when := u.To, ""
 	switch {

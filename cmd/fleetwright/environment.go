@@ -13,9 +13,8 @@ import (
 // environmentPrefix is the prefix of the environment variables that set flags.
 const environmentPrefix = "FLEETWRIGHT_"
 
-// fromEnvironment sets the flags that the command line does not set from environment variables:
-// FLEETWRIGHT_FAIL_ON for --fail-on. An empty variable counts as unset. The flags in but, which tell a command
-// to do something, are not set this way.
+// fromEnvironment sets flags from environment variables, such as FLEETWRIGHT_FAIL_ON for --fail-on, unless the command
+// line sets them. An empty variable counts as unset. It does not set the flags named in but, which start an action.
 func fromEnvironment(c *cobra.Command, env func(string) string, but ...string) error {
 	if err := flagsFrom(c.LocalNonPersistentFlags(), env, but...); err != nil {
 		return usage(c, err)
@@ -23,7 +22,7 @@ func fromEnvironment(c *cobra.Command, env func(string) string, but ...string) e
 	return nil
 }
 
-// flagsFrom sets the flags that the command line does not set from environment variables.
+// flagsFrom sets flags from environment variables, unless the command line sets them.
 func flagsFrom(flags *pflag.FlagSet, env func(string) string, but ...string) error {
 	var errs []error
 	flags.VisitAll(func(f *pflag.Flag) {

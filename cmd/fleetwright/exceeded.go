@@ -27,14 +27,14 @@ func exceededReport(err error) (finding.Report, bool) {
 // unchecked reports what a command did not check because of a guard or a counter, unless the exit status
 // is already an error. It returns the exit status.
 func (s streams) unchecked(status int) int {
-	if status == statusFine && s.tellExceeded() {
+	if status == statusFine && s.printExceeded() {
 		return statusFindings
 	}
 	return status
 }
 
-// tellExceeded prints what exceeded a guard or a counter, and returns whether anything did.
-func (s streams) tellExceeded() bool {
+// printExceeded prints what exceeded a guard or a counter, and returns whether anything did.
+func (s streams) printExceeded() bool {
 	all := rule.OfUnits()
 	for _, f := range all {
 		place := f.File
@@ -44,7 +44,7 @@ func (s streams) tellExceeded() bool {
 		if place != "" {
 			place += ": "
 		}
-		_ = output.Printf(s.err, "%serror: %s\n  hint: %s\n", place, f.Message, f.Hint) // the exit status says the same
+		_ = output.Printf(s.err, "%serror: %s\n  hint: %s\n", place, f.Message, f.Hint) // the exit status reports the same
 	}
 	return len(all) > 0
 }

@@ -22,7 +22,6 @@ import (
 	"github.com/fleetwright/fleetwright/internal/wanted"
 )
 
-// fetchFlags are the flags of fetch.
 type fetchFlags struct {
 	graph                graphFlags
 	clusters             []string
@@ -43,18 +42,18 @@ directory) apply: from HelmRepositories over HTTP(S) and OCI, and from OCIReposi
 helmfiles, kustomizations with helmCharts, and HelmCharts of K3s; the files of the GitRepositories, OCIRepositories and Buckets that
 Kustomizations and HelmReleases use; and the remote bases and files of kustomizations. Each in the version that Flux, Helm
 or kustomize would choose.
-.fleetwright/lock.yaml records what each source was asked and what it resolved to, by digest: commit it.
+.fleetwright/lock.yaml records each requested version and what it resolved to, by digest: commit it.
 The content is kept in a cache that all repositories share, the folder FLEETWRIGHT_CACHE or fleetwright in the user's
 folder of caches. "validate", "build" and "diff" then use what the lock names, without a network.
 
-What is locked stays as it is: a source that has other content than the lock is an error. --update resolves everything
-again, and --update=NAME the charts and sources of a name. Nothing is downloaded when the cache has all that the lock
-names.
+Locked versions do not change: it is an error if a source has other content than the lock. --update resolves everything
+again, and --update=NAME the charts and sources of a name. Nothing is downloaded if the cache has all content that the
+lock names.
 
 Credentials are taken from Helm's and Docker's configuration of registries, with their credential helpers, from .netrc,
-git's credential helpers, the SSH agent, and for Buckets the configuration of AWS, never from the repository. Link-local addresses and those of metadata
-services are never connected to, and private addresses only for hosts that the repository names; with --base, those of a
-pull request from a stranger need --allow-host. docs/fetch.md has the details.
+git's credential helpers, the SSH agent, and for Buckets the configuration of AWS, never from the repository. The command
+never connects to link-local addresses and metadata services, and to private addresses only for hosts that the repository
+names; with --base, hosts that only a pull request names need --allow-host. docs/fetch.md has the details.
 
 Exit status 1 when a chart or source cannot be fetched, or when --check finds a difference.`,
 		Args: cobra.MaximumNArgs(1),
@@ -71,11 +70,11 @@ Exit status 1 when a chart or source cannot be fetched, or when --check finds a 
 	c.Flags().StringSliceVar(&f.clusters, "cluster", nil, "fetch only what `CLUSTER` uses, its name or its path; the rest of the lock stays (repeatable)")
 	c.Flags().StringSliceVar(&f.update, "update", nil, "resolve the charts and sources of `NAME` again instead of taking the version in the lock; without a name, all (repeatable)")
 	c.Flags().Lookup("update").NoOptDefVal = "*"
-	c.Flags().BoolVar(&f.check, "check", false, "only check that the lock names what the repository asks for, without a network")
+	c.Flags().BoolVar(&f.check, "check", false, "only check that the lock names all charts and sources that the repository uses, without a network")
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "only list what would be fetched, without a network")
 	c.Flags().IntVar(&f.jobs, "jobs", 0, "fetch `N` charts or sources side by side (default 8)")
 	c.Flags().StringVar(&f.vendor, "vendor", "", "also write the charts as archives to `DIR`, for --charts")
-	c.Flags().BoolVar(&f.prune, "prune", false, "then remove from the cache what the lock of this repository does not name")
+	c.Flags().BoolVar(&f.prune, "prune", false, "after that, remove from the cache all content that the lock of this repository does not name")
 	c.Flags().StringVar(&f.base, "base", "", "refuse hosts that the repository does not use at the revision `REV`, such as the target of a pull request")
 	c.Flags().StringSliceVar(&f.allowHosts, "allow-host", nil, "connect to `HOST` although the revision of --base does not use it, also at a private address (repeatable)")
 	formatFlag(c, &f.format)
@@ -84,7 +83,7 @@ Exit status 1 when a chart or source cannot be fetched, or when --check finds a 
 	return c
 }
 
-// mostFetchRounds is how often charts may bring HelmReleases whose charts are fetched, too.
+// mostFetchRounds is the maximum number of rounds in which fetched charts add HelmReleases whose charts are fetched, too.
 const mostFetchRounds = 5
 
 func (f *fetchFlags) run(ctx context.Context, s streams, in folder) error {
@@ -102,14 +101,14 @@ func (f *fetchFlags) run(ctx context.Context, s streams, in folder) error {
 		return err
 	}
 	if f.dryRun || f.check {
-		return w.tell(f.check)
+		return w.print(f.check)
 	}
 	trusted, err := w.hosts(ctx)
 	if err != nil {
 		return err
 	}
 	if keys, err := cache.KeyFolder(); err == nil {
-		_ = cache.MakeKey(store, keys) // without one, no rendering is kept
+		_ = cache.MakeKey(store, keys) // without a key, the cache keeps no rendering
 	}
 	for round := 1; ; round++ {
 		again, err := w.fetch(ctx, trusted)
@@ -126,7 +125,7 @@ func (f *fetchFlags) run(ctx context.Context, s streams, in folder) error {
 	if err := w.keep(ctx); err != nil {
 		return err
 	}
-	return w.tell(false)
+	return w.print(false)
 }
 
 // fetchRun is one run of fetch.
@@ -138,18 +137,18 @@ type fetchRun struct {
 	cache  *cache.Cache
 	now    time.Time
 	report *wanted.Report
-	// done are the outcomes so far.
+	// done holds the outcomes so far.
 	done    map[chartref.Ask]fetch.Outcome
 	gotten  map[chartref.Source]fetch.SourceOutcome
 	removed cache.Removed
-	// first says that the repository was not read yet.
+	// first is true until the repository is read.
 	first bool
 }
 
-// plan lists what the clusters want.
+// plan returns the charts and sources that the clusters want.
 func (w *fetchRun) plan(ctx context.Context) (*wanted.Report, error) {
 	if !w.first {
-		w.in.loaded = nil // the lock is another one
+		w.in.loaded = nil // it was loaded with another lock
 		w.graph.fetched, w.graph.fetchedSources = fetchedCharts(w.s.env), fetchedSources(w.s.env)
 	}
 	w.first = false
@@ -178,7 +177,7 @@ func (w *fetchRun) plan(ctx context.Context) (*wanted.Report, error) {
 	return wanted.Of(fleet, bootstraps, w.clusters, w.lock, w.cache), nil
 }
 
-// hosts says of a host whether it may be connected to at all, as a source, and whether at a private address.
+// hosts returns the hosts to which fetch may connect for a source, also at a private address.
 func (w *fetchRun) hosts(ctx context.Context) (map[string]bool, error) {
 	trusted := map[string]bool{}
 	for _, host := range w.allowHosts {
@@ -209,7 +208,7 @@ func (w *fetchRun) hosts(ctx context.Context) (map[string]bool, error) {
 	return trusted, nil
 }
 
-// hostname is a host without its port.
+// hostname returns a host without its port.
 func hostname(host string) string {
 	if at := strings.LastIndexByte(host, ':'); at > strings.LastIndexByte(host, ']') {
 		host = host[:at]
@@ -217,7 +216,7 @@ func hostname(host string) string {
 	return strings.Trim(host, "[]")
 }
 
-// fetch fetches what is wanted and writes the lock. It says whether what it fetched may want more.
+// fetch fetches the wanted charts and sources, and writes the lock. It returns whether the fetched content may want more.
 func (w *fetchRun) fetch(ctx context.Context, trusted map[string]bool) (more bool, err error) {
 	if w.done == nil {
 		w.done = map[chartref.Ask]fetch.Outcome{}
@@ -258,18 +257,18 @@ func (w *fetchRun) fetch(ctx context.Context, trusted map[string]bool) (more boo
 	return more, next.Write(w.in.dir)
 }
 
-// options of fetching charts or sources; done is called for each.
+// options returns the options for fetching charts or sources; done is called after each.
 func (w *fetchRun) options(trusted map[string]bool, done func(done, total int)) fetch.Options {
 	return fetch.Options{Lock: w.lock, Update: w.updates, UpdateSource: w.updatesSource, Cache: w.cache, Env: w.s.env, Jobs: w.jobs,
 		Trusted: func(host string) bool { return trusted[host] }, Done: done, Now: time.Now, Keys: w.keys, SourceKeys: w.sourceKeys}
 }
 
-// updates says whether a chart is resolved again.
+// updates reports whether a chart is resolved again.
 func (w *fetchRun) updates(a chartref.Ask) bool {
 	return slices.Contains(w.update, "*") || slices.Contains(w.update, a.Name())
 }
 
-// keep removes from the lock what nothing asks for any more, and from the cache what takes too much room.
+// keep removes unused entries from the lock, and content from the cache if that takes too much space.
 func (w *fetchRun) keep(ctx context.Context) error {
 	if err := w.dropStale(); err != nil {
 		return err
@@ -295,8 +294,8 @@ func (w *fetchRun) keep(ctx context.Context) error {
 	return err
 }
 
-// dropStale removes from the lock what no cluster asks for any more. What is in a source that could not be fetched may ask
-// for it.
+// dropStale removes from the lock the charts and sources that no cluster uses. It removes nothing if a source could not
+// be fetched, because objects in that source may use them.
 func (w *fetchRun) dropStale() error {
 	if len(w.clusters) > 0 || w.failed() {
 		return nil
@@ -317,7 +316,7 @@ func (w *fetchRun) dropStale() error {
 	return w.lock.Write(w.in.dir)
 }
 
-// failed says whether anything could not be fetched.
+// failed reports whether any chart or source could not be fetched.
 func (w *fetchRun) failed() bool {
 	for _, o := range w.done {
 		if o.Err != nil {
@@ -332,7 +331,7 @@ func (w *fetchRun) failed() bool {
 	return false
 }
 
-// writeVendored writes the charts as archives that --charts reads.
+// writeVendored writes the charts as archives for --charts.
 func (w *fetchRun) writeVendored(ctx context.Context) error {
 	if err := os.MkdirAll(w.vendor, 0o755); err != nil {
 		return err
@@ -345,7 +344,7 @@ func (w *fetchRun) writeVendored(ctx context.Context) error {
 		}
 		data, err := w.cache.Read(entry.SHA256)
 		if err != nil {
-			continue // the report says why
+			continue // the report has the reason
 		}
 		name := wanted.FileName(data, entry)
 		if other := wrote[name]; other != "" && other != entry.SHA256 {

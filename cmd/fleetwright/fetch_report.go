@@ -15,7 +15,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/wanted"
 )
 
-// fetchReport is what fetch prints with --format json. Fields may be added and are never renamed; lists are never null.
+// fetchReport is the JSON output of fetch. Fields may be added and are never renamed; lists are never null.
 type fetchReport struct {
 	APIVersion string         `json:"apiVersion"`
 	Kind       string         `json:"kind"`
@@ -23,8 +23,8 @@ type fetchReport struct {
 	// Unfetchable are the releases whose charts cannot be fetched.
 	Unfetchable []fetchRelease `json:"unfetchable"`
 	Stale       []fetchedChart `json:"stale"`
-	// Sources are those of files, Unavailable the ones that cannot be fetched, and StaleSources those in the lock that
-	// nothing uses.
+	// Sources are sources of files, such as GitRepositories. Unavailable are the sources that cannot be fetched, and
+	// StaleSources the sources in the lock that no cluster uses.
 	Sources      []fetchedSource `json:"sources"`
 	Unavailable  []fetchUser     `json:"unavailable"`
 	StaleSources []fetchedSource `json:"staleSources"`
@@ -42,7 +42,7 @@ type fetchedChart struct {
 	Was      string         `json:"was"`
 	Reason   string         `json:"reason"`
 	Releases []fetchRelease `json:"releases"`
-	// Unverified says why signatures that are asked for are not checked.
+	// Unverified are the reasons why requested signatures are not checked.
 	Unverified []string `json:"unverified"`
 }
 
@@ -52,7 +52,7 @@ type fetchRelease struct {
 	Name      string `json:"name"`
 	File      string `json:"file"`
 	Line      int    `json:"line"`
-	// Bootstrap says that it is a release of a bootstrap, and not a HelmRelease.
+	// Bootstrap is set for a release of a bootstrap, and not for a HelmRelease.
 	Bootstrap bool   `json:"bootstrap,omitempty"`
 	Reason    string `json:"reason"`
 }
@@ -65,7 +65,7 @@ func (r fetchRelease) String() string {
 	return fmt.Sprintf("HelmRelease %s/%s", output.Line(r.Namespace), output.Line(r.Name))
 }
 
-// place is where the release is, as messages name it.
+// place returns the position of the release, for messages.
 func (r fetchRelease) place() string {
 	return position(finding.Place{File: output.Line(r.File), Line: r.Line})
 }
@@ -82,14 +82,14 @@ type fetchSummary struct {
 	Unfetchable int `json:"unfetchable"`
 }
 
-// The statuses of charts that were not asked for on the network.
+// The statuses of charts that were not requested from the network.
 const (
-	statusMissing  = "missing"  // locked, and not in the cache
+	statusMissing  = "missing"  // in the lock, and not in the cache
 	statusUnlocked = "unlocked" // not in the lock
 )
 
-// tell prints the report. With check, what the lock lacks or has too much is a difference.
-func (w *fetchRun) tell(check bool) error {
+// print prints the report. With check, missing and unused entries of the lock are differences.
+func (w *fetchRun) print(check bool) error {
 	report := w.newReport()
 	var err error
 	if w.format == formatJSON {
@@ -99,7 +99,7 @@ func (w *fetchRun) tell(check bool) error {
 	}
 	sum := report.Summary
 	if err == nil && (sum.Failed+sum.Unfetchable > 0 && !check || check && sum.Unlocked+sum.Stale > 0) {
-		return found()
+		return findingsStatus()
 	}
 	return err
 }
@@ -110,7 +110,7 @@ func (w *fetchRun) newReport() fetchReport {
 		one := newFetchedChart(lock.Chart{Ask: c.Ask})
 		one.Status = statusUnlocked
 		if c.Locked != nil {
-			one.take(*c.Locked)
+			one.resolve(*c.Locked)
 			if one.Status = statusMissing; c.Cached {
 				one.Status = string(fetch.Cached)
 			}
@@ -120,7 +120,7 @@ func (w *fetchRun) newReport() fetchReport {
 			if o.Err != nil {
 				one.Reason = o.Err.Error()
 			} else {
-				one.take(o.Entry)
+				one.resolve(o.Entry)
 			}
 			if o.Was != nil {
 				one.Was = cmp.Or(o.Was.Resolved, o.Was.SHA256)
@@ -137,14 +137,15 @@ func (w *fetchRun) newReport() fetchReport {
 	return r
 }
 
-// addStale adds what the lock names and nothing asks for. A source that the cache lacks may ask for more.
+// addStale adds the unused entries of the lock. It adds nothing if the cache lacks a source, because objects in that
+// source may use them.
 func (w *fetchRun) addStale(r *fetchReport) {
 	if w.done != nil || slices.ContainsFunc(r.Sources, func(s fetchedSource) bool { return s.Status == statusMissing }) {
 		return
 	}
 	for _, entry := range w.report.Stale {
 		one := newFetchedChart(entry)
-		one.take(entry)
+		one.resolve(entry)
 		r.Stale = append(r.Stale, one)
 	}
 	for _, entry := range w.report.StaleSources {
@@ -172,8 +173,8 @@ func newFetchedChart(c lock.Chart) fetchedChart {
 	return fetchedChart{Chart: c.Name(), URL: c.URL, Asked: c.Wants(), Releases: []fetchRelease{}, Unverified: []string{}}
 }
 
-// take notes what an ask resolved to.
-func (c *fetchedChart) take(entry lock.Chart) {
+// resolve records what a chart resolved to.
+func (c *fetchedChart) resolve(entry lock.Chart) {
 	c.Version, c.Manifest, c.Digest = entry.Resolved, entry.Manifest, entry.SHA256
 }
 
@@ -185,7 +186,7 @@ func newFetchReleases(all []wanted.Release) []fetchRelease {
 	return out
 }
 
-// writeText prints the charts as a table, then what is wrong, then the sum.
+// writeText prints the charts as a table, then the problems, then the summary.
 func (w *fetchRun) writeText(r fetchReport, check bool) error {
 	out := bufio.NewWriter(w.s.out)
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
@@ -220,7 +221,7 @@ func (w *fetchRun) writeText(r fetchReport, check bool) error {
 	writeSourceFailures(out, r)
 	writeUnverified(out, r)
 	if check {
-		w.tellDifferences(out, r)
+		w.printDifferences(out, r)
 	}
 	_ = output.Printf(out, "%s\n", r.Summary.text())
 	if n := w.removed.Files; n > 0 {
@@ -229,8 +230,8 @@ func (w *fetchRun) writeText(r fetchReport, check bool) error {
 	return out.Flush()
 }
 
-// tellDifferences prints what the lock lacks, and what it has that nothing asks for.
-func (w *fetchRun) tellDifferences(out *bufio.Writer, r fetchReport) {
+// printDifferences prints the missing and the unused entries of the lock.
+func (w *fetchRun) printDifferences(out *bufio.Writer, r fetchReport) {
 	for _, c := range r.Charts {
 		if c.Status == statusUnlocked {
 			_ = output.Printf(out, "%s: %s%s: the lock does not name chart %s, %s\n", c.Releases[0].place(), c.Releases[0], others(len(c.Releases)-1),
@@ -238,9 +239,9 @@ func (w *fetchRun) tellDifferences(out *bufio.Writer, r fetchReport) {
 		}
 	}
 	for _, c := range r.Stale {
-		_ = output.Printf(out, "%s: no release asks for chart %s, %s, of %s\n", lock.File, output.Line(c.Chart), output.Line(c.Asked), output.Line(c.URL))
+		_ = output.Printf(out, "%s: no release uses chart %s, %s, of %s\n", lock.File, output.Line(c.Chart), output.Line(c.Asked), output.Line(c.URL))
 	}
-	tellSourceDifferences(out, r)
+	printSourceDifferences(out, r)
 	if r.Summary.Unlocked+r.Summary.Stale > 0 {
 		_ = output.Printf(out, "  hint: run fleetwright fetch, and commit %s\n", lock.File)
 	}
@@ -253,7 +254,7 @@ func others(n int) string {
 	return fmt.Sprintf(" and %d more", n)
 }
 
-// text is the sum: 5 charts: 3 fetched, 2 cached.
+// text returns the summary, such as "5 charts: 3 fetched, 2 cached".
 func (s fetchSummary) text() string {
 	var parts []string
 	for _, part := range []struct {
@@ -275,7 +276,7 @@ func (s fetchSummary) text() string {
 		text += fmt.Sprintf("; %d that cannot be fetched", s.Unfetchable)
 	}
 	if s.Stale > 0 {
-		text += fmt.Sprintf("; %d in the lock that nothing asks for", s.Stale)
+		text += fmt.Sprintf("; %d in the lock that nothing uses", s.Stale)
 	}
 	return text
 }

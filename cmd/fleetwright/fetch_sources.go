@@ -18,7 +18,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/wanted"
 )
 
-// fetchSources fetches the sources of files that are wanted into a lock. It says whether they may want more.
+// fetchSources fetches the wanted sources of files into a lock. It returns whether their content may want more.
 func (w *fetchRun) fetchSources(ctx context.Context, trusted map[string]bool, next *lock.Lock) (more bool, err error) {
 	if w.gotten == nil {
 		w.gotten = map[chartref.Source]fetch.SourceOutcome{}
@@ -46,12 +46,13 @@ func (w *fetchRun) fetchSources(ctx context.Context, trusted map[string]bool, ne
 	return more, ctx.Err()
 }
 
-// refused is the error of a host that the base does not use.
+// refused returns the error for a host that the base revision does not use.
 func (w *fetchRun) refused(host string) error {
 	return fmt.Errorf("the host %s is not used at %s; pass --allow-host %s", host, w.base, hostname(host))
 }
 
-// updatesSource says whether a source of files is resolved again: by the name of the repository, or of an object that asks for it.
+// updatesSource reports whether a source of files is resolved again: --update names its repository or an object that uses
+// it.
 func (w *fetchRun) updatesSource(ask chartref.Source) bool {
 	if slices.Contains(w.update, "*") || slices.Contains(w.update, path.Base(ask.Short())) || slices.Contains(w.update, ask.Short()) {
 		return true
@@ -79,11 +80,11 @@ type fetchedSource struct {
 	Was      string      `json:"was"`
 	Reason   string      `json:"reason"`
 	Objects  []fetchUser `json:"objects"`
-	// Unverified says why signatures that are asked for are not checked.
+	// Unverified are the reasons why requested signatures are not checked.
 	Unverified []string `json:"unverified"`
 }
 
-// fetchUser is what asks for a source of files.
+// fetchUser is an object, or an entry of a kustomization, that uses a source of files.
 type fetchUser struct {
 	Cluster string `json:"cluster"`
 	Object  string `json:"object"`
@@ -93,7 +94,7 @@ type fetchUser struct {
 	Reason  string `json:"reason"`
 }
 
-// String names what asks: an object, or an entry of the kustomizations that it builds.
+// String names the object, or the entry of the kustomizations that the object builds.
 func (u fetchUser) String() string {
 	if u.Field == "" {
 		return output.Line(u.Object)
@@ -148,7 +149,7 @@ func (w *fetchRun) addSources(r *fetchReport) {
 	r.Summary.Unfetchable += len(r.Unavailable)
 }
 
-// brief is a revision with a digest that a person can compare.
+// brief shortens the digest in a revision to a length that a person can compare.
 func brief(revision string) string {
 	name, digest, found := strings.Cut(revision, "@")
 	if !found {
@@ -163,7 +164,7 @@ func brief(revision string) string {
 	return digest
 }
 
-// writeSources prints the sources of files as a table, then what is wrong with them.
+// writeSources prints the sources of files as a table, then their problems.
 func writeSources(out *bufio.Writer, all []fetchedSource) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	if len(all) > 0 {
@@ -196,8 +197,8 @@ func writeSourceFailures(out *bufio.Writer, r fetchReport) {
 	}
 }
 
-// tellSourceDifferences prints what the lock lacks of sources of files, and what it has that nothing uses.
-func tellSourceDifferences(out *bufio.Writer, r fetchReport) {
+// printSourceDifferences prints the missing and the unused sources of files in the lock.
+func printSourceDifferences(out *bufio.Writer, r fetchReport) {
 	for _, s := range r.Sources {
 		if s.Status == statusUnlocked {
 			_ = output.Printf(out, "%s: %s%s: the lock does not name %s, %s\n", s.Objects[0].place(), s.Objects[0], others(len(s.Objects)-1),

@@ -162,7 +162,7 @@ func TestFetch(t *testing.T) {
 	if err := os.Remove(filepath.Join(f.dir, "clusters/prod/other.yaml")); err != nil {
 		t.Fatal(err)
 	}
-	f.want(1, []string{"no release asks for chart other, version >=2"}, "fetch", "--check", f.dir)
+	f.want(1, []string{"no release uses chart other, version >=2"}, "fetch", "--check", f.dir)
 	f.want(0, []string{"removed from the cache: 1 archive"}, "fetch", "--prune", f.dir)
 	if strings.Contains(f.lock(), "other") {
 		t.Errorf("the lock is\n%s", f.lock())

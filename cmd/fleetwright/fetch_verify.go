@@ -9,7 +9,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/wanted"
 )
 
-// keys are the public keys by which a chart must be signed.
+// keys returns the public keys that must have signed a chart.
 func (w *fetchRun) keys(ask chartref.Ask) []string {
 	at := slices.IndexFunc(w.report.Charts, func(c wanted.Chart) bool { return c.Ask == ask })
 	if at < 0 {
@@ -18,7 +18,7 @@ func (w *fetchRun) keys(ask chartref.Ask) []string {
 	return w.report.Charts[at].Keys
 }
 
-// sourceKeys are those of a source of files.
+// sourceKeys returns the public keys that must have signed a source of files.
 func (w *fetchRun) sourceKeys(ask chartref.Source) []string {
 	at := slices.IndexFunc(w.report.Sources, func(s wanted.Source) bool { return s.Ask == ask })
 	if at < 0 {
@@ -27,7 +27,7 @@ func (w *fetchRun) sourceKeys(ask chartref.Source) []string {
 	return w.report.Sources[at].Keys
 }
 
-// withReason adds why a signature could not be checked to what was known before.
+// withReason adds the reason why a signature could not be checked, unless it is known already.
 func withReason(known []string, more string) []string {
 	out := append([]string{}, known...)
 	if more != "" && !slices.Contains(out, more) {
@@ -36,7 +36,7 @@ func withReason(known []string, more string) []string {
 	return out
 }
 
-// writeUnverified prints which signatures are not checked, once for each chart and source.
+// writeUnverified prints the unchecked signatures, once for each chart and source.
 func writeUnverified(out *bufio.Writer, r fetchReport) {
 	for _, c := range r.Charts {
 		for _, why := range c.Unverified {

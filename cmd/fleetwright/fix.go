@@ -19,7 +19,7 @@ import (
 
 // notFixed returns the error for fixes that could not be written.
 func notFixed(err error) error {
-	hint := "no file was changed, since --fix changes all files or none: make this file writable and run the command again"
+	hint := "no file was changed, since --fix changes all files or none: allow writes to this file and run the command again"
 	if changed := (*tree.ChangedError)(nil); errors.As(err, &changed) {
 		hint = "run the command again for these files"
 	}
@@ -29,12 +29,12 @@ func notFixed(err error) error {
 const (
 	// mostRounds is the maximum number of rounds that fix findings which earlier fixes revealed.
 	mostRounds = 5
-	// mostTrials is the maximum number of validations that find out which fixes add no finding.
+	// mostTrials is the maximum number of validations that determine which fixes add no finding.
 	mostTrials = 64
 )
 
-// fix applies the fixes of findings until no finding with a fix is left, and updates the report. Each change is
-// first validated in memory; a fix that would add a finding is not written.
+// fix applies the fixes of findings until no finding with a fix is left, and updates the report. It first validates each
+// change in memory, and does not write a fix that would add a finding.
 func (v *validation) fix(ctx context.Context, o validators.Options) error {
 	o.Progress = nil
 	t := &trials{validation: *v, options: o, left: mostTrials}
@@ -84,13 +84,12 @@ func fixesOf(findings []finding.Finding) []*finding.Fix {
 	return fixes
 }
 
-// trials finds the fixes that add no finding. Its validation is that of the repository with the fixes of
-// earlier rounds.
+// trials finds the fixes that add no finding. validation validates the repository with the fixes of earlier rounds.
 type trials struct {
 	validation
 	options validators.Options
-	// files are the contents that earlier rounds changed. was are the original contents; a file that somebody
-	// saves in the meantime is not overwritten.
+	// files holds the contents that earlier rounds changed, and was the original contents. A file that somebody saves in the
+	// meantime is not overwritten.
 	files, was map[string][]byte
 	// chosen are the fixes chosen in this round, and next is the result of applying them.
 	chosen []*finding.Fix
@@ -152,14 +151,14 @@ func (t *trials) refuse(fixes []*finding.Fix) {
 	}
 }
 
-// accept makes the result of the chosen fixes the start of the next round.
+// accept starts the next round from the result of the chosen fixes.
 func (t *trials) accept() {
 	t.validation, t.files, t.was = t.next.validation, t.next.files, t.next.was
 	t.chosen, t.next = nil, nil
 }
 
-// try validates the repository with some fixes, and with the fixes of the findings that these reveal. It
-// returns nil if a finding is left that was not there before.
+// try validates the repository with some fixes, and with the fixes of the findings that these reveal. It returns nil if
+// the result has a new finding.
 func (t *trials) try(ctx context.Context, fixes []*finding.Fix) (*trial, error) {
 	next := &trial{validation: t.validation, files: map[string][]byte{}, was: maps.Clone(t.was)}
 	maps.Copy(next.files, t.files)

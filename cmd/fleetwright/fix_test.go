@@ -20,7 +20,7 @@ func TestFixSavedMeanwhile(t *testing.T) {
 	putFile(t, filepath.Join(dir, "app/a.yaml"), []byte(configMap("a", "  b: c\n")))
 	var stdout, stderr bytes.Buffer
 	s := streams{in: strings.NewReader(""), out: &stdout, err: &stderr, env: func(string) string { return "" }}
-	v := &validation{streams: s, flags: &validateFlags{format: formatText, given: func(string) bool { return false }}, folder: folder{dir: dir}}
+	v := &validation{streams: s, flags: &validateFlags{format: formatText, isSet: func(string) bool { return false }}, folder: folder{dir: dir}}
 	if err := v.run(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -17,14 +17,14 @@ func newFn(s streams) *cobra.Command {
 the function: kind RenderFleet, ValidateFleet, VerifyBootstrap or EncryptSecrets of
 fleetwright.dev/v1alpha1, or a ConfigMap with data.function.
 
-The folders that a functionConfig names (spec.path, spec.root) must lie inside of
-the working directory. ValidateFleet and VerifyBootstrap render the charts that .fleetwright/lock.yaml names, if
-"fleetwright fetch" downloaded them: the lock among the items, or else in the working directory.`,
+The folders that a functionConfig names (spec.path, spec.root) must be inside the
+working directory. ValidateFleet and VerifyBootstrap render the charts that .fleetwright/lock.yaml names, if
+"fleetwright fetch" downloaded them. They read the lock from the items, or else from the working directory.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			kept, err := cache.Folder(s.env)
 			if err != nil {
-				kept = "" // then nothing was fetched
+				kept = "" // the cache has no fetched content
 			}
 			return functions.Run(c.Context(), s.in, s.out, functions.Options{Root: ".", Now: time.Now(), Fetched: fetchedFor(s.env), Cache: kept})
 		},

@@ -20,20 +20,20 @@ import (
 	"github.com/fleetwright/fleetwright/validators/limit"
 )
 
-// graphFlags are the flags for the evaluation of the clusters.
+// graphFlags are the flags that control the evaluation of the clusters.
 type graphFlags struct {
 	roots   []string
 	sources []string
 	charts  []string
-	// clone reads other branches of the repository; it is opened once.
+	// clone reads other branches of the repository. It is opened once.
 	clone reconcile.Clone
 	// fetched are the charts in the user's cache.
 	fetched *charts.Shelf
 	// fetchedSources are the sources in the user's cache.
 	fetchedSources *reconcile.SourceShelf
-	// keeps is the environment that names the cache of renderings, nil where none are kept.
+	// keeps is the environment that names the cache of renderings. If it is nil, no rendering is cached.
 	keeps func(string) string
-	// bringing renders only charts that may bring objects of Flux.
+	// bringing limits rendering to charts that may contain Flux objects.
 	bringing bool
 }
 
@@ -54,7 +54,7 @@ func (g *graphFlags) registerSources(c *cobra.Command, s streams) {
 	c.Flags().StringSliceVar(&g.sources, "source", nil, "read the files of a GitRepository, OCIRepository or Bucket from a folder: `NAMESPACE/NAME=DIR` (repeatable)")
 }
 
-// useCache takes charts, sources and renderings from the cache that the environment names.
+// useCache reads charts, sources and renderings from the cache that the environment names.
 func (g *graphFlags) useCache(env func(string) string) {
 	g.fetched, g.fetchedSources, g.keeps = fetchedCharts(env), fetchedSources(env), env
 }
@@ -63,7 +63,7 @@ func (g *graphFlags) useCache(env func(string) string) {
 // first chart is requested.
 func fetchedCharts(env func(string) string) *charts.Shelf { return charts.NewShelf(fromCache(env)) }
 
-// keptResults are the renderings in the cache that the environment names, nil without a key of the user's.
+// keptResults returns the renderings in the cache that the environment names, or nil if the user has no key.
 func keptResults(env func(string) string) reconcile.Results {
 	dir, err := cache.Folder(env)
 	key, failed := cache.KeyFolder()
@@ -160,7 +160,7 @@ func oneCluster(fleet *reconcile.Fleet, name string) (*reconcile.Cluster, error)
 	return c, badGraph(err)
 }
 
-// badGraph returns the guard that ended the run before a cluster, root or source was known, and otherwise the error itself.
+// badGraph returns the error of the guard that ended the run before a cluster, root or source was known, or else err.
 func badGraph(err error) error {
 	if early := endedEarly(); err != nil && early != nil {
 		return early

@@ -61,7 +61,7 @@ func patternBombs() []hostileCase {
 	return []hostileCase{
 		{name: "repetitions in path_regex", want: []string{".sops.yaml:2:", ".sops.yaml was not checked: the path_regex was not evaluated"}, make: files(sops("creation_rules:\n  - path_regex: '" + nested + "'\n    age: age1qyqszqgpqyqszqgpqyqszqgpqyqszqgpqyqszqgpqyqszqgpqyqs3290gq\n"))},
 		{name: "many rules of SOPS", want: []string{"the regular expressions of the file exceed 20000 instructions [limit-exceeded]"}, make: files(sops(rules("encrypted_regex")))},
-		{name: "repetitions in encrypted_regex", want: []string{".sops.yaml was not checked: cannot tell which values are encrypted"}, make: files(sops("creation_rules:\n  - encrypted_regex: '" + nested + "'\n    age: age1qyqszqgpqyqszqgpqyqszqgpqyqszqgpqyqszqgpqyqszqgpqyqs3290gq\n"))},
+		{name: "repetitions in encrypted_regex", want: []string{".sops.yaml was not checked: cannot determine which values are encrypted"}, make: files(sops("creation_rules:\n  - encrypted_regex: '" + nested + "'\n    age: age1qyqszqgpqyqszqgpqyqszqgpqyqszqgpqyqszqgpqyqszqgpqyqs3290gq\n"))},
 		app("repetitions in a definition", map[string]string{
 			"crd.yaml": definition("{type: object, properties: {" + repeat(30, func(i int) string { return fmt.Sprintf("s%d: {type: string, pattern: '%s'}, ", i, nested) }) + "}}"),
 			"a.yaml":   thing("s0: aaa\ns1: aaa"),

@@ -15,7 +15,6 @@ import (
 // formatList prints only names, one per line.
 const formatList = "list"
 
-// imagesFlags are the flags of images.
 type imagesFlags struct {
 	graph                 graphFlags
 	cluster, from, format string
@@ -31,10 +30,11 @@ working directory), and the objects that bring them: of Git's objects, and of th
 ("fleetwright fetch"), with their hooks. Custom resources count where it is certain which images their pods
 have; docs/images.md lists them. References are printed as the objects have them.
 
-With --from the images are listed that the change since a revision adds and removes. --format list prints one image a
-line, each once, for scanners and mirrors; with --from, those that are added.
+With --from, list the images that the change since a revision adds and removes. --format list prints each image once, on
+a line of its own, for scanners and mirrors; with --from, it prints the added images.
 
-What is not built, not rendered or not known is reported as unresolved, on standard error or in the JSON report.
+Objects that are not built or rendered, and unknown images, are reported as unresolved, on standard error or in the JSON
+report.
 
 Exit status 1 when a Kustomization cannot be built or a chart cannot be rendered, or with --from when an image is
 added or removed.`,
@@ -81,8 +81,8 @@ func (f *imagesFlags) run(ctx context.Context, s streams, in folder) error {
 		return err
 	}
 	if report.found() {
-		s.tellExceeded() // the exit status doesn't
-		return found()
+		s.printExceeded() // the exit status does not show it
+		return findingsStatus()
 	}
 	return nil
 }

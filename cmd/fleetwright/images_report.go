@@ -11,12 +11,11 @@ import (
 	"github.com/fleetwright/fleetwright/schemas"
 )
 
-// imageReport is what images prints with --format json. Fields may be added and are never renamed; lists are
-// never null.
+// imageReport is the JSON output of images. Fields may be added and are never renamed; lists are never null.
 type imageReport struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
-	// From is the revision that the folder is compared with, "" for none.
+	// From is the revision that the folder is compared with; "" without a comparison.
 	From     string          `json:"from"`
 	Clusters []clusterImages `json:"clusters"`
 	unresolvedParts
@@ -31,7 +30,7 @@ type imageSummary struct {
 	Unresolved int `json:"unresolved"`
 }
 
-// clusterImages are the images of a cluster. With --from, Images is empty, and otherwise Added and Removed are.
+// clusterImages are the images of a cluster. With --from, only Added and Removed are set, and otherwise only Images is.
 type clusterImages struct {
 	Cluster string       `json:"cluster"`
 	Images  []imageEntry `json:"images"`
@@ -71,7 +70,7 @@ func (r *imageReport) count() {
 	r.Summary.Removed = len(r.names(func(c clusterImages) []imageEntry { return c.Removed }))
 }
 
-// names returns the names of the images that a function selects from each cluster, each once.
+// names returns, each once, the names of the images that of selects from the clusters.
 func (r *imageReport) names(of func(clusterImages) []imageEntry) []string {
 	names := map[string]bool{}
 	for _, c := range r.Clusters {
@@ -119,7 +118,7 @@ func (r *imageReport) write(s streams, format string) error {
 	} else if err := r.writeText(s); err != nil {
 		return err
 	}
-	return r.tellUnresolved(s)
+	return r.printUnresolved(s)
 }
 
 // writeText prints the images as text.

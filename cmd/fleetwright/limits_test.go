@@ -137,7 +137,7 @@ func secretLimits() map[string]limitCase {
 	regex := "'" + strings.Repeat("(a{30}b?)", 80) + "'"
 	config := inApp(configMap("a", "  b: c\n"), ".sops.yaml:2:17: error: .sops.yaml was not checked: the path_regex was not evaluated: ")
 	config.files[".sops.yaml"] = "creation_rules:\n  - path_regex: " + regex + "\n    age: age1qyqszqgpqyqszqgpqyqszqgpqyqszqgpqyqszqgpqyqszqgpqyqs3290gq\n"
-	rules := inApp(configMap("a", "  b: c\n"), "error: .sops.yaml was not checked: cannot tell which values are encrypted: ")
+	rules := inApp(configMap("a", "  b: c\n"), "error: .sops.yaml was not checked: cannot determine which values are encrypted: ")
 	rules.files[".sops.yaml"] = strings.Replace(config.files[".sops.yaml"], "path_regex", "encrypted_regex", 1)
 	keys := inApp(configMap("a", "  b: c\n"), "notes/key.txt: error: the content of this file and the following ones (for private keys) was not checked: the files that mention keys exceed 12 MB")
 	for i := range 2 {

@@ -22,7 +22,7 @@ func main() {
 	os.Exit(run(bounds.Limits{Memory: defaultMemory(memlimit.FromCgroup)}))
 }
 
-// run connects the process to the command: streams, environment, signals, guards.
+// run connects the process to the command: streams, environment, signals and guards.
 func run(guards bounds.Limits) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -51,10 +51,10 @@ func endInterrupted(stderr io.Writer) {
 // reportExceeded, if set, writes the report of a command whose process endExceeded ends.
 var reportExceeded atomic.Pointer[func() error]
 
-// endExceeded ends a process that takes too much and did not end by itself. It reports only that.
+// endExceeded ends a process that exceeds a guard and does not end by itself. It prints only the error about the guard.
 func endExceeded(s streams) {
 	if report := reportExceeded.Load(); report == nil || (*report)() != nil {
-		s.tellExceeded()
+		s.printExceeded()
 	}
 	os.Exit(statusFindings)
 }

@@ -9,18 +9,17 @@ import (
 	"github.com/fleetwright/fleetwright/render"
 )
 
-// printNewClusters prints the setup commands of the first cluster that a plan creates, and the names of the
-// other new clusters.
+// printNewClusters prints the setup commands of the first new cluster, and the names of the other new clusters.
 func printNewClusters(s streams, all []render.NewCluster) {
 	if len(all) == 0 {
 		return
 	}
-	_ = output.Printf(s.out, "then, once that is pushed and with kubectl's context set to the new cluster %s:\n", all[0].Name)
+	_ = output.Printf(s.out, "after the push, with kubectl's context set to the new cluster %s:\n", all[0].Name)
 	for _, command := range all[0].Commands {
 		_ = output.Printf(s.out, "  %s\n", command)
 	}
 	if others := all[1:]; len(others) > 0 {
-		_ = output.Printf(s.out, "and the same for %s, by the names of each\n", finding.Count(len(others), "other new cluster"))
+		_ = output.Printf(s.out, "and the same commands, with its own names, for %s\n", finding.Count(len(others), "other new cluster"))
 	}
 }
 

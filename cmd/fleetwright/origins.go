@@ -7,7 +7,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 )
 
-// origin is where an object comes from.
+// origin is the place in the repository from which an object comes.
 type origin struct {
 	File           string   `json:"file"`
 	Line           int      `json:"line"`

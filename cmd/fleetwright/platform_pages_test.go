@@ -101,7 +101,7 @@ func TestPlatformPagesBesideTheStarter(t *testing.T) {
 		if err == nil {
 			t.Fatalf("%s: the starter is as it should be already", name)
 		}
-		for _, place := range []string{"fleet/fleet.yaml:56:15: ", path + ":9:12: there is no cluster \"management\""} {
+		for _, place := range []string{"fleet/fleet.yaml:56:15: ", path + ":9:12: cluster \"management\" does not exist"} {
 			if !strings.Contains(err.Error(), place) {
 				t.Errorf("%s: the errors name no %q:\n%v", name, place, err)
 			}

@@ -23,7 +23,7 @@ func printRecovery(s streams, dir string, r tree.Recovery) {
 	}
 }
 
-// printNewer warns that a newer release than this build rendered a target.
+// printNewer prints a warning if a newer release than this build rendered a target.
 func printNewer(w io.Writer, this version.Build, dir string, p *tree.Plan) {
 	if p != nil && this.Before(p.RenderedBy) {
 		_ = output.Printf(w, "warning: %s: rendered by fleetwright %s, which is newer than this %s\n", shownDir(dir), p.RenderedBy, this.Version)
@@ -31,8 +31,8 @@ func printNewer(w io.Writer, this version.Build, dir string, p *tree.Plan) {
 	}
 }
 
-// printRetired prints what happens to the files of Secrets that are no longer declared. deleted is the text for
-// the files that are deleted.
+// printRetired prints what happens to the files of Secrets whose declaration was removed. deleted describes the files
+// that are deleted.
 func printRetired(w io.Writer, p *tree.Plan, deleted string) {
 	for _, file := range p.Retired() {
 		_ = output.Printf(w, "%q is no longer declared, and was not edited: %s\n", file, deleted)
@@ -46,7 +46,7 @@ func printRetired(w io.Writer, p *tree.Plan, deleted string) {
 // prefix is the prefix of their paths in --overwrite.
 func printConflicts(w io.Writer, prefix string, conflicts []tree.Conflict) error {
 	for _, c := range conflicts {
-		if _, err := output.Raw(w).Write(c.Diff()); err != nil { // printable by itself
+		if _, err := output.Raw(w).Write(c.Diff()); err != nil { // Diff returns printable text
 			return err
 		}
 		c.Path = path.Join(prefix, c.Path)

@@ -13,9 +13,9 @@ import (
 
 // progress shows the progress of a long command on a terminal, and erases it at the end.
 type progress struct {
-	out   *output.Text // nil: print nothing
-	doing string       // "validating"
-	what  string       // "rules"
+	out   *output.Text // nil if nothing is printed
+	doing string       // such as "validating"
+	what  string       // such as "rules"
 	start time.Time
 	quit  chan struct{}
 	ended sync.WaitGroup
@@ -31,8 +31,8 @@ const (
 	progressEvery = 200 * time.Millisecond
 )
 
-// startProgress shows the progress on standard error, if that is a terminal. doing is the activity, and what
-// the counted things.
+// startProgress shows the progress on standard error, if that is a terminal. doing is the activity, and what names the
+// counted things.
 func startProgress(s streams, doing, what string) *progress {
 	f, ok := fileOf(output.Raw(s.err))
 	if !ok || !term.IsTerminal(int(f.Fd())) || s.env("TERM") == "dumb" {
@@ -52,11 +52,11 @@ func newProgress(out io.Writer, doing, what string, after, every time.Duration) 
 		ticker := time.NewTicker(every)
 		defer ticker.Stop()
 		for {
-			p.tell()
+			p.show()
 			select {
 			case <-ticker.C:
 			case <-p.quit:
-				_ = p.out.Status("") // nothing is lost with it
+				_ = p.out.Status("") // a failure loses nothing
 				return
 			}
 		}
@@ -64,17 +64,17 @@ func newProgress(out io.Writer, doing, what string, after, every time.Duration) 
 	return p
 }
 
-func (p *progress) tell() {
+func (p *progress) show() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	what := "reading the repository"
 	if p.total > 0 {
 		what = fmt.Sprintf("%d of %d %s", p.done, p.total, p.what)
 	}
-	_ = p.out.Status(fmt.Sprintf("%s: %s, %d s", p.doing, what, int(time.Since(p.start).Seconds()))) // nothing is lost with it
+	_ = p.out.Status(fmt.Sprintf("%s: %s, %d s", p.doing, what, int(time.Since(p.start).Seconds()))) // a failure loses nothing
 }
 
-// note records how many are done.
+// note records how many things are done.
 func (p *progress) note(done, total int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

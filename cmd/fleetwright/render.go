@@ -74,12 +74,12 @@ func runRender(ctx context.Context, s streams, dir string, from sourceFlags, o r
 		return report.print(s, err, report.stale())
 	}
 	if err == nil && report.stale() {
-		err = found()
+		err = findingsStatus()
 	}
 	return err
 }
 
-// printRender prints what a render did, and the next steps.
+// printRender prints the result of a render, and the next steps.
 func printRender(s streams, planned []render.Planned, absent []generators.SecretFile, o render.FolderOptions, dir string) error {
 	var total tree.Summary
 	for _, p := range planned {
@@ -132,8 +132,8 @@ func printRender(s streams, planned []render.Planned, absent []generators.Secret
 	return nil
 }
 
-// printWaysOut prints the files with conflicts, which a render does not write, each with a hint. several
-// reports whether --overwrite needs the name of the target before their paths.
+// printWaysOut prints the files that a render does not write because of conflicts, each with a hint. several reports
+// whether --overwrite needs the name of the target before their paths.
 func printWaysOut(w io.Writer, planned []render.Planned, several bool) {
 	for _, p := range planned {
 		for _, c := range p.Plan.Conflicts {

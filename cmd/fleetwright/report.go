@@ -11,8 +11,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
-// renderReport is what render and commit print with --format json. Fields may be
-// added and are never renamed; lists are never null.
+// renderReport is the JSON output of render and commit. Fields may be added and are never renamed; lists are never null.
 type renderReport struct {
 	APIVersion string         `json:"apiVersion"`
 	Kind       string         `json:"kind"`
@@ -40,13 +39,13 @@ type targetReport struct {
 	Deleted   []string         `json:"deleted"`
 	Unchanged int              `json:"unchanged"`
 	Conflicts []conflictReport `json:"conflicts"`
-	// Left are the files of Secrets that are no longer declared. They now belong to the user.
+	// Left are the files of Secrets whose declaration was removed. They now belong to the user.
 	Left []leftReport `json:"left"`
 	// Missing are the folders of a tenant's repository that Flux applies and that do not exist.
 	Missing []string `json:"missing,omitempty"`
-	// RenderedBy is the release that last rendered the target, if a release did.
+	// RenderedBy is the release that last rendered the target; "" if it was not a release.
 	RenderedBy string `json:"renderedBy,omitempty"`
-	// The following fields are set by commit only.
+	// Only commit sets the following fields.
 	Repository string `json:"repository,omitempty"`
 	Branch     string `json:"branch,omitempty"`
 	Commit     string `json:"commit,omitempty"`
@@ -70,7 +69,7 @@ type leftReport struct {
 	Hint    string `json:"hint"`
 }
 
-// newRenderReport returns an empty report of a kind. check reports whether nothing is written.
+// newRenderReport returns an empty report of a kind. check is set for a run that writes nothing.
 func newRenderReport(kind string, check bool) *renderReport {
 	return &renderReport{
 		APIVersion: v1alpha1.APIVersion, Kind: kind, Check: check,
@@ -131,7 +130,7 @@ func (r *renderReport) add(name, dir string, plan *tree.Plan) *targetReport {
 	return &r.Targets[len(r.Targets)-1]
 }
 
-// stale reports whether there are conflicts, or a check found changes.
+// stale reports whether the report has conflicts, or changes that a check found.
 func (r *renderReport) stale() bool {
 	return slices.ContainsFunc(r.Targets, func(t targetReport) bool {
 		return len(t.Conflicts) > 0 || r.Check && len(t.Created)+len(t.Updated)+len(t.Deleted) > 0
@@ -148,7 +147,7 @@ func (r *renderReport) print(s streams, err error, findings bool) error {
 		return werr
 	}
 	if err == nil && findings {
-		return found()
+		return findingsStatus()
 	}
 	return err
 }

@@ -61,7 +61,7 @@ func below(c *cobra.Command) []*cobra.Command {
 	return all
 }
 
-// checkArguments makes a command with wrong arguments return a usage error.
+// checkArguments lets a command return a usage error for wrong arguments.
 func checkArguments(c *cobra.Command) {
 	check := c.Args
 	if check == nil {
@@ -77,8 +77,8 @@ func checkArguments(c *cobra.Command) {
 
 // execute runs the command line and returns the exit status.
 func execute(ctx context.Context, args []string, s streams) int {
-	out, told := output.NewText(s.out, s.colour()), output.NewText(s.err, false)
-	s.out, s.err = out, told
+	out, errOut := output.NewText(s.out, s.colour()), output.NewText(s.err, false)
+	s.out, s.err = out, errOut
 	root := newRoot(s)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
@@ -86,6 +86,6 @@ func execute(ctx context.Context, args []string, s streams) int {
 		err = &failure{status: statusStopped, err: errors.New("interrupted")}
 	}
 	status := s.unchecked(s.fail(err))
-	_ = errors.Join(out.Flush(), told.Flush()) // there is nowhere else to report it
+	_ = errors.Join(out.Flush(), errOut.Flush()) // this error cannot be reported anywhere
 	return status
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// schemasFlags are the flags of schemas.
 type schemasFlags struct {
 	graph           graphFlags
 	cluster, format string
@@ -27,9 +26,9 @@ func newSchemas(s streams) *cobra.Command {
 		Use:   "schemas [DIR]",
 		Short: "List the kinds in a repository, and where each schema comes from",
 		Long: `List the kinds of the objects that the clusters of the repository in DIR (by default the working directory) apply,
-those of charts included, and where "validate" has the schema of each from: built in, a CustomResourceDefinition of the
-repository, one that a chart brings, or a folder of --schemas; and which are missing. Where the repository has no
-cluster, the kinds are those in its files. docs/schemas.md says which schema is used where there are several.
+objects of charts included, and the source of the schema that "validate" uses for each: built in, a
+CustomResourceDefinition of the repository or of a chart, or a folder of --schemas. Kinds without a schema are listed, too.
+If the repository has no cluster, list the kinds in its files. docs/schemas.md says which of several schemas is used.
 
 Exit status 1 when a Kustomization cannot be built or a chart cannot be rendered: the kinds of its objects are not
 listed.`,
@@ -87,8 +86,8 @@ func (f *schemasFlags) run(ctx context.Context, s streams, in folder) error {
 		return err
 	}
 	if report.failed() {
-		s.tellExceeded() // the exit status doesn't
-		return found()
+		s.printExceeded() // the exit status does not show it
+		return findingsStatus()
 	}
 	return nil
 }

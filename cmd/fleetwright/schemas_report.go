@@ -13,8 +13,7 @@ import (
 	"github.com/fleetwright/fleetwright/validators/schema"
 )
 
-// schemaReport is what schemas prints with --format json. Fields may be added and are never renamed; lists are
-// never null.
+// schemaReport is the JSON output of schemas. Fields may be added and are never renamed; lists are never null.
 type schemaReport struct {
 	APIVersion string       `json:"apiVersion"`
 	Kind       string       `json:"kind"`
@@ -31,15 +30,15 @@ type schemaSummary struct {
 	Unresolved     int `json:"unresolved"`
 }
 
-// kindReport is a kind of objects. File and Line are the place of the first one.
+// kindReport describes a kind. File and Line are the place of its first object.
 type kindReport struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
 	Objects    int    `json:"objects"`
 	File       string `json:"file"`
 	Line       int    `json:"line"`
-	// Clusters are the clusters that apply objects of the kind. Missing are those of them without a schema,
-	// with the reason.
+	// Clusters are the clusters that apply objects of the kind. Missing are the clusters among them that have no schema for
+	// it, with the reason.
 	Clusters []string         `json:"clusters"`
 	Missing  []string         `json:"missing"`
 	Reason   string           `json:"reason"`
@@ -119,7 +118,7 @@ func (r *schemaReport) write(s streams, format string) error {
 	var text strings.Builder
 	t := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	for _, k := range r.Kinds {
-		_ = output.Printf(t, "%s %s\t%d\t%s\n", k.APIVersion, k.Kind, k.Objects, k.from()) // Flush reports the first error
+		_ = output.Printf(t, "%s %s\t%d\t%s\n", k.APIVersion, k.Kind, k.Objects, k.from()) // Flush returns the first error
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -130,10 +129,10 @@ func (r *schemaReport) write(s streams, format string) error {
 	}
 	return cmp.Or(
 		output.Printf(s.out, "%s\n%s, %s: %s\n", output.Lines(strings.TrimSuffix(text.String(), "\n")), finding.Count(sum.Kinds, "kind"), finding.Count(sum.Objects, "object"), missing),
-		r.tellUnresolved(s))
+		r.printUnresolved(s))
 }
 
-// from describes where the schemas come from. If the clusters differ, it names the clusters of each source.
+// from describes the sources of the kind's schemas. If the clusters differ, it names the clusters of each source.
 func (k *kindReport) from() string {
 	var all []string
 	for _, s := range k.Schemas {

@@ -14,7 +14,7 @@ func newSecrets(s streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "secrets",
 		Short: "Keep secrets encrypted in Git",
-		Long:  `Keep secrets encrypted in Git with SOPS and age, and find those that are not encrypted.`,
+		Long:  `Keep secrets encrypted in Git with SOPS and age, and find secrets that are not encrypted.`,
 		Args:  cobra.ArbitraryArgs,
 		RunE:  group,
 	}

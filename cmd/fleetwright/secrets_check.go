@@ -20,8 +20,8 @@ import (
 	"github.com/fleetwright/fleetwright/validators/sops"
 )
 
-// clearRules are the rules about plaintext secrets.
-var clearRules = []string{"secret-hardcoded", "sops-broken", "sops-generator-plaintext", "sops-partial", "sops-plaintext-secret", "sops-private-key"}
+// plaintextRules are the rules about plaintext secrets.
+var plaintextRules = []string{"secret-hardcoded", "sops-broken", "sops-generator-plaintext", "sops-partial", "sops-plaintext-secret", "sops-private-key"}
 
 // secretsCheckFlags are the flags of secrets check.
 type secretsCheckFlags struct {
@@ -36,16 +36,16 @@ func newSecretsCheck(s streams) *cobra.Command {
 		Short: "Find secrets in plaintext",
 		Long: `Find secrets in plaintext in DIR (by default the working directory): Secrets that are
 not encrypted or only partly encrypted, files from which kustomize generates Secrets,
-private keys, and passwords and tokens in settings. The findings are those of validate
-by the rules ` + strings.Join(clearRules[:3], ", ") + `,
-` + strings.Join(clearRules[3:5], ", ") + " and " + clearRules[5] + `. The configuration
+private keys, and passwords and tokens in settings. validate reports the same
+findings, by the rules ` + strings.Join(plaintextRules[:3], ", ") + `,
+` + strings.Join(plaintextRules[3:5], ", ") + " and " + plaintextRules[5] + `. The configuration
 ` + validators.ConfigurationFile + ` applies, and annotations and comments that ignore findings.
 Nothing is decrypted, and nothing is fetched.
 
-With --staged, only what the next commit changes is checked, as it is in git's index: a
-file that was staged in plaintext is found even if it was encrypted in the work tree
-since. The other files of the index show which files are examples and which ones clusters
-apply. The pre-commit hook fleetwright-secrets runs this check.
+With --staged, check only the files that the next commit changes, with their content in
+git's index: a file that was staged in plaintext is found even if it was encrypted in the
+work tree since. The other files of the index show which files are examples and which ones
+clusters apply. The pre-commit hook fleetwright-secrets runs this check.
 
 Exit status 1 when there are findings at or above --fail-on. No value is printed.`,
 		Args: cobra.MaximumNArgs(1),
@@ -61,7 +61,7 @@ Exit status 1 when there are findings at or above --fail-on. No value is printed
 
 func runSecretsCheck(ctx context.Context, s streams, dir string, f *secretsCheckFlags) error {
 	start := time.Now()
-	report, repo, err := findClear(ctx, s, dir, f.staged)
+	report, repo, err := findPlaintext(ctx, s, dir, f.staged)
 	if exceeded, ok := exceededReport(err); ok {
 		empty, failed := repository.FromFiles(maps.All(map[string][]byte{}), repository.Options{})
 		report, repo, err = exceeded, empty, failed
@@ -84,24 +84,25 @@ func runSecretsCheck(ctx context.Context, s streams, dir string, f *secretsCheck
 	return reaches(report, f, nil)
 }
 
-// reaches returns the error for a report with findings that reach --fail-on, unless something else failed.
+// reaches returns the error for a report with findings that reach --fail-on. It returns nil if the check failed for
+// another reason.
 func reaches(report finding.Report, f *secretsCheckFlags, failed error) error {
 	if failed == nil && report.Reaches(finding.Severity(f.failOn)) {
-		return found()
+		return findingsStatus()
 	}
 	return nil
 }
 
-// findClear checks the folder, or the staged files, and returns the report. It also returns the checked
-// repository; nil if nothing is staged.
-func findClear(ctx context.Context, s streams, dir string, staged bool) (finding.Report, *repository.Repository, error) {
+// findPlaintext checks the folder, or the staged files, and returns the report. It also returns the checked repository,
+// nil if no file is staged.
+func findPlaintext(ctx context.Context, s streams, dir string, staged bool) (finding.Report, *repository.Repository, error) {
 	empty := finding.NewReport(nil, nil, finding.Summary{})
 	if !staged {
 		repo, err := loadRepository(dir)
 		if err != nil {
 			return empty, nil, err
 		}
-		o, err := clearOptions(func() ([]byte, error) { return repo.ReadFile(validators.ConfigurationFile) }, repo.ReadFile)
+		o, err := plaintextOptions(func() ([]byte, error) { return repo.ReadFile(validators.ConfigurationFile) }, repo.ReadFile)
 		if err != nil {
 			return empty, nil, err
 		}
@@ -112,7 +113,7 @@ func findClear(ctx context.Context, s streams, dir string, staged bool) (finding
 	if err != nil || len(p.Changed()) == 0 {
 		return empty, nil, err
 	}
-	o, err := clearOptions(p.validationFile, p.ReadFile)
+	o, err := plaintextOptions(p.validationFile, p.ReadFile)
 	if err != nil {
 		return empty, nil, err
 	}
@@ -134,15 +135,15 @@ func findClear(ctx context.Context, s streams, dir string, staged bool) (finding
 
 // withUnread adds findings about files that cannot be parsed and may contain a Secret, if no rule reports them.
 func withUnread(report finding.Report, repo *repository.Repository) finding.Report {
-	told := map[string]bool{}
+	reported := map[string]bool{}
 	for _, f := range report.Findings {
-		told[f.File] = true
+		reported[f.File] = true
 	}
-	unread := slices.DeleteFunc(sops.Unread(repo), func(f finding.Finding) bool { return told[f.File] })
+	unread := slices.DeleteFunc(sops.Unread(repo), func(f finding.Finding) bool { return reported[f.File] })
 	return finding.NewReport(append(report.Findings, unread...), report.Unresolved, report.Summary).WithIgnored(report.Ignored)
 }
 
-// ofStaged removes the findings from a report that the staged files did not cause.
+// ofStaged removes from a report the findings that the staged files did not cause.
 func ofStaged(report, before finding.Report, p *stagedPart, part, around *repository.Repository) finding.Report {
 	fresh, known, _ := finding.NewBaseline(before, around.Lines().Line).Split(report.Findings, part.Lines().Line)
 	isStaged := func(file string) bool {
@@ -154,12 +155,12 @@ func ofStaged(report, before finding.Report, p *stagedPart, part, around *reposi
 	return finding.NewReport(append(fresh, known...), unresolved, report.Summary).WithIgnored(report.Ignored)
 }
 
-// clearOptions returns the options of a validation with the rules about plaintext secrets, and with the
+// plaintextOptions returns the options of a validation with the rules about plaintext secrets, and with the
 // repository's configuration of these rules. Rules that the configuration does not select also run, because the
 // user asked for this check.
-func clearOptions(config func() ([]byte, error), read func(string) ([]byte, error)) (validators.Options, error) {
+func plaintextOptions(config func() ([]byte, error), read func(string) ([]byte, error)) (validators.Options, error) {
 	var o validators.Options
-	rules, err := validators.Select(clearRules)
+	rules, err := validators.Select(plaintextRules)
 	if err != nil {
 		return o, err
 	}
@@ -175,7 +176,7 @@ func clearOptions(config func() ([]byte, error), read func(string) ([]byte, erro
 	if err != nil {
 		return o, err
 	}
-	v.Rules, v.Profiles = clearRules, nil
+	v.Rules, v.Profiles = plaintextRules, nil
 	if o, err = v.Options(); err != nil {
 		return o, err
 	}

@@ -32,7 +32,7 @@ A file that is already encrypted is not changed. If one file cannot be encrypted
 command is interrupted, no file is changed. A file is replaced as a whole and keeps its
 mode; values in plaintext are not written anywhere else.
 
-If there is no .sops.yaml, or if it is invalid or has a misspelt field, nothing is
+If .sops.yaml does not exist, is invalid or has a misspelt field, nothing is
 encrypted and the command fails. A file that somebody saves while the command writes is
 kept as it was saved, and reported. If a run is killed, the next run finishes its writes
 or rolls them back.
@@ -76,16 +76,16 @@ func runEncrypt(ctx context.Context, s streams, files []string, stdout bool, for
 	if err != nil {
 		return sealedError(err)
 	}
-	tellAbove(s, results)
-	tellOverruled(s, rules)
+	warnAbove(s, results)
+	printOverruled(s, rules)
 	if stdout {
-		return errors.Join(printSealed(s, results[0]), tellClear(s, results))
+		return errors.Join(printSealed(s, results[0]), printPlaintext(s, results))
 	}
 	if err := writeSealed(ctx, results); err != nil {
 		return err
 	}
 	if format == formatJSON {
-		return errors.Join(writeJSON(s.out, reportOf(results, false)), tellClear(s, results), tellLeft(s, left))
+		return errors.Join(writeJSON(s.out, reportOf(results, false)), printPlaintext(s, results), printLeft(s, left))
 	}
 	done := 0
 	for _, res := range results {
@@ -97,18 +97,18 @@ func runEncrypt(ctx context.Context, s streams, files []string, stdout bool, for
 		_ = output.Printf(s.out, "%s: encrypted for %s\n", res.File, joinRecipients(res.Recipients))
 	}
 	_ = output.Printf(s.out, "%s encrypted\n", finding.Count(done, "file"))
-	return errors.Join(tellClear(s, results), tellLeft(s, left))
+	return errors.Join(printPlaintext(s, results), printLeft(s, left))
 }
 
-// tellLeft reports files that look like secrets and that no rule requires to be encrypted.
-func tellLeft(s streams, left error) error {
+// printLeft prints the files that look like secrets although no rule requires their encryption.
+func printLeft(s streams, left error) error {
 	if left == nil {
 		return nil
 	}
 	for _, one := range splitErrors(left) {
 		_ = output.Printf(s.err, "%s\n", output.Lines(withHint(one.Error(), advice.HintOf(one))))
 	}
-	return found()
+	return findingsStatus()
 }
 
 // printSealed prints an encrypted file byte for byte. It refuses a file that could control the terminal, or the
@@ -121,9 +121,9 @@ func printSealed(s streams, res sealed.Result) error {
 	return err
 }
 
-// tellClear reports plaintext values in encrypted files.
-func tellClear(s streams, results []sealed.Result) error {
-	var told error
+// printPlaintext prints the plaintext values in encrypted files.
+func printPlaintext(s streams, results []sealed.Result) error {
+	var err error
 	for _, res := range results {
 		hint := "the rule of .sops.yaml does not choose it: see its encrypted_regex"
 		if res.Action == sealed.Kept {
@@ -131,8 +131,8 @@ func tellClear(s streams, results []sealed.Result) error {
 		}
 		for _, c := range res.Clear {
 			_ = output.Printf(s.err, "%s: %q is in plaintext\n  hint: %s\n", position(finding.Place{File: res.File, Line: c.Line, Column: c.Column}), c.Name, hint)
-			told = found()
+			err = findingsStatus()
 		}
 	}
-	return told
+	return err
 }

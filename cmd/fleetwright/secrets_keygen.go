@@ -63,8 +63,7 @@ to cluster-NAME.agekey or tenant-NAME.agekey beside it.`,
 	return c
 }
 
-// keyReport is what secrets keygen prints with --format json. Fields may be added and are never
-// renamed.
+// keyReport is the JSON output of secrets keygen. Fields may be added and are never renamed.
 type keyReport struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
@@ -78,7 +77,7 @@ type keyReport struct {
 func runKeygen(ctx context.Context, s streams, dir string, holder secrets.Holder, out, format string) error {
 	if out == "" {
 		if out = defaultKeyFile(s.env, holder); out == "" {
-			return &failure{status: statusUsage, err: errors.New("cannot choose a file for the private key: there is no home folder"), hint: "name a file with --out"}
+			return &failure{status: statusUsage, err: errors.New("cannot choose a file for the private key: the user has no home folder"), hint: "name a file with --out"}
 		}
 	}
 	edit, err := newkey.Prepare(dir, holder)

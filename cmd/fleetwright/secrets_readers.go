@@ -16,8 +16,8 @@ type readersOf struct {
 	unknown string
 }
 
-// findReaders evaluates the repository in which Secrets were rotated. If that fails, it is no error, because
-// the Secrets are already rotated.
+// findReaders evaluates the repository in which Secrets were rotated. A failure is not an error, because the Secrets are
+// already rotated.
 func findReaders(ctx context.Context, graph graphFlags, out declared.Outcome) readersOf {
 	repo, err := loadRepository(out.Root)
 	if err != nil {
@@ -38,7 +38,7 @@ func (f readersOf) of(r declared.Result) readers.Found {
 	return readers.Of(f.fleet, r.Path, r.Secret.Namespace, r.Secret.Name)
 }
 
-// open returns the reasons why there may be other readers.
+// open returns the reasons why other objects may read the Secret, too.
 func (f readersOf) open(r declared.Result) []string {
 	if r.Action != declared.Rotate {
 		return nil

@@ -21,8 +21,8 @@ import (
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
-// secretsReport is what secrets encrypt and updatekeys print with --format json. Fields may be
-// added and are never renamed; lists are never null.
+// secretsReport is the JSON output of secrets encrypt and updatekeys. Fields may be added and are never renamed; lists
+// are never null.
 type secretsReport struct {
 	APIVersion string       `json:"apiVersion"`
 	Kind       string       `json:"kind"`
@@ -87,7 +87,7 @@ func sealedError(err error) error {
 		if e := (*strict.Error)(nil); errors.As(one, &e) {
 			text = e.Text()
 		}
-		if !slices.Contains(texts, text) { // several files may have the same specification
+		if !slices.Contains(texts, text) { // several files may have the same error about the specification
 			texts = append(texts, text)
 		}
 	}
@@ -125,27 +125,27 @@ func writeSealed(ctx context.Context, results []sealed.Result) error {
 		return &failure{status: statusStopped, err: err, hint: "run the command again for these files"}
 	}
 	if err != nil {
-		return &failure{status: statusStopped, err: fmt.Errorf("writing: %w", err), hint: "make this file writable and run the command again"}
+		return &failure{status: statusStopped, err: fmt.Errorf("writing: %w", err), hint: "allow writes to this file and run the command again"}
 	}
 	return nil
 }
 
-// tellOverruled notes each .sops.yaml that the user wrote, and that the specification decided against.
-func tellOverruled(s streams, rules *sealed.Rules) {
+// printOverruled prints each .sops.yaml of the user that the specification overrules.
+func printOverruled(s streams, rules *sealed.Rules) {
 	for _, file := range rules.Overruled() {
 		_ = output.Printf(s.err, "note: the specification decides who can decrypt, not %s, which Fleetwright did not generate\n  hint: change the recipients in the specification; rules of %s count only for files that it has no rule for\n", file, secrets.ConfigName)
 	}
 }
 
-// tellAbove warns about a .sops.yaml above the Git repository of its files: sops uses it, but a clone of the
-// repository does not have it.
-func tellAbove(s streams, results []sealed.Result) {
-	told := map[string]bool{}
+// warnAbove warns about a .sops.yaml above the Git repository of the files: sops uses it, but a clone of the repository
+// does not contain it.
+func warnAbove(s streams, results []sealed.Result) {
+	printed := map[string]bool{}
 	for _, res := range results {
-		if res.Config == "" || told[res.Config] {
+		if res.Config == "" || printed[res.Config] {
 			continue
 		}
-		told[res.Config] = true
+		printed[res.Config] = true
 		root, _, inside := gitrepo.Around(filepath.Dir(res.File))
 		config, err := filepath.Abs(res.Config)
 		if err != nil || !inside {

@@ -44,8 +44,9 @@ with sops, and that were never declared, are kept and reported.
 With --rotate NAME (or NAMESPACE/NAME) a declared Secret gets new values: what is
 generated is generated again, and files and variables are read again; the key of a
 variable that is not set, or of a file that does not exist, keeps its value. If no value
-would change, nothing is written and the command fails. Rotating needs a private key that opens the file. Other declared
-Secrets are not looked at. The objects that read the Secret are printed, with what each
+would change, nothing is written and the command fails. Rotating needs a private key
+that opens the file. Other declared Secrets are not changed. The objects that read the
+Secret are printed, with what each
 needs to get the new value: a workload with the value in its environment must restart.
 
 Files outside of DIR that the specification reads are reported. Hidden files there, such
@@ -63,10 +64,10 @@ the specification. No value is printed. If one file cannot be written, none is.`
 			return runSecretsSync(c.Context(), s, folderArgument(args), o, format, graph)
 		},
 	}
-	c.Flags().BoolVar(&o.Check, "check", false, "read no value and write nothing; print what would be done, and exit with 1 if anything would")
+	c.Flags().BoolVar(&o.Check, "check", false, "read no value and write nothing; print what would change, and exit with 1 if anything would")
 	c.Flags().BoolVar(&o.Outside, "allow-outside", false, "allow values from hidden files and system files outside of DIR; otherwise they are refused")
 	c.Flags().StringSliceVar(&o.Variables, "allow-env", nil, "allow values from these variables, which usually contain your own credentials or those of CI")
-	c.Flags().StringSliceVar(&o.Rotate, "rotate", nil, "give the declared Secret `NAME` or NAMESPACE/NAME new values, and print what reads it (repeatable)")
+	c.Flags().StringSliceVar(&o.Rotate, "rotate", nil, "generate or read new values for the declared Secret `NAME` or NAMESPACE/NAME, and print the objects that read it (repeatable)")
 	formatFlag(c, &format)
 	graph.fetched = fetchedCharts(s.env)
 	return c
@@ -92,7 +93,7 @@ func runSecretsSync(ctx context.Context, s streams, dir string, o declared.Optio
 		printSync(s, out, dir, o.Check, read)
 	}
 	if err == nil && o.Check && out.Any() {
-		return found()
+		return findingsStatus()
 	}
 	return err
 }
@@ -128,22 +129,22 @@ func syncError(err error) error {
 	return &failure{status: status, err: errors.New(strings.Join(texts, "\n"))}
 }
 
-// printSync prints what was done, or would be, and the next steps.
+// printSync prints what was changed, or with check what would be, and the next steps.
 func printSync(s streams, out declared.Outcome, dir string, check bool, read readersOf) {
 	printRecovery(s, out.Root, out.Recovery)
 	kept, removed := 0, []string(nil)
 	for _, r := range out.Results {
 		if r.Action == declared.Keep {
 			kept++
-			tellKept(s, r)
+			printKept(s, r)
 			continue
 		}
 		_ = output.Printf(s.out, "%s: Secret %s: %s%s\n", r.Path, r.Secret, map[bool]string{true: "would ", false: ""}[check], actionText(r, check))
-		tellKept(s, r)
+		printKept(s, r)
 		read.print(s, r)
 		for _, reader := range r.Readers.Removed {
 			if r.Action == declared.Rotate {
-				continue // it has a new data key, and new values
+				continue // the Secret has a new data key and new values
 			}
 			removed = append(removed, r.Path)
 			_ = output.Printf(s.out, "  %s still knows its data key\n", shownReader(reader))
@@ -152,7 +153,7 @@ func printSync(s streams, out declared.Outcome, dir string, check bool, read rea
 			if public := r.PublicKeys[k.Name]; public != "" {
 				_ = output.Printf(s.out, "  public key of %s: %s\n", k.Name, public)
 				if r.Repository != "" {
-					tellDeployKey(s, r)
+					printDeployKey(s, r)
 				}
 			}
 		}
@@ -191,8 +192,8 @@ func rotated(out declared.Outcome) []string {
 	return flags
 }
 
-// tellDeployKey prints where the user has to add the public key of a deploy key.
-func tellDeployKey(s streams, r declared.Result) {
+// printDeployKey prints where the user has to add the public key of a deploy key.
+func printDeployKey(s streams, r declared.Result) {
 	if !strings.HasPrefix(r.Repository, "ssh:") {
 		_ = output.Printf(s.out, "  %s is read with a token, not with a deploy key: declare username and password, or write an ssh:// URL\n", r.Repository)
 		return
@@ -208,8 +209,8 @@ func tellDeployKey(s streams, r declared.Result) {
 	_ = output.Printf(s.out, "  add it to %s as a deploy key that can only read%s: %s\n", r.Repository, when, place)
 }
 
-// tellKept prints the keys that somebody added to a Secret.
-func tellKept(s streams, r declared.Result) {
+// printKept prints the keys that somebody added to a Secret.
+func printKept(s streams, r declared.Result) {
 	if len(r.KeysKept) > 0 {
 		_ = output.Printf(s.err, "note: %s: %s not declared, and kept: declare it, or remove it with sops edit\n", r.Path, strings.Join(r.KeysKept, ", "))
 	}
@@ -237,7 +238,7 @@ func actionText(r declared.Result, check bool) string {
 			}
 		}
 		return form("be encrypted again", "encrypted again") + " (" + strings.Join(parts, "; ") + ")"
-	case declared.Give:
+	case declared.Reencrypt:
 		return form("have its recipients updated", "recipients updated") + fmt.Sprintf(" (%d added, %d removed)", len(r.Readers.Added), len(r.Readers.Removed))
 	case declared.Publish:
 		return form("get its public key added", "its public key was added") + " to the specification"
@@ -259,8 +260,7 @@ func shownReader(r secrets.Recipient) string {
 	return r.Service + " " + r.ID
 }
 
-// syncReport is what secrets sync prints with --format json. Fields may be added
-// and are never renamed; lists are never null.
+// syncReport is the JSON output of secrets sync. Fields may be added and are never renamed; lists are never null.
 type syncReport struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
@@ -286,7 +286,7 @@ type syncedSecret struct {
 	ReadersAdded   []string        `json:"readersAdded"`
 	ReadersRemoved []string        `json:"readersRemoved"`
 	PublicKeys     []publicKey     `json:"publicKeys"`
-	// ReadBy are the objects that read a rotated Secret. UnknownReaders are the reasons why there may be more.
+	// ReadBy are the objects that read a rotated Secret. UnknownReaders are the reasons why other objects may read it, too.
 	ReadBy         []secretReader `json:"readBy"`
 	UnknownReaders []string       `json:"unknownReaders"`
 }

@@ -20,11 +20,11 @@ func newSecretsUpdateKeys(s streams) *cobra.Command {
 	var format string
 	c := &cobra.Command{
 		Use:   "updatekeys [FILE|DIR…]",
-		Short: "Update the recipients of encrypted files to those that should read them",
-		Long: `Update the recipients of encrypted files to those that the specification names, whatever
-the .sops.yaml of the last render says, or else the rules of .sops.yaml: add those that are
-missing, and remove those that are no longer named. Without FILE or DIR, update all
-encrypted files below the working directory.
+		Short: "Update the recipients of encrypted files",
+		Long: `Set the recipients of encrypted files to the readers that the specification names, whatever
+the .sops.yaml of the last render says, or without a specification to the recipients in the
+rules of .sops.yaml. Missing recipients are added, and all others are removed. Without FILE
+or DIR, update all encrypted files below the working directory.
 
 The data key of a file and its encrypted values do not change: a removed recipient still
 knows the data key of every file that they could read. --rotate generates new data keys
@@ -79,10 +79,10 @@ func runUpdateKeys(ctx context.Context, s streams, args []string, o sealed.Updat
 		results = append(results, more...)
 	}
 	if len(results) == 0 {
-		return &failure{status: statusUsage, err: fmt.Errorf("there is no encrypted file in %s", alternatives(args)), hint: "name the repository's folder, or an encrypted file"}
+		return &failure{status: statusUsage, err: fmt.Errorf("no encrypted file found in %s", alternatives(args)), hint: "name the repository's folder, or an encrypted file"}
 	}
-	tellAbove(s, results)
-	tellOverruled(s, rules)
+	warnAbove(s, results)
+	printOverruled(s, rules)
 	if !o.Compare {
 		if err := writeSealed(ctx, results); err != nil {
 			return err
@@ -114,7 +114,7 @@ func tellUpdates(s streams, results []sealed.Result, o sealed.UpdateOptions, for
 			if changes(res) {
 				changed++
 			}
-			tellUpdate(s, res, o.Compare)
+			printUpdate(s, res, o.Compare)
 		}
 		verb := "changed"
 		if o.Compare {
@@ -127,13 +127,13 @@ func tellUpdates(s streams, results []sealed.Result, o sealed.UpdateOptions, for
 		_ = output.Printf(s.err, "note: removed recipients still know the data keys, and can read every value of these files, now and later\n  hint: %s, then replace the values that they could read\n", "fleetwright secrets updatekeys --rotate")
 	}
 	if o.Compare && slices.ContainsFunc(results, changes) {
-		return found()
+		return findingsStatus()
 	}
 	return nil
 }
 
-// tellUpdate prints what happened to a file; nothing if the file is already correct.
-func tellUpdate(s streams, res sealed.Result, check bool) {
+// printUpdate prints what happened to a file, and nothing if the file was already correct.
+func printUpdate(s streams, res sealed.Result, check bool) {
 	would := ""
 	if check {
 		would = "would be "

@@ -31,8 +31,8 @@ func newSecretsVerify(s streams) *cobra.Command {
 		Use:   "verify [DIR]",
 		Short: "Show who can read each encrypted file, and who should",
 		Long: `Compare, for each encrypted file in DIR, who can read it with who should: the readers that
-the specification names, whatever .sops.yaml says, or without a specification those that
-the rule of .sops.yaml names; and the clusters and tenants that apply the file. Readers
+the specification names, whatever .sops.yaml says, or without a specification the readers
+in the rule of .sops.yaml; and the clusters and tenants that apply the file. Readers
 are listed by their names in the specification's Encryption, and people by the comment
 beside their key; other recipients are listed by their keys.
 
@@ -41,7 +41,7 @@ private keys that are available locally and compares their checksums; no decrypt
 is printed.
 
 Exit status 1 when they differ, or when a file that should be encrypted is readable by
-everybody. The findings are those of validate by the rules sops-recipient-missing,
+everybody. validate reports the same findings, by the rules sops-recipient-missing,
 sops-recipient-stale, sops-rule-missing, sops-decryption-missing, sops-undecryptable,
 sops-plaintext-secret and sops-partial.`,
 		Example: `  fleetwright secrets verify
@@ -57,8 +57,7 @@ sops-plaintext-secret and sops-partial.`,
 	return c
 }
 
-// accessReport is what secrets verify prints with --format json. Fields may be added and are
-// never renamed; lists are never null.
+// accessReport is the JSON output of secrets verify. Fields may be added and are never renamed; lists are never null.
 type accessReport struct {
 	APIVersion string            `json:"apiVersion"`
 	Kind       string            `json:"kind"`
@@ -85,7 +84,7 @@ type accessFile struct {
 	// Checksum is "right", "wrong", or "closed" if no key decrypts the file; "" without --decrypt.
 	Checksum string `json:"checksum,omitempty"`
 	problem  error
-	// above is the .sops.yaml above the folder that sops uses for the file, "" if there is none.
+	// above is the .sops.yaml above the folder that sops uses for the file; "" without one.
 	above string
 }
 
@@ -102,8 +101,7 @@ type accessCell struct {
 type accessSummary struct {
 	Files   int `json:"files"`
 	Readers int `json:"readers"`
-	// Differ is the number of files that somebody can read but should not, or should be able to read but
-	// cannot.
+	// Differ is the number of files that somebody can decrypt but should not, or should be able to decrypt but cannot.
 	Differ   int `json:"differ"`
 	Findings int `json:"findings"`
 }
@@ -120,7 +118,7 @@ func runSecretsVerify(ctx context.Context, s streams, dir string, decrypt bool, 
 	}
 	failed := addOthers(ctx, &access, repo, dir)
 	if len(access.Files) == 0 && failed == nil {
-		return &failure{status: statusUsage, err: fmt.Errorf("there is no encrypted file in %q", dir), hint: "create encrypted files with fleetwright secrets sync or encrypt, or name another folder; fleetwright validate finds secrets in plaintext"}
+		return &failure{status: statusUsage, err: fmt.Errorf("no encrypted file found in %q", dir), hint: "create encrypted files with fleetwright secrets sync or encrypt, or name another folder; fleetwright validate finds secrets in plaintext"}
 	}
 	r := newAccessReport(access, judged.Findings)
 	r.lookAbove(dir)
@@ -136,7 +134,7 @@ func runSecretsVerify(ctx context.Context, s streams, dir string, decrypt bool, 
 	case err != nil || failed != nil:
 		return errors.Join(err, sealedError(failed))
 	case r.Summary.Differ+r.Summary.Findings > 0:
-		return found()
+		return findingsStatus()
 	}
 	return nil
 }
@@ -169,7 +167,7 @@ func newAccessReport(a sops.Access, findings []finding.Finding) *accessReport {
 	return r
 }
 
-// differs reports whether somebody can read a file but should not, or should be able to read it but cannot.
+// differs reports whether somebody can decrypt a file but should not, or should be able to decrypt it but cannot.
 func (f accessFile) differs() bool {
 	for _, c := range f.Readers {
 		if f.verdict(c) != "" {
@@ -179,7 +177,7 @@ func (f accessFile) differs() bool {
 	return false
 }
 
-// verdict returns what is wrong with a cell, "" if nothing is.
+// verdict describes the difference between a cell and the rule; "" without one.
 func (f accessFile) verdict(c accessCell) string {
 	switch {
 	case c.Can == "no" && len(c.Applies) > 0:

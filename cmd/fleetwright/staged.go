@@ -18,8 +18,8 @@ import (
 	"github.com/fleetwright/fleetwright/validators"
 )
 
-// stagedPart holds the files that the next commit changes, and the unchanged files that determine how these are
-// treated.
+// stagedPart holds the files that the next commit changes, and the unchanged files that determine how the changed files
+// are used.
 type stagedPart struct {
 	*gitrepo.Staged
 	// around are the paths of these unchanged files.
@@ -57,8 +57,8 @@ func readStaged(s streams, dir string) (*stagedPart, error) {
 	return p, nil
 }
 
-// readers returns kustomizations in other folders that name a staged file which a generator may read. YAML
-// files are not considered, because they are mostly resources, which are checked on their own.
+// readers returns the kustomizations in other folders that name a staged file which a generator may read. It ignores YAML
+// files, because most of them are resources, which are checked on their own.
 func (p *stagedPart) readers() (map[string]bool, error) {
 	var bases []string
 	for _, name := range p.Changed() {
@@ -85,8 +85,8 @@ func (p *stagedPart) readers() (map[string]bool, error) {
 	return found, nil
 }
 
-// speaksForOthers reports whether a file determines how the files in its folder and below are treated: who can
-// decrypt them, how kustomize and Helm use them, and which of them Flux sees.
+// speaksForOthers reports whether a file determines how the files in its folder and below are used: who can decrypt them,
+// how kustomize and Helm use them, and which of them Flux reads.
 func speaksForOthers(name string) bool {
 	switch path.Base(name) {
 	case secrets.ConfigName, "Chart.yaml", ".sourceignore":
@@ -119,8 +119,8 @@ func (p *stagedPart) load(names ...[]string) (*repository.Repository, error) {
 	return repo, nil
 }
 
-// repositories returns the files to check, with those around them, and the same without the staged files. A
-// finding in both is not caused by the next commit.
+// repositories returns the files to check together with the unchanged files that determine their use, and the same files
+// as they were before the change. The next commit did not cause a finding that both have.
 func (p *stagedPart) repositories() (part, before *repository.Repository, err error) {
 	if before, err = p.load(p.around); err != nil {
 		return nil, nil, err
@@ -139,7 +139,7 @@ func (p *stagedPart) repositories() (part, before *repository.Repository, err er
 func (p *stagedPart) withLarge(report finding.Report) finding.Report {
 	unresolved := report.Unresolved
 	for _, name := range slices.Sorted(maps.Keys(p.large)) {
-		unresolved = append(unresolved, finding.Unresolved{Rule: "sops-plaintext-secret", File: name, Reason: "cannot tell whether it contains a secret in plaintext: it is " + gitrepo.ErrLarge.Error()})
+		unresolved = append(unresolved, finding.Unresolved{Rule: "sops-plaintext-secret", File: name, Reason: "cannot determine whether it contains a secret in plaintext: it is " + gitrepo.ErrLarge.Error()})
 	}
 	return finding.NewReport(report.Findings, unresolved, report.Summary).WithIgnored(report.Ignored)
 }

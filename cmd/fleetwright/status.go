@@ -43,7 +43,7 @@ func (f *failure) Error() string {
 
 func (f *failure) Unwrap() error { return f.err }
 
-// usage turns an error into one about wrong usage of a command.
+// usage turns an error into a usage error of a command.
 func usage(c *cobra.Command, err error) error {
 	if f := (*failure)(nil); errors.As(err, &f) {
 		return err
@@ -51,8 +51,8 @@ func usage(c *cobra.Command, err error) error {
 	return &failure{status: statusUsage, err: err, hint: fmt.Sprintf("run \"%s --help\"", c.CommandPath())}
 }
 
-// found returns the error for the exit status after findings, or changes, were printed.
-func found() error { return &failure{status: statusFindings} }
+// findingsStatus returns the error for the exit status of a command that printed findings or changes.
+func findingsStatus() error { return &failure{status: statusFindings} }
 
 // fail prints an error, or each of several errors, with its hint on the next line. It returns the exit status.
 func (s streams) fail(err error) int {
@@ -101,7 +101,7 @@ func explain(err error) (status int, text string) {
 	return statusStopped, withHint(errorText(err), advice.HintOf(err))
 }
 
-// errorText returns an error's text, with each file name in it on one line: file names may contain line breaks.
+// errorText returns an error's text, with each file name in it on one line, because file names may contain line breaks.
 func errorText(err error) string {
 	text := err.Error()
 	for _, name := range fileNames(err) {
@@ -112,7 +112,7 @@ func errorText(err error) string {
 
 // fileNames returns the file names in the file system errors that an error wraps.
 func fileNames(err error) []string {
-	switch e := err.(type) { //nolint:errorlint // it goes through the whole tree itself
+	switch e := err.(type) { //nolint:errorlint // this function visits the whole tree of errors itself
 	case *fs.PathError:
 		return []string{e.Path}
 	case *os.LinkError:

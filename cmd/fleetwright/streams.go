@@ -31,7 +31,7 @@ func fileOf(w io.Writer) (*os.File, bool) {
 	return f, ok
 }
 
-// alternatives joins allowed values: a, b or c.
+// alternatives joins allowed values, such as "a, b or c".
 func alternatives(values []string) string {
 	values = slices.Clone(values)
 	if len(values) < 2 {

@@ -9,7 +9,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 )
 
-// unresolvedPart is something unresolved in some clusters, in reports of images and schemas.
+// unresolvedPart is an unresolved part of some clusters, in reports of images and schemas.
 type unresolvedPart struct {
 	Object   string   `json:"object"`
 	File     string   `json:"file"`
@@ -38,8 +38,8 @@ func (p *unresolvedParts) failed() bool {
 	return slices.ContainsFunc(p.Unresolved, func(u unresolvedPart) bool { return u.Failed })
 }
 
-// tellUnresolved prints each unresolved part once, with its clusters if there are several.
-func (p *unresolvedParts) tellUnresolved(s streams) error {
+// printUnresolved prints each unresolved part once, with its clusters if there are several.
+func (p *unresolvedParts) printUnresolved(s streams) error {
 	for _, u := range p.Unresolved {
 		what, in := "unresolved: ", ""
 		if u.Failed {

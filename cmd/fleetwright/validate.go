@@ -28,7 +28,7 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// noConfig as the name of the configuration file means that none is read.
+// noConfig is the value of --config for which no configuration file is read.
 const noConfig = "none"
 
 func newValidate(s streams) *cobra.Command {
@@ -54,7 +54,7 @@ nothing to check. A report for machines is written whatever the exit status.`,
 			if err := fromEnvironment(c, s.env, "write-baseline", "fix"); err != nil {
 				return err
 			}
-			f.given = c.Flags().Changed
+			f.isSet = c.Flags().Changed
 			return runValidate(c.Context(), s, args, f)
 		},
 	}
@@ -63,10 +63,10 @@ nothing to check. A report for machines is written whatever the exit status.`,
 	flags.StringSliceVar(&f.rules, "rules", nil, "check only these `RULES` (comma-separated ids; a * at the end matches any ending), whatever the configuration chooses or disables")
 	flags.StringSliceVar(&f.profiles, "profile", nil, "also check the rules of a `PROFILE`, which are off by default")
 	flags.StringVar(&f.cluster, "cluster", "", "check only the `CLUSTER`: its name or its path")
-	flags.StringVar(&f.changedSince, "changed-since", "", "report only findings that a change since `REV` concerns: those in files that it changed, and those that `REV` does not have")
+	flags.StringVar(&f.changedSince, "changed-since", "", "report only findings in files that changed since `REV`, and findings that `REV` does not have")
 	flags.BoolVar(&f.fix, "fix", false, "fix the findings whose fix is certain, in their files, and report the others")
 	flags.StringArrayVar(&f.schemas, "schemas", nil, "also use the schemas in `DIR`: CustomResourceDefinitions in YAML, JSON Schemas as GROUP/KIND_VERSION.json; repeatable")
-	flags.StringVar(&f.kubernetes, "kubernetes", "", "check the objects for this `VERSION` of Kubernetes, such as 1.34; without it, for those that Flux supports")
+	flags.StringVar(&f.kubernetes, "kubernetes", "", "check the objects for this `VERSION` of Kubernetes, such as 1.34; without it, for the versions that Flux supports")
 	f.graph.register(c, s)
 	flags.Var(oneOf(&f.failOn, string(finding.Error), string(finding.Warning), string(finding.Info)), "fail-on", "exit with 1 on findings of this `SEVERITY` or above: error, warning or info")
 	flags.BoolVar(&f.failOnUnresolved, "fail-on-unresolved", false, "also exit with 1 if something cannot be decided; this has no severity, so --fail-on does not count it")
@@ -80,7 +80,7 @@ nothing to check. A report for machines is written whatever the exit status.`,
 	return c
 }
 
-// configFlag adds the flag that selects another configuration file.
+// configFlag adds the flag --config, which selects another configuration file.
 func configFlag(c *cobra.Command, config *string) {
 	c.Flags().StringVar(config, "config", "", "read the configuration from `FILE` instead of "+validators.ConfigurationFile+" in DIR; \""+noConfig+"\" reads none")
 }
@@ -90,7 +90,7 @@ func runValidate(ctx context.Context, s streams, args []string, f *validateFlags
 	v := &validation{streams: s, flags: f, start: time.Now(), report: finding.NewReport(nil, nil, finding.Summary{})}
 	var err error
 	if f.fix {
-		err = finishWrites(ctx, s, f.format, args) // before anything is read
+		err = finishWrites(ctx, s, f.format, args) // before any file is read
 	}
 	v.folder = s.repositoryFolder(args, f.graph.roots)
 	reportExceeded.Store(new(func() error {
@@ -109,22 +109,22 @@ func runValidate(ctx context.Context, s streams, args []string, f *validateFlags
 	if f.format != formatText || err == nil {
 		err = errors.Join(err, v.write(err))
 	}
-	v.tellPart()
+	v.notePart()
 	switch {
 	case err != nil:
 		return err
 	case v.covered() < v.config.MinCoverage:
 		return &failure{status: statusFindings, err: errors.New(v.report.Summary.Coverage.Below(v.config.MinCoverage)), hint: "list what is not reached with --coverage"}
 	case v.report.Reaches(v.config.FailOn), v.config.FailOnUnresolved && len(v.report.Unresolved) > 0:
-		return found()
+		return findingsStatus()
 	}
 	return nil
 }
 
-// covered returns the coverage of the repository, in percent.
+// covered returns the coverage of the repository in percent.
 func (v *validation) covered() int {
 	if v.report.Summary.Coverage == nil {
-		v.report.Summary.Coverage = &finding.Coverage{} // no cluster was asked for
+		v.report.Summary.Coverage = &finding.Coverage{} // the run evaluated no cluster
 	}
 	return v.report.Summary.Coverage.Percent()
 }
@@ -157,12 +157,12 @@ func (v *validation) run(ctx context.Context) error {
 	}
 	if v.flags.writeBaseline != "" && endedEarly() == nil {
 		p.stop()
-		return v.rebase(ctx, o)
+		return v.saveBaseline(ctx, o)
 	}
 	return nil
 }
 
-// check evaluates what Flux applies from the repository, runs the rules on it, and sets the report.
+// check evaluates what Flux applies from the repository, runs the rules, and sets the report.
 func (v *validation) check(ctx context.Context, o validators.Options) (err error) {
 	if v.flags.changedSince != "" {
 		if o.Before, err = v.at(ctx, v.flags.changedSince); err != nil {
@@ -173,7 +173,7 @@ func (v *validation) check(ctx context.Context, o validators.Options) (err error
 	if err == nil {
 		err = reconcile.CheckSources(v.fleet)
 	}
-	if over := (*bounds.Error)(nil); err != nil && !errors.As(err, &over) { // Run reports what a guard ended
+	if over := (*bounds.Error)(nil); err != nil && !errors.As(err, &over) { // Run reports what exceeded a guard
 		return badGraph(err)
 	}
 	o.Fleet = v.fleet
@@ -191,8 +191,8 @@ func (v *validation) check(ctx context.Context, o validators.Options) (err error
 	return nil
 }
 
-// rebase writes the findings as a baseline, and validates again with that.
-func (v *validation) rebase(ctx context.Context, o validators.Options) error {
+// saveBaseline writes the findings as a baseline, and validates again with this baseline.
+func (v *validation) saveBaseline(ctx context.Context, o validators.Options) error {
 	b := finding.NewBaseline(v.report, v.repo.Lines().Line)
 	if err := writeFile(v.flags.writeBaseline, b.Write); err != nil {
 		return advice.Input(fmt.Errorf("--write-baseline: %w", err), "name a file in a writable folder")
@@ -217,16 +217,16 @@ func (v *validation) options() (validators.Options, error) {
 		if _, wrong := validators.Select(nil, v.config.Profiles...); wrong != nil {
 			return o, fmt.Errorf("--profile: %w", err)
 		}
-		if v.flags.given("rules") {
+		if v.flags.isSet("rules") {
 			return o, fmt.Errorf("--rules: %w", err)
 		}
 		return o, err
 	}
 	if _, ok := rule.KubernetesMinor(o.Kubernetes); o.Kubernetes != "" && !ok {
-		return o, advice.Input(fmt.Errorf("--kubernetes: %q is not a version of Kubernetes", o.Kubernetes), "give one such as 1.34")
+		return o, advice.Input(fmt.Errorf("--kubernetes: %q is not a version of Kubernetes", o.Kubernetes), "pass a version such as 1.34")
 	}
 	if n := v.flags.minCoverage; n < 0 || n > 100 {
-		return o, advice.Input(fmt.Errorf("--min-coverage %d is no percentage", n), "pass a number from 0 to 100")
+		return o, advice.Input(fmt.Errorf("--min-coverage %d is not a percentage", n), "pass a number from 0 to 100")
 	}
 	o.Cluster = v.flags.cluster
 	if o.Schemas, err = schemaFolders(v.flags.schemas); err != nil {
@@ -259,7 +259,7 @@ func schemaFolders(dirs []string) ([]*schemas.Folder, error) {
 	for _, dir := range dirs {
 		f, err := schemas.OpenFolder(dir, definitions.Read)
 		if err == nil && f.Empty() {
-			err = fmt.Errorf("there is no schema in %q", dir)
+			err = fmt.Errorf("no schema found in %q", dir)
 		}
 		if err != nil {
 			return nil, advice.Input(fmt.Errorf("--schemas: %w", err), "name a folder of CustomResourceDefinitions or JSON Schemas")
@@ -275,25 +275,25 @@ func (v *validation) configuration() (validators.Configuration, error) {
 	if err != nil {
 		return c, err
 	}
-	if v.flags.given("rules") {
+	if v.flags.isSet("rules") {
 		c.Rules, c.Disable = v.flags.rules, nil
 	}
-	if v.flags.given("profile") {
+	if v.flags.isSet("profile") {
 		c.Profiles = v.flags.profiles
 	}
-	if v.flags.given("root") {
+	if v.flags.isSet("root") {
 		c.Roots = v.flags.graph.roots
 	}
-	if v.flags.given("kubernetes") {
+	if v.flags.isSet("kubernetes") {
 		c.Kubernetes = v.flags.kubernetes
 	}
-	if v.flags.given("fail-on") {
+	if v.flags.isSet("fail-on") {
 		c.FailOn = finding.Severity(v.flags.failOn)
 	}
-	if v.flags.given("min-coverage") {
+	if v.flags.isSet("min-coverage") {
 		c.MinCoverage = v.flags.minCoverage
 	}
-	if v.flags.given("fail-on-unresolved") {
+	if v.flags.isSet("fail-on-unresolved") {
 		c.FailOnUnresolved = v.flags.failOnUnresolved
 	}
 	return c, nil
@@ -351,8 +351,8 @@ func (v *validation) readBaseline() (*finding.Baseline, string, error) {
 	return b, name, nil
 }
 
-// inRepository returns the path of a user's file for a report: relative to the repository's root if it is
-// inside.
+// inRepository returns the path of a user's file for a report. If the file is inside the repository, the path is relative
+// to the root.
 func (v *validation) inRepository(name string) string {
 	if way := wayFrom(v.dir, name); way != "" {
 		return way
@@ -399,7 +399,7 @@ func (v *validation) lines() func(file string, line int) (string, bool) {
 	}
 }
 
-// write prints the report in its format. failed is the error if there is no report.
+// write prints the report in its format. failed is the error of a run without a report.
 func (v *validation) write(failed error) error {
 	if v.flags.format == formatText {
 		o := finding.TextOptions{Color: v.colour(), Verbose: v.flags.verbose, Coverage: v.flags.coverage, Duration: time.Since(v.start)}
@@ -442,8 +442,8 @@ func fromCheckout(dir string) string {
 	return wayFrom(".", dir)
 }
 
-// wayFrom returns the path from a folder to a file or folder inside it, with forward slashes. It returns "" if
-// that is outside, or is the folder itself.
+// wayFrom returns the path from a folder to a file or folder inside it, with forward slashes. It returns "" for a path
+// outside, and for the folder itself.
 func wayFrom(dir, to string) string {
 	from, err := filepath.Abs(dir)
 	if err != nil {

@@ -32,7 +32,7 @@ type validateFlags struct {
 	coverage         bool
 	minCoverage      int
 
-	given func(flag string) bool // by a flag or the environment
+	isSet func(flag string) bool // reports whether the command line or the environment sets the flag
 }
 
 // validation is one run of validate.
@@ -43,7 +43,7 @@ type validation struct {
 	unnamed bool // the command line did not name the folder
 	start   time.Time
 	repo    *repository.Repository
-	fleet   *reconcile.Fleet // nil if it was not evaluated
+	fleet   *reconcile.Fleet // nil if the clusters were not evaluated
 	// sources are the repositories that --source names.
 	sources map[string]*repository.Repository
 	config  validators.Configuration
@@ -51,8 +51,8 @@ type validation struct {
 	report  finding.Report
 }
 
-// hasConfiguration reports whether a folder has a file with the name of the configuration file, or a link,
-// which is not followed.
+// hasConfiguration reports whether a folder has a file, or a symlink, with the name of the configuration file. It does
+// not follow the symlink.
 func hasConfiguration(dir string) bool {
 	_, err := os.Lstat(filepath.Join(dir, validators.ConfigurationFile))
 	return err == nil

@@ -62,9 +62,8 @@ func (g *generator) cluster(c *v1alpha1.Cluster) {
 		variables(c))
 }
 
-// withSecrets lists the Secrets of a cluster in its kustomizations. It returns the units of the cluster's
-// add-ons with those added that apply Secrets. They come before the first unit that belongs to the cluster
-// alone.
+// withSecrets lists the Secrets of a cluster in its kustomizations. It returns the units of the cluster's add-ons,
+// together with new units that apply Secrets. The new units come before the first unit that belongs to the cluster alone.
 func (g *generator) withSecrets(c *v1alpha1.Cluster, units []layout.Unit) []layout.Unit {
 	for _, s := range g.secrets {
 		place, on := s.On(c)
@@ -136,11 +135,11 @@ func folderOf(spec *v1alpha1.Spec, c *v1alpha1.Cluster, p layout.Part) (string, 
 	change := overrides(spec, p.Addon.Metadata.Name, c)
 	switch {
 	case p.Addon.Spec.Bootstrap != nil && (change != nil || versioned(spec, p.Addon)):
-		return p.OwnDir, nil // a whole file, which the bootstrap reads as Flux does
+		return p.OwnDir, nil // the bootstrap needs whole files, because it reads them as Flux does
 	case change == nil:
 		return p.Dir, nil
 	case !patches(spec, c, p.Addon, change):
-		return p.OwnDir, nil // one override deletes a map and another one creates it again
+		return p.OwnDir, nil // no patch can have this effect: one override deletes a map and another one creates it again
 	}
 	return p.Dir, change
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/sorting"
 )
 
-// The chart of the Flux Operator that is installed if the specification names none
+// The chart of the Flux Operator for a specification that names none
 // (https://fluxoperator.dev/docs/charts/flux-operator/).
 const (
 	operatorChart   = "oci://ghcr.io/controlplaneio-fluxcd/charts/flux-operator"
@@ -98,9 +98,8 @@ func withInstance(addons []*v1alpha1.Addon, spec *v1alpha1.Spec, c *v1alpha1.Clu
 	}
 }
 
-// withInstanceValues returns the values of the flux-instance chart: those from the Fleet, overridden by the
-// add-on's own. The patches of both are joined, because the root Kustomization needs the generated ones for
-// decryption.
+// withInstanceValues returns the values of the flux-instance chart: the generated values of the Fleet, overridden by the
+// add-on's own. The patches of both are joined, because the root Kustomization needs the generated ones for decryption.
 func withInstanceValues(instance, own map[string]any) map[string]any {
 	out := overlay(map[string]any{"instance": instance}, own)
 	ours := patchesOf(map[string]any{"instance": instance})
@@ -186,7 +185,7 @@ func baseChart(spec *v1alpha1.Spec, a *v1alpha1.Addon) *v1alpha1.Chart {
 	return a.Spec.Chart
 }
 
-// overrides returns the merged override values of an add-on on a cluster; nil if there are none.
+// overrides returns the merged override values of an add-on on a cluster; nil without overrides.
 func overrides(spec *v1alpha1.Spec, name string, c *v1alpha1.Cluster) map[string]any {
 	d := spec.Addon(name)
 	if d == nil {

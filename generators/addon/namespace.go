@@ -46,17 +46,17 @@ func (g *generator) ownedByFlux(name string) bool {
 
 // Namespaces returns the namespaces that are created with the add-ons of a cluster and with tenants.
 func Namespaces(spec *v1alpha1.Spec, c *v1alpha1.Cluster) map[string]bool {
-	made := map[string]bool{}
+	created := map[string]bool{}
 	for _, t := range spec.Tenants {
 		for _, name := range t.Spec.Namespaces {
-			made[name] = true
+			created[name] = true
 		}
-		made[t.Spec.SyncNamespace] = true
+		created[t.Spec.SyncNamespace] = true
 	}
 	for _, a := range On(spec, c) {
-		made[a.Spec.Namespace] = true
+		created[a.Spec.Namespace] = true
 	}
-	return made
+	return created
 }
 
 // Namespace returns a namespace of the platform. Flux never deletes it, because that would delete

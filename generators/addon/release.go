@@ -171,7 +171,7 @@ func values(v map[string]any) *apiextensionsv1.JSON {
 		return nil
 	}
 	raw, err := json.Marshal(v)
-	if err != nil { // decoding has let only JSON's own types through
+	if err != nil { // the decoded values have only JSON's own types
 		panic(err)
 	}
 	return &apiextensionsv1.JSON{Raw: raw}

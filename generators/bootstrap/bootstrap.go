@@ -1,9 +1,9 @@
 // Package bootstrap generates the helmfile that prepares a cluster for Flux.
 //
-// The helmfile repeats nothing of a release. It reads chart, version and values at run time from the
-// HelmRelease and its source in Git, so that the bootstrap cannot drift from them. Tests run the templates with
-// the real helmfile: a plain helmfile.yaml renders chart, version and values of a release, with readFile
-// relative to the helmfile. Values templates use readFile relative to their own folder.
+// The helmfile does not repeat the settings of a release. It reads chart, version and values at run time from the
+// HelmRelease and its source in Git, so that the bootstrap cannot drift from them. Tests run the templates with the real
+// helmfile: in a plain helmfile.yaml, templates work in the chart, version and values of a release, and readFile is
+// relative to the helmfile. In values templates, readFile is relative to the template's own folder.
 package bootstrap
 
 import (
@@ -43,7 +43,7 @@ func Generate(out *emit.Files, spec *v1alpha1.Spec, lay layout.Layout, products 
 	}
 }
 
-// needFlux makes a product's release depend on Flux, if the bootstrap installs Flux.
+// needFlux adds Flux to the dependencies of a product's release, if the bootstrap installs Flux.
 func needFlux(p *addon.Placed, places map[string]*addon.Placed) {
 	for _, name := range []string{layout.FluxOperator, layout.FluxInstance} {
 		if on := places[name]; on != nil && on.Addon.Spec.Bootstrap != nil && on.Release != "" {
@@ -52,7 +52,7 @@ func needFlux(p *addon.Placed, places map[string]*addon.Placed) {
 	}
 }
 
-// cluster writes a cluster's helmfiles. It returns whether there was anything to write.
+// cluster writes a cluster's helmfiles. It returns whether the cluster has any.
 func cluster(out *emit.Files, places map[string]*addon.Placed, lay layout.Layout, c *v1alpha1.Cluster) bool {
 	var releases, crds []release
 	repositories := map[string]repository{}
@@ -157,8 +157,8 @@ func kubectl(event string, args ...string) hook {
 	return hook{Events: []string{event}, Command: "kubectl", Args: args, ShowLogs: true}
 }
 
-// templates returns how a release reads its chart and version, for OCI charts and for those of Helm
-// repositories.
+// templates returns the helmfile templates with which releases read their chart and version: one for OCI charts, and one
+// for charts of Helm repositories.
 func templates(dir string, releases []release) map[string]template {
 	values := []string{emit.Relative(dir, valuesTemplate)}
 	read := func(label, field string) string {
@@ -180,7 +180,7 @@ func templates(dir string, releases []release) map[string]template {
 	return used
 }
 
-// order sorts releases so that each comes after those that it needs. Validation has rejected cycles.
+// order sorts releases so that each comes after the releases that it needs. Validation has rejected cycles.
 func order(releases []release) []release {
 	byID := map[string]release{}
 	for _, r := range releases {

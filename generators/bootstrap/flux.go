@@ -11,9 +11,8 @@ import (
 	"github.com/fleetwright/fleetwright/internal/manifest"
 )
 
-// synced are the objects through which Flux gets its configuration from Git, with the time to wait for each.
-// They are in order: the FluxInstance, which is ready when it has created the others, the source, and the first
-// Kustomization.
+// synced are the objects through which Flux gets its configuration from Git, with the time to wait for each, in order:
+// the FluxInstance, which is ready after it has created the others, the source, and the first Kustomization.
 var synced = []struct{ object, timeout string }{
 	{"fluxinstance.fluxcd.controlplane.io/flux", "10m"},
 	{"gitrepository.source.toolkit.fluxcd.io/" + emit.FluxSync, "5m"},

@@ -1,6 +1,6 @@
 package bootstrap
 
-// helmfile is the part of a helmfile.yaml that is generated
+// helmfile has the fields of a helmfile.yaml that are generated
 // (https://helmfile.readthedocs.io/en/latest/#configuration).
 type helmfile struct {
 	HelmDefaults helmDefaults        `json:"helmDefaults"`

@@ -13,14 +13,14 @@ import (
 const (
 	repository = "fleetwright/fleetwright"
 	module     = "github.com/" + repository + "/cmd/fleetwright"
-	// smaller is the flag of go that leaves out what the command never calls, as releases do. pre-commit passes none.
+	// smaller is the build flag of releases, which leaves out code that the command never calls. pre-commit passes no flag.
 	smaller = "-tags disable_grpc_modules "
 )
 
 // CI writes the starter files for pre-commit and CI, which belong to the users afterwards. hooks are IDs in
-// .pre-commit-hooks.yaml. steps are arguments of fleetwright. If the branch is empty, the workflow runs on
-// pushes to any branch. The file for CI depends on the provider that the host of the repository's URL names;
-// for other hosts there is none.
+// .pre-commit-hooks.yaml. steps are arguments of fleetwright. If the branch is empty, the workflow runs on pushes to any
+// branch. The host of the repository's URL determines the provider, and the provider the file for CI; for unknown hosts,
+// no file is written.
 func (f *Files) CI(url, branch string, hooks, steps []string) {
 	build := version.Current()
 	f.Text(".pre-commit-config.yaml", tree.Once, preCommit(build, hooks))
@@ -135,14 +135,14 @@ func commands(build version.Build, lead string, steps []string) string {
 	for _, step := range steps {
 		command := run + " " + step
 		if release != "" {
-			command = "'" + command + "'" // a plain scalar would begin with a quoted one
+			command = "'" + command + "'" // otherwise YAML would read the quoted first word as the scalar
 		}
 		b.WriteString(lead + command + "\n")
 	}
 	return b.String()
 }
 
-// forgeWorkflow returns a workflow for Forgejo or Gitea. These mirror GitHub's own actions, but not
+// forgeWorkflow returns a workflow for Forgejo or Gitea. These services mirror GitHub's own actions, but not
 // Fleetwright's.
 func forgeWorkflow(build version.Build, branch string, steps []string) []byte {
 	push := "  push:\n"

@@ -37,8 +37,8 @@ const (
 type Files struct {
 	Tree *tree.Tree
 	err  error
-	// beside are YAML files of the user that are not KRM objects.
-	beside []string
+	// notKRM are YAML files of the user that are not KRM objects.
+	notKRM []string
 }
 
 // New returns an empty collection.
@@ -53,8 +53,7 @@ func (f *Files) Objects(file, comment string, objects ...any) {
 	f.YAML(file, tree.Managed, comment, objects...)
 }
 
-// YAML writes a file of objects with the given mode. Managed files name their
-// origin in the first line.
+// YAML writes a file of objects. The first line of a managed file names its origin.
 func (f *Files) YAML(file string, mode tree.Mode, comment string, objects ...any) {
 	if mode == tree.Managed {
 		comment = header(comment)
@@ -67,7 +66,7 @@ func (f *Files) YAML(file string, mode tree.Mode, comment string, objects ...any
 	f.Text(file, mode, content)
 }
 
-// Text writes a file with the given content.
+// Text writes a file.
 func (f *Files) Text(file string, mode tree.Mode, content []byte) {
 	f.Fail(f.Tree.Add(tree.File{Path: file, Mode: mode, Content: content}))
 }
@@ -124,14 +123,14 @@ func Sorted(names []string) []string {
 // Relative returns the relative path from a folder of a tree (. is its root) to another path in it.
 func Relative(from, to string) string {
 	rel, err := filepath.Rel(filepath.FromSlash(from), filepath.FromSlash(to))
-	if err != nil { // only for an absolute path, which a tree does not have
+	if err != nil { // only an absolute path fails, and a tree has none
 		return to
 	}
 	return filepath.ToSlash(rel)
 }
 
-// Beside records a pattern of .krmignore for YAML files of the user that are not KRM objects.
-func (f *Files) Beside(pattern string) { f.beside = append(f.beside, pattern) }
+// NotKRM records a pattern of .krmignore for YAML files of the user that are not KRM objects.
+func (f *Files) NotKRM(pattern string) { f.notKRM = append(f.notKRM, pattern) }
 
 // Ignore writes .krmignore for the YAML files that are not KRM objects, because kpt treats every other
 // YAML file of a package as one. It must be called last.
@@ -143,7 +142,7 @@ func (f *Files) Ignore() {
 			ignored = append(ignored, "/"+file.Path)
 		}
 	}
-	if ignored = Sorted(append(ignored, f.beside...)); len(ignored) > 0 {
+	if ignored = Sorted(append(ignored, f.notKRM...)); len(ignored) > 0 {
 		f.Text(".krmignore", tree.Managed, []byte("# "+manifest.Header+
 			"\n# YAML files that are not KRM objects, for kpt.\n"+strings.Join(ignored, "\n")+"\n"))
 	}

@@ -21,7 +21,7 @@ type Object struct {
 	Spec       any      `json:"spec"`
 }
 
-// ByName sorts items of a specification by name; items with the same name keep their order.
+// ByName returns the items of a specification sorted by name; items with the same name keep their order.
 func ByName[T any](list []T, name func(T) string) []T {
 	return slices.SortedStableFunc(slices.Values(list), func(a, b T) int { return cmp.Compare(name(a), name(b)) })
 }

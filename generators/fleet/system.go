@@ -39,8 +39,8 @@ func AdoptedPaths(spec *v1alpha1.Spec) []string {
 	return paths
 }
 
-// SystemPaths returns the kustomization.yaml files of the clusters' flux-system folders, which name
-// the component Settings; none if Flux is installed in another way or nothing in it is changed.
+// SystemPaths returns the kustomization.yaml files of the clusters' flux-system folders, which name the component
+// Settings. It returns none if Flux is installed in another way, or if the specification changes nothing in Flux.
 func SystemPaths(spec *v1alpha1.Spec) []string {
 	if spec.Fleet.Spec.Flux.Install != v1alpha1.InstallBootstrap || len(patches(spec)) == 0 {
 		return nil
@@ -106,7 +106,7 @@ func components(out *emit.Files, file string, opts Options) {
 	}
 	if content == nil {
 		out.Fail(fmt.Errorf("%s is missing: run `flux bootstrap` first and it is kept as it is, "+
-			"or give Flux's manifests with --flux-manifests DIR (manifests.tar.gz of the Flux release, unpacked)", file))
+			"or pass Flux's manifests with --flux-manifests DIR (manifests.tar.gz of the Flux release, unpacked)", file))
 		return
 	}
 	out.Text(file, tree.Adopted, content)
@@ -155,7 +155,7 @@ func patches(spec *v1alpha1.Spec) []kustypes.Patch {
 
 func operations(list ...patch) string {
 	text, err := manifest.YAML("", list)
-	if err != nil { // only our own types are in it
+	if err != nil { // the patch contains only our own types
 		panic(err)
 	}
 	return string(text)

@@ -13,10 +13,9 @@ import (
 	"github.com/fleetwright/fleetwright/internal/layout"
 )
 
-// access is the step of the chains and of the AccessManagement, which names
-// them. They are one step: Flux applies before it prunes, so a chain that another
-// has replaced goes only when the rules name the other one. The webhook of chains
-// wants their templates to be there.
+// access writes the step with the chains and the AccessManagement, which names them. They share a step, because Flux
+// applies before it prunes: a replaced chain is deleted only after the rules name the new one. The step comes after the
+// templates, because the webhook of chains refuses a chain whose templates do not exist.
 func (g *generator) access() {
 	clusters, clusterNames := chainObjects("ClusterTemplateChain", g.k.ClusterTemplateChains)
 	services, serviceNames := chainObjects("ServiceTemplateChain", g.k.ServiceTemplateChains)
@@ -27,7 +26,7 @@ func (g *generator) access() {
 	g.Add(step.Step{
 		Name: v1alpha1.K0rdentStepAccess, After: []string{"management", "templates", v1alpha1.K0rdentStepCredentials},
 		Unit: layout.Unit{
-			HealthChecks:     g.handedOn(clusterNames, serviceNames),
+			HealthChecks:     g.distributed(clusterNames, serviceNames),
 			HealthCheckExprs: healthy("AccessManagement", "ClusterTemplate", "ServiceTemplate", "ClusterTemplateChain", "ServiceTemplateChain", "Credential"),
 		},
 		Files: map[string][]any{
@@ -39,7 +38,7 @@ func (g *generator) access() {
 	})
 }
 
-// rule is a rule of the AccessManagement, in the generation of the version.
+// rule returns a rule of the AccessManagement, in the form of the version of k0rdent.
 func (g *generator) rule(a v1alpha1.K0rdentAccess, clusterNames, serviceNames map[string]string) accessRule {
 	rename := func(names map[string]string, list []string) []string {
 		var out []string
@@ -67,12 +66,12 @@ func (g *generator) rule(a v1alpha1.K0rdentAccess, clusterNames, serviceNames ma
 	return rule
 }
 
-// group of k0rdent's kinds.
+// group is the API group of k0rdent's kinds.
 const group = "k0rdent.mirantis.com"
 
-// handedOn are the objects to wait for: the chains and the AccessManagement, and
-// what clusters in other namespaces use, which kcm copies there.
-func (g *generator) handedOn(clusterNames, serviceNames map[string]string) []meta.NamespacedObjectKindReference {
+// distributed returns the objects to wait for: the chains, the AccessManagement, and the objects that kcm copies to other
+// namespaces because clusters there use them.
+func (g *generator) distributed(clusterNames, serviceNames map[string]string) []meta.NamespacedObjectKindReference {
 	var out []meta.NamespacedObjectKindReference
 	seen := map[meta.NamespacedObjectKindReference]bool{}
 	wait := func(kind, namespace, name string) {
@@ -104,8 +103,8 @@ func (g *generator) handedOn(clusterNames, serviceNames map[string]string) []met
 	return out
 }
 
-// namespaces are those that the specification names, but for those that others
-// make: tenants and add-ons.
+// namespaces returns the namespaces that the specification names, except those of tenants and add-ons, which other steps
+// create.
 func (g *generator) namespaces() []any {
 	others := addon.Namespaces(g.spec, g.cluster)
 	others[v1alpha1.K0rdentNamespaceName] = true

@@ -13,8 +13,8 @@ import (
 	"github.com/fleetwright/fleetwright/generators/emit"
 )
 
-// chain computes the templates of a chain from its upgrade paths: all that the
-// paths go through, each with what comes next on any of them.
+// chain computes the templates of a chain from its upgrade paths: every template on a path, each with the templates that
+// follow it on any path.
 func chain(c v1alpha1.K0rdentChain) chainSpec {
 	next := map[string]map[string]bool{}
 	for _, p := range c.Paths {
@@ -39,9 +39,8 @@ func chain(c v1alpha1.K0rdentChain) chainSpec {
 	return spec
 }
 
-// chainName is the name of a chain's object: what the specification calls it,
-// the newest version in it, and the beginning of a checksum of what it holds.
-// Chains are immutable, so another content is another object.
+// chainName returns the name of a chain's object: the chain's name in the specification, its newest version, and the
+// beginning of a checksum of its content. Chains are immutable, so that a changed chain needs another name.
 func chainName(c v1alpha1.K0rdentChain) string {
 	var text strings.Builder
 	for _, t := range chain(c).SupportedTemplates {
@@ -55,7 +54,7 @@ func chainName(c v1alpha1.K0rdentChain) string {
 	return v1alpha1.K0rdentObjectName(c.Name, newest(c)) + "-" + hex.EncodeToString(sum[:])[:6]
 }
 
-// newest is the greatest version on a chain's paths.
+// newest returns the greatest version on a chain's paths.
 func newest(c v1alpha1.K0rdentChain) string {
 	var out string
 	var best *semver.Version
@@ -70,8 +69,8 @@ func newest(c v1alpha1.K0rdentChain) string {
 	return out
 }
 
-// chainObjects are the chains' objects, and their names by those that the
-// specification gives them.
+// chainObjects returns the objects of the chains, and a map from their names in the specification to the names of the
+// objects.
 func chainObjects(kind string, chains []v1alpha1.K0rdentChain) (objects []any, names map[string]string) {
 	names = map[string]string{}
 	for _, c := range emit.ByName(chains, func(c v1alpha1.K0rdentChain) string { return c.Name }) {

@@ -15,9 +15,9 @@ func (g *generator) sortedClusters() []v1alpha1.K0rdentCluster {
 	return emit.ByName(g.k.ClusterDeployments, func(c v1alpha1.K0rdentCluster) string { return c.Namespace + "/" + c.Name })
 }
 
-// clusters is the step of the ClusterDeployments, with the resource templates that Sveltos looks for in their
-// namespaces: kcm copies a Credential to them and its identity, but not the ConfigMap. Nothing waits for
-// them: making a cluster takes as long as it takes.
+// clusters writes the step with the ClusterDeployments, and with the resource templates that Sveltos looks for in their
+// namespaces: kcm copies a Credential and its identity there, but not the ConfigMap. No step waits for the clusters,
+// because their creation may take any time.
 func (g *generator) clusters() {
 	files := map[string][]any{}
 	for _, c := range g.k.Credentials {
@@ -35,7 +35,7 @@ func (g *generator) clusters() {
 	g.Add(step.Step{Name: v1alpha1.K0rdentStepClusters, Stays: true, After: []string{v1alpha1.K0rdentStepAccess}, Files: files})
 }
 
-// propagates is the field of a ClusterDeployment, nil for kcm's default, which is true.
+// propagates returns the field propagateCredentials of a ClusterDeployment, nil for kcm's default, which is true.
 func (g *generator) propagates(c v1alpha1.K0rdentCluster) *bool {
 	if is := g.k.Propagates(c); !is {
 		return &is
@@ -43,8 +43,7 @@ func (g *generator) propagates(c v1alpha1.K0rdentCluster) *bool {
 	return nil
 }
 
-// services is the step of the MultiClusterServices, whose templates stand in the
-// system namespace.
+// services writes the step with the MultiClusterServices, whose templates are in the system namespace.
 func (g *generator) services() {
 	files := map[string][]any{}
 	for _, m := range g.k.MultiClusterServices {
@@ -55,8 +54,8 @@ func (g *generator) services() {
 	g.Add(step.Step{Name: "services", Stays: true, After: []string{"templates"}, Files: files})
 }
 
-// serviceSpec is what a ClusterDeployment and a MultiClusterService have alike;
-// nil where there is none. The services keep their order.
+// serviceSpec returns the fields that a ClusterDeployment and a MultiClusterService share; nil if none is set. The
+// services keep their order.
 func (g *generator) serviceSpec(options map[string]any, services []v1alpha1.K0rdentService) map[string]any {
 	out := maps.Clone(options)
 	if len(services) == 0 {

@@ -12,7 +12,8 @@ import (
 	"github.com/fleetwright/fleetwright/internal/layout"
 )
 
-// comment says which Secret a credential needs, how it gets there, and what Git cannot hold.
+// comment describes the Secret that a credential needs, how the Secret gets to the cluster, and which objects Git cannot
+// contain.
 func comment(c v1alpha1.K0rdentCredential) string {
 	var out []string
 	if keys := c.SecretKeys(); len(keys) > 0 {
@@ -25,8 +26,8 @@ func comment(c v1alpha1.K0rdentCredential) string {
 	return strings.Join(out, "\n")
 }
 
-// credentials is the step of the Credentials with their identities, whose kinds
-// the providers define.
+// credentials writes the step with the Credentials and their identities. The providers define the kinds of the
+// identities.
 func (g *generator) credentials() {
 	files, comments := map[string][]any{}, map[string]string{}
 	for _, c := range emit.ByName(g.k.Credentials, func(c v1alpha1.K0rdentCredential) string { return c.Name }) {
@@ -46,11 +47,11 @@ func (g *generator) credentials() {
 	})
 }
 
-// identityOf is the object that a provider of Cluster API takes a credential
-// from, nil where it is the Secret itself, and the reference to it, as k0rdent's documentation
-// has them (docs/admin/installation/prepare-mgmt-cluster/{aws,azure,gcp,kubevirt,openstack,vmware}.md and
-// docs/quickstarts/quickstart-2-{azure,remote}.md of https://github.com/k0rdent/docs, for AKS and SSH the
-// latter), and kcm (v1.11, the clusterIdentities of each provider's ProviderInterface).
+// identityOf returns the identity from which a provider of Cluster API reads a credential, and the reference to it. The
+// identity is nil if the reference names the Secret itself. Sources: k0rdent's documentation
+// (docs/admin/installation/prepare-mgmt-cluster/{aws,azure,gcp,kubevirt,openstack,vmware}.md of
+// https://github.com/k0rdent/docs, and for AKS and SSH docs/quickstarts/quickstart-2-{azure,remote}.md), and kcm v1.11
+// (the clusterIdentities of each provider's ProviderInterface).
 func identityOf(c v1alpha1.K0rdentCredential) (any, identityRef) {
 	const infrastructure = "infrastructure.cluster.x-k8s.io"
 	labelled := func(kind, version, namespace string, spec map[string]any) (object, identityRef) {
@@ -73,7 +74,7 @@ func identityOf(c v1alpha1.K0rdentCredential) (any, identityRef) {
 		})
 		identity.Metadata.Labels["clusterctl.cluster.x-k8s.io/move-hierarchy"] = "true"
 		return identity, ref
-	case c.VSphere != nil: // cluster-scoped; the namespace of the reference is where its ConfigMap and its Secret are
+	case c.VSphere != nil: // cluster-scoped; its ConfigMap and its Secret are in the namespace of the reference
 		identity, ref := labelled("VSphereClusterIdentity", "v1beta1", "", map[string]any{
 			"secretName":        c.SecretName(),
 			"allowedNamespaces": map[string]any{"selector": map[string]any{"matchLabels": map[string]any{}}},
@@ -82,18 +83,18 @@ func identityOf(c v1alpha1.K0rdentCredential) (any, identityRef) {
 		return identity, ref
 	case c.Other != nil && c.Other.Identity != nil:
 		return declaredIdentity(c)
-	case c.Docker != nil: // it has nothing to hide
+	case c.Docker != nil: // Docker needs no credentials
 		return emptySecret(c), secretRef(c)
 	}
 	return nil, secretRef(c)
 }
 
-// secretRef refers to the Secret that is an identity itself.
+// secretRef returns the reference to a Secret that is itself the identity.
 func secretRef(c v1alpha1.K0rdentCredential) identityRef {
 	return identityRef{APIVersion: "v1", Kind: "Secret", Name: c.SecretName(), Namespace: v1alpha1.K0rdentNamespaceName}
 }
 
-// declaredIdentity is an identity of a kind that the specification names.
+// declaredIdentity returns an identity of the kind that the specification names.
 func declaredIdentity(c v1alpha1.K0rdentCredential) (any, identityRef) {
 	of := c.Other.Identity
 	ref := identityRef{APIVersion: of.APIVersion, Kind: of.Kind, Name: c.Name}
@@ -107,7 +108,7 @@ func declaredIdentity(c v1alpha1.K0rdentCredential) (any, identityRef) {
 	return object{APIVersion: of.APIVersion, Kind: of.Kind, Metadata: metadata{Name: c.Name, Namespace: ref.Namespace, Labels: componentLabel()}, Spec: spec}, ref
 }
 
-// emptySecret is the identity of an infrastructure that needs no credentials.
+// emptySecret returns the identity for an infrastructure that needs no credentials.
 func emptySecret(c v1alpha1.K0rdentCredential) *corev1.Secret {
 	return &corev1.Secret{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"},

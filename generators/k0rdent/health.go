@@ -4,30 +4,29 @@ import (
 	"github.com/fluxcd/pkg/apis/kustomize"
 )
 
-// When k0rdent's kinds are healthy, by their status: Flux itself takes an object
-// without a Ready condition for healthy as soon as it exists, and then the
-// webhook of the next step refuses. Flux doesn't ask the expressions while
-// status.observedGeneration is behind (RFC 0009), and an object without a status
-// is in progress.
+// The conditions, as CEL expressions on the status, under which objects of k0rdent's kinds are healthy. By default, Flux
+// treats an object without a Ready condition as healthy as soon as it exists, and the webhook of the next step would
+// refuse objects. Flux evaluates an expression only if status.observedGeneration is current (RFC 0009); an object without
+// a status is in progress.
 const (
-	// releaseReady is what the webhook of Management asks.
+	// releaseReady is the condition that the webhook of Management checks.
 	releaseReady = "has(status.ready) && status.ready"
-	// templateValid is what the webhook of ClusterDeployment asks.
+	// templateValid is the condition that the webhook of ClusterDeployment checks.
 	templateValid = "has(status.valid) && status.valid"
-	// managementReady is said when all components and providers are installed.
+	// managementReady is true when all components and providers are installed.
 	managementReady = "has(status.conditions) && status.conditions.exists(c, c.type == 'Ready' && c.status == 'True')"
 	credentialReady = "has(status.ready) && status.ready"
-	// accessGiven: what the rules hand on is in the namespaces.
-	accessGiven = "has(status.observedGeneration) && (!has(status.error) || status.error == '')"
+	// accessApplied is true when kcm has copied the objects that the rules name to the namespaces.
+	accessApplied = "has(status.observedGeneration) && (!has(status.error) || status.error == '')"
 )
 
-// healthy are the expressions of kinds.
+// healthy returns the health checks of kinds.
 func healthy(kinds ...string) []kustomize.CustomHealthCheck {
 	expressions := map[string]string{
 		"Release": releaseReady, "ProviderTemplate": templateValid, "Management": managementReady,
 		"ClusterTemplate": templateValid, "ServiceTemplate": templateValid,
 		"ClusterTemplateChain": templateValid, "ServiceTemplateChain": templateValid,
-		"Credential": credentialReady, "AccessManagement": accessGiven,
+		"Credential": credentialReady, "AccessManagement": accessApplied,
 	}
 	var out []kustomize.CustomHealthCheck
 	for _, kind := range kinds {

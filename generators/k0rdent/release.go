@@ -16,20 +16,19 @@ import (
 	"github.com/fleetwright/fleetwright/internal/layout"
 )
 
-// chartInterval is that of kcm's own templates and sources, which kcm would
-// otherwise set back (kcm internal/helm, DefaultReconcileInterval).
+// chartInterval is the interval of kcm's own templates and sources. kcm would reset any other one (kcm internal/helm,
+// DefaultReconcileInterval).
 const chartInterval = "10m0s"
 
-// annotationSSA set to ifNotPresent lets Flux make an object and leave it alone
-// from then on (kustomize-controller v1.1).
+// annotationSSA with the value ifNotPresent lets Flux create an object, and not change it afterwards
+// (kustomize-controller v1.1).
 const (
 	annotationSSA = "kustomize.toolkit.fluxcd.io/ssa"
 	ifNotPresent  = "IfNotPresent"
 )
 
-// values are those of the kcm chart: the specification's, and those that leave
-// to Git what Git holds, and to the platform's Flux what Flux does. What the
-// specification leaves to kcm is said as well.
+// values returns the values of the kcm chart: the specification's own, and values that turn off what Git and the
+// platform's Flux manage instead. It also sets the toggles of the objects that the specification leaves to kcm.
 func values(k *v1alpha1.K0rdentSpec) map[string]any {
 	out := maps.Clone(k.Values)
 	if out == nil {
@@ -56,7 +55,7 @@ func values(k *v1alpha1.K0rdentSpec) map[string]any {
 	return out
 }
 
-// kcmAddon is the kcm chart as an add-on.
+// kcmAddon returns the kcm chart as an add-on.
 func kcmAddon(spec *v1alpha1.Spec) *v1alpha1.Addon {
 	k := &v1alpha1.ProductOf[*v1alpha1.K0rdent](spec).Spec
 	a := &v1alpha1.Addon{
@@ -73,11 +72,10 @@ func kcmAddon(spec *v1alpha1.Spec) *v1alpha1.Addon {
 	return a
 }
 
-// home of kcm is its own namespace: there, and under this name, kcm's Management
-// looks for the HelmRelease that it takes over.
+// home is kcm's own namespace. kcm's Management looks there, and under this name, for the HelmRelease that it takes over.
 var home = layout.Home{Namespace: v1alpha1.K0rdentNamespaceName}
 
-// Products is kcm's release for the bootstrap of a cluster.
+// Products returns kcm's release for the bootstrap of a cluster.
 func Products(spec *v1alpha1.Spec, lay layout.Layout, c *v1alpha1.Cluster) []*addon.Placed {
 	g := newGenerator(nil, spec, lay, nil)
 	if g == nil || g.cluster != c || !g.k.Bootstrap {
@@ -85,13 +83,13 @@ func Products(spec *v1alpha1.Spec, lay layout.Layout, c *v1alpha1.Cluster) []*ad
 	}
 	return []*addon.Placed{{
 		Addon: kcmAddon(spec), Release: g.Dir("kcm"),
-		// Without them its controllers don't start.
+		// kcm's controllers do not start without these definitions.
 		WaitFor: []string{"helmcharts.source.toolkit.fluxcd.io", "helmreleases.helm.toolkit.fluxcd.io"},
 	}}
 }
 
-// kcm is the step that installs kcm. The HelmRelease is made once: Management
-// takes it over, with the same values and with the chart of its Release.
+// kcm writes the step that installs kcm. Flux creates the HelmRelease once, and then the Management takes it over, with
+// the same values and with the chart of its Release.
 func (g *generator) kcm() {
 	a := kcmAddon(g.spec)
 	release := addon.Release(g.spec, a, home, nil)
@@ -110,8 +108,8 @@ func (g *generator) kcm() {
 	})
 }
 
-// chartRepository is the source of kcm's own templates, as kcm itself would make
-// it with createTemplates, and keeps it (kcm internal/helm, repo.go).
+// chartRepository returns the source of kcm's own templates, equal to the one that kcm creates with createTemplates, so
+// that kcm keeps it (kcm internal/helm, repo.go).
 func (g *generator) chartRepository() *sourcev1.HelmRepository {
 	return &sourcev1.HelmRepository{
 		TypeMeta:   metav1.TypeMeta{APIVersion: sourcev1.GroupVersion.String(), Kind: sourcev1.HelmRepositoryKind},
@@ -122,8 +120,8 @@ func (g *generator) chartRepository() *sourcev1.HelmRepository {
 	}
 }
 
-// release is the step of the Release and its ProviderTemplates. kcm calls the
-// Release ready when all of them are valid. It is waited for whoever creates it.
+// release writes the step with the Release and its ProviderTemplates. kcm reports a Release as ready when all of these
+// are valid. The step waits for the Release even if kcm creates it.
 func (g *generator) release() {
 	k := g.k
 	spec := releaseSpec{
@@ -145,7 +143,7 @@ func (g *generator) release() {
 	}, g.created.Release || g.created.Templates, reference("Release", "", releaseName(k))))
 }
 
-// providerTemplates are those that kcm doesn't create.
+// providerTemplates returns the ProviderTemplates that kcm does not create.
 func (g *generator) providerTemplates() []any {
 	var out []any
 	add := func(p v1alpha1.K0rdentProvider) {
@@ -153,7 +151,7 @@ func (g *generator) providerTemplates() []any {
 		if p.Helm != nil {
 			chart = p.Helm.Chart
 		}
-		// A version that is not known is only that of a Release which kcm creates.
+		// The version is unknown only for a Release that kcm creates.
 		if p.Version != "" && !g.created.Template(p.Name, p.Version, p.Helm) && (!g.created.Release || p.Helm != nil) {
 			out = append(out, g.providerTemplate(p, chart))
 		}
@@ -168,16 +166,16 @@ func (g *generator) providerTemplates() []any {
 	return out
 }
 
-// ofProviders says whether a provider's chart is in a source: then its step has the source.
+// ofProviders reports whether the chart of a provider is in a source, so that the providers' step contains the source.
 func (g *generator) ofProviders(source string) bool {
 	return slices.ContainsFunc(g.k.Providers, func(p v1alpha1.K0rdentProvider) bool {
 		return p.Helm != nil && p.Helm.SourceRef.Name == source
 	})
 }
 
-// awaiting is a step that waits for all of its objects, and, if kcm may create some, for objects that
-// only kcm's status shows to be there: Flux waits either for what a Kustomization applies or for what
-// its healthChecks name, so these then name the k0rdent objects of the step, too.
+// awaiting adds the health checks of a step. If kcm creates none of the objects to wait for, the step waits for all of
+// its own objects. Otherwise it waits for the objects that kcm creates, too. Flux waits either for all objects that a
+// Kustomization applies or for its healthChecks, so these also name the k0rdent objects of the step.
 func (g *generator) awaiting(s step.Step, kcmCreates bool, created ...meta.NamespacedObjectKindReference) step.Step {
 	if !kcmCreates {
 		s.Unit.Wait = true
@@ -199,17 +197,17 @@ func (g *generator) awaiting(s step.Step, kcmCreates bool, created ...meta.Names
 	return s
 }
 
-// reference names an object of k0rdent to Flux.
+// reference returns a reference to an object of k0rdent, for a health check.
 func reference(kind, namespace, name string) meta.NamespacedObjectKindReference {
 	return meta.NamespacedObjectKindReference{APIVersion: apiVersion, Kind: kind, Name: name, Namespace: namespace}
 }
 
-// releaseName is kcm-<version>.
+// releaseName returns kcm-<version>.
 func releaseName(k *v1alpha1.K0rdentSpec) string {
 	return v1alpha1.K0rdentObjectName(v1alpha1.K0rdentKCM, k.Version)
 }
 
-// providerTemplate is the template of a provider.
+// providerTemplate returns the ProviderTemplate of a provider.
 func (g *generator) providerTemplate(p v1alpha1.K0rdentProvider, chart string) object {
 	source := sourceRef{Kind: sourcev1.HelmRepositoryKind, Name: v1alpha1.K0rdentTemplates}
 	if p.Helm != nil {
@@ -221,8 +219,7 @@ func (g *generator) providerTemplate(p v1alpha1.K0rdentProvider, chart string) o
 	})
 }
 
-// management is the step of the Management, which installs Cluster API and the
-// providers.
+// management writes the step with the Management, which installs Cluster API and the providers.
 func (g *generator) management() {
 	spec := managementSpec{
 		Release: releaseName(g.k),
@@ -236,7 +233,7 @@ func (g *generator) management() {
 			continue
 		}
 		component := managedComponent{Name: p.Name, Config: p.Config}
-		if g.created.Release && p.Helm != nil { // kcm's Release doesn't have it
+		if g.created.Release && p.Helm != nil { // kcm's Release does not list the provider
 			component.Template = v1alpha1.K0rdentObjectName(p.Name, p.Version)
 		}
 		spec.Providers = append(spec.Providers, component)

@@ -11,11 +11,11 @@ import (
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 )
 
-// resourceTemplate is the ConfigMap that Sveltos renders for each cluster, in the namespace of the clusters
-// (docs/appendix/appendix-providers.md of https://github.com/k0rdent/docs). Its name is the identity's,
-// which is the credential's, with a suffix. By default it is as empty as that documentation has it for AWS,
-// AKS, KubeVirt, SSH and existing clusters, and as HETZNER.md of https://github.com/k0rdent-oot/oot for
-// Hetzner, whose provider creates the Secrets kube-system/hcloud and kube-system/NAME in each cluster itself.
+// resourceTemplate returns the ConfigMap that Sveltos renders for each cluster, in the namespace of the clusters
+// (docs/appendix/appendix-providers.md of https://github.com/k0rdent/docs). Its name is the name of the identity, which
+// is the credential's name, with a suffix. By default it is empty, as in that documentation, for AWS, AKS, KubeVirt, SSH
+// and existing clusters. It is also empty for Hetzner, as in HETZNER.md of https://github.com/k0rdent-oot/oot: that
+// provider creates the Secrets kube-system/hcloud and kube-system/NAME in each cluster itself.
 func resourceTemplate(clusters []v1alpha1.K0rdentCluster, c v1alpha1.K0rdentCredential, namespace string) *corev1.ConfigMap {
 	data := c.ResourceTemplate
 	if data == nil {
@@ -33,9 +33,9 @@ func resourceTemplate(clusters []v1alpha1.K0rdentCluster, c v1alpha1.K0rdentCred
 	}
 }
 
-// cloudConfig is the template of what the cloud controller and the storage driver read that kcm's own
-// templates install in a cluster, "" where they read nothing. The templates call only what k0rdent's own call,
-// and read what may be missing with index: to Sveltos a missing field is an error.
+// cloudConfig returns the template of the objects that the cloud controller and the storage driver of kcm's own cluster
+// templates read; "" if they read none. The template calls only functions that k0rdent's own templates call, and reads
+// optional fields with index, because a missing field is an error in Sveltos.
 func cloudConfig(clusters []v1alpha1.K0rdentCluster, c v1alpha1.K0rdentCredential) string {
 	switch {
 	case c.Azure != nil:
@@ -50,7 +50,7 @@ func cloudConfig(clusters []v1alpha1.K0rdentCluster, c v1alpha1.K0rdentCredentia
 	return ""
 }
 
-// datacenters are those of a credential, by default those of the clusters that use it.
+// datacenters returns the data centers of a credential, by default those of the clusters that use it.
 func datacenters(clusters []v1alpha1.K0rdentCluster, c v1alpha1.K0rdentCredential) []string {
 	if len(c.VSphere.Datacenters) > 0 {
 		return c.VSphere.Datacenters
@@ -127,8 +127,8 @@ data:
 `
 
 // openstackCloudConfig are the Secrets of OpenStack's cloud controller and storage driver
-// (docs/admin/installation/prepare-mgmt-cluster/openstack.md of https://github.com/k0rdent/docs). Unlike there,
-// the cloud is the one that the cluster names, and a password is read from where clouds.yaml has it.
+// (docs/admin/installation/prepare-mgmt-cluster/openstack.md of https://github.com/k0rdent/docs). Unlike in that
+// documentation, the cluster selects the cloud, and the password is read from its place in clouds.yaml.
 const openstackCloudConfig = `{{- $cluster := .InfrastructureProvider -}}
 {{- $data := (getResource "InfrastructureProviderIdentity").data -}}
 {{- $wanted := $cluster.spec.identityRef -}}
@@ -262,7 +262,7 @@ data:
         server: {{ $server }}` + list + "\n"
 }
 
-// literal is text in quotes in what a template renders, whatever is in it.
+// literal quotes a string for use in the output of a template.
 func literal(text string) string {
 	return "{{ printf \"%q\" " + strconv.Quote(text) + " }}"
 }

@@ -16,9 +16,9 @@ import (
 	"github.com/fleetwright/fleetwright/internal/layout"
 )
 
-// templates is the step of the templates of clusters and services, with their
-// sources. kcm judges them only when there is a Management. Those that kcm creates,
-// and that something uses, are waited for.
+// templates writes the step with the templates of clusters and services, and their sources. It comes after the
+// Management, without which kcm does not validate templates. It also waits for the templates that kcm creates, as far as
+// the specification uses them.
 func (g *generator) templates() {
 	files := map[string][]any{"sources.yaml": g.sources(func(name string) bool { return !g.ofProviders(name) })}
 	for _, t := range g.k.ClusterTemplates {
@@ -37,7 +37,7 @@ func (g *generator) templates() {
 		}
 		if t.Helm != nil {
 			spec.Helm = g.helm(t.Helm, t.Version)
-			spec.Version = "" // the chart's
+			spec.Version = "" // Helm templates take the version from the chart
 		}
 		files[path.Join("services", name+".yaml")] = []any{newObject("ServiceTemplate", kept(system(name)), spec)}
 	}
@@ -48,8 +48,7 @@ func (g *generator) templates() {
 	}, len(created) > 0, created...))
 }
 
-// usedOfKCM are the ClusterTemplates that kcm creates and that clusters and chains
-// use, sorted.
+// usedOfKCM returns references to the ClusterTemplates that kcm creates and that clusters and chains use, sorted by name.
 func (g *generator) usedOfKCM() []meta.NamespacedObjectKindReference {
 	names := map[string]bool{}
 	use := func(template, version string) {
@@ -74,7 +73,7 @@ func (g *generator) usedOfKCM() []meta.NamespacedObjectKindReference {
 	return out
 }
 
-// sources are those of some names.
+// sources returns the sources whose names of selects.
 func (g *generator) sources(of func(name string) bool) []any {
 	var out []any
 	for _, s := range emit.ByName(g.k.Sources, func(s v1alpha1.K0rdentSource) string { return s.Name }) {
@@ -85,7 +84,7 @@ func (g *generator) sources(of func(name string) bool) []any {
 	return out
 }
 
-// helm is a chart of a version in one of the sources.
+// helm returns the reference to a version of a chart in one of the sources.
 func (g *generator) helm(h *v1alpha1.K0rdentHelm, version string) *helmSpec {
 	return &helmSpec{ChartSpec: chartSpec{
 		Chart: h.Chart, Version: version, Interval: chartInterval,
@@ -99,7 +98,7 @@ func (g *generator) sourceKind(name string) string {
 			return s.Kind
 		}
 	}
-	return sourcev1.HelmRepositoryKind // kcm-templates
+	return sourcev1.HelmRepositoryKind // the repository kcm-templates
 }
 
 func (g *generator) content(c *v1alpha1.K0rdentContent) *contentSpec {
@@ -126,9 +125,8 @@ func (g *generator) content(c *v1alpha1.K0rdentContent) *contentSpec {
 
 func isOCI(url string) bool { return strings.HasPrefix(url, "oci://") }
 
-// fluxSource is a source beside the templates that use it. It has the label that
-// the controllers which kcm can bring along want; the platform's Flux takes it
-// with or without.
+// fluxSource returns the object of a source. Its label is required by the controllers that kcm can install; the
+// platform's Flux ignores the label.
 func fluxSource(s v1alpha1.K0rdentSource) any {
 	meta := metav1.ObjectMeta{Name: s.Name, Namespace: v1alpha1.K0rdentNamespaceName, Labels: managedLabel()}
 	typeMeta := func(kind string) metav1.TypeMeta { return emit.TypeMeta(sourcev1.GroupVersion, kind) }

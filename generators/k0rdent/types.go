@@ -5,8 +5,7 @@ import (
 	"github.com/fleetwright/fleetwright/generators/emit"
 )
 
-// The objects of k0rdent that are generated, as far as they are generated
-// (k0rdent.mirantis.com/v1beta1, kcm v1.11 and v1.12).
+// The objects of k0rdent, with the fields that are generated (k0rdent.mirantis.com/v1beta1, kcm v1.11 and v1.12).
 
 const apiVersion = "k0rdent.mirantis.com/v1beta1"
 
@@ -15,7 +14,7 @@ type (
 	object   = emit.Object
 )
 
-// componentLabel marks what kcm backs up (kcm api/v1beta1, GenericComponentNameLabel).
+// componentLabel returns the label of objects that kcm backs up (kcm api/v1beta1, GenericComponentNameLabel).
 func componentLabel() map[string]string {
 	return map[string]string{v1alpha1.LabelK0rdentComponent: "kcm"}
 }
@@ -122,7 +121,7 @@ type accessSpec struct {
 	AccessRules []accessRule `json:"accessRules"`
 }
 
-// accessRule has the lists up to 1.11, and resources from 1.12 on.
+// accessRule has lists up to k0rdent 1.11, and the field resources from 1.12 on.
 type accessRule struct {
 	TargetNamespaces      *targetNamespaces `json:"targetNamespaces,omitempty"`
 	ClusterTemplateChains []string          `json:"clusterTemplateChains,omitempty"`

@@ -69,7 +69,7 @@ func TestOldVersionsStayUntilNothingUsesThem(t *testing.T) {
 		_, err := specs.Load(platformtest.Files(t, "k0rdent", changes...))
 		return err
 	}
-	if err := spec(without, ""); err == nil || !strings.Contains(err.Error(), `there is no version "1.0.42" of the cluster template "aws-standalone-cp"`) {
+	if err := spec(without, ""); err == nil || !strings.Contains(err.Error(), `version "1.0.42" of the cluster template "aws-standalone-cp" does not exist`) {
 		t.Errorf("a version that is used was taken out: %v", err)
 	}
 	if err := spec(without, "", "versions: [1.0.42, 1.0.43]", "versions: [1.0.43]", "name: aws-standalone-cp\n        version: 1.0.42", "name: aws-standalone-cp\n        version: 1.0.43"); err != nil {

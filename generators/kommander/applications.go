@@ -12,9 +12,9 @@ import (
 // clusterName is the label with the name of a cluster, by which AppDeployments select clusters.
 const clusterName = "kommander.d2iq.io/cluster-name"
 
-// coreApplications writes the AppDeployments of the applications that earlier steps have installed, which
-// Kommander manages from then on. It also writes that of Flux for the attached clusters. The Flux of the
-// management cluster belongs to the Fleet.
+// coreApplications writes the AppDeployments of the applications that earlier steps have installed, which Kommander
+// manages from then on. It also writes the AppDeployment of Flux for the attached clusters. The Flux of the management
+// cluster belongs to the Fleet.
 func (g *generator) coreApplications() {
 	list := []v1alpha1.KommanderApplication{
 		{Name: v1alpha1.KommanderAppManagementApp, Version: g.k.AppManagement.Version, Clusters: []string{v1alpha1.KommanderHost}},

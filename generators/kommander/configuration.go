@@ -48,7 +48,7 @@ func (g *generator) configuration() {
 			"management.yaml":     {g.managementRepository()},
 		},
 		Comments: map[string]string{"management.yaml": "It needs the Secret " + fluxNamespace + "/" + v1alpha1.KommanderGitSecret + " with username and password, and caFile where\n" +
-			"the server's certificate is the cluster's own, encrypted in Git (" + v1alpha1.KommanderGitFile + ")\nor made otherwise."},
+			"the server's certificate is the cluster's own, encrypted in Git (" + v1alpha1.KommanderGitFile + ")\nor created in another way."},
 		Lists: g.gitCredentials(),
 	})
 }

@@ -23,7 +23,7 @@ import (
 // home is the namespace of the release of a definition. Kommander sets it through a variable.
 var home = layout.Home{Namespace: "${releaseNamespace}"}
 
-// definitions writes the definitions of the applications, and that of Flux.
+// definitions writes the definitions of the applications and of Flux.
 func (g *generator) definitions() {
 	newest := map[string]v1alpha1.KommanderDefinition{}
 	for i := range g.k.Definitions {
@@ -37,11 +37,11 @@ func (g *generator) definitions() {
 	for _, e := range g.k.ExistingDefinitions {
 		file := g.profile.metadataFile(v1alpha1.KommanderDefinition{Name: e.Name, Version: e.Version})
 		if delete(newest, file); g.has(file) {
-			g.out.Beside("/" + file)
+			g.out.NotKRM("/" + file)
 		}
 	}
 	if g.k.ExistingCommon || len(g.k.ExistingDefinitions) > 0 {
-		g.out.Beside("templates/") // of the charts in a clone
+		g.out.NotKRM("templates/") // of the charts in a clone
 	}
 	for _, file := range slices.Sorted(maps.Keys(newest)) {
 		g.metadata(file, tree.Managed, newest[file])
@@ -81,7 +81,7 @@ func (g *generator) definition(d *v1alpha1.KommanderDefinition) {
 		g.out.Objects(path.Join(release, d.Name+".yaml"), "", g.release(d)...)
 	}
 	defaults := g.defaults(d)
-	if !g.profile.beside {
+	if !g.profile.ownDefaults {
 		g.out.Objects(path.Join(release, "cm.yaml"), "", defaults)
 		g.out.Kustomization(release, emit.Kustomization{Resources: emit.Sorted(append(names, "cm.yaml"))})
 		g.out.Kustomization(dir, emit.Kustomization{Resources: []string{"helmrelease"}})
@@ -182,10 +182,10 @@ func (g *generator) flux() {
 		Name: v1alpha1.KommanderFluxApp, Version: version,
 		Catalog: v1alpha1.KommanderMetadata{Type: "internal", Scope: []string{"workspace"}},
 	}
-	if g.profile.beside {
+	if g.profile.ownDefaults {
 		g.defaultsFolder(dir, g.defaults(&d))
 	}
-	// All versions may share this file, including copied ones.
+	// All versions may share this file, including versions whose folder was copied.
 	g.metadata(g.profile.metadataFile(d), tree.Once, d)
 }
 

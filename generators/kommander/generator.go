@@ -41,7 +41,7 @@ func newGenerator(out *emit.Files, spec *v1alpha1.Spec, lay layout.Layout, secre
 	return &generator{out: out, spec: spec, k: k, on: c, profile: profileOf(k), secrets: secrets, Steps: step.New(out, spec, lay, c, product, k.Timeout, secrets)}
 }
 
-// chartMuseumVersion returns the version of ChartMuseum on the management cluster; "" if there is none.
+// chartMuseumVersion returns the version of ChartMuseum on the management cluster; "" without ChartMuseum.
 func chartMuseumVersion(k *v1alpha1.KommanderSpec) string {
 	if k.ChartMuseum == nil {
 		return ""

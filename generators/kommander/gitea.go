@@ -92,8 +92,8 @@ case $code in
 esac
 `
 
-// giteaRepository writes the step that creates the management repository if that is in Gitea. Otherwise the
-// GitRepository in the next step would never become ready.
+// giteaRepository writes the step that creates the management repository if it is in Gitea. Otherwise the GitRepository
+// in the next step would never become ready.
 func (g *generator) giteaRepository() {
 	owner, name := g.k.GiteaRepository()
 	u, err := url.Parse(g.k.Management.URL)

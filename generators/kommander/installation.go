@@ -30,9 +30,9 @@ const (
 // installation writes the steps that come before Flux's configuration.
 func (g *generator) installation() {
 	var namespaces []any
-	made := addon.Namespaces(g.spec, g.on)
+	created := addon.Namespaces(g.spec, g.on)
 	for _, name := range []string{namespace, fluxNamespace} {
-		if !made[name] {
+		if !created[name] {
 			namespaces = append(namespaces, addon.Namespace(name, ""))
 		}
 	}
@@ -71,8 +71,8 @@ func takenOver() map[string]string {
 	return map[string]string{"kustomize.toolkit.fluxcd.io/ssa": "IfNotPresent", emit.AnnotationPrune: emit.Disabled}
 }
 
-// handover returns the annotations for the objects that the installation applies for an application: those of
-// takenOver if an AppDeployment takes the application over, otherwise none.
+// handover returns the annotations of takenOver for the objects that the installation applies for an application, if an
+// AppDeployment takes the application over.
 func (g *generator) handover(application string) map[string]string {
 	if g.k.Deploys(application) {
 		return takenOver()

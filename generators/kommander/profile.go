@@ -10,9 +10,9 @@ import (
 type profile struct {
 	// folder is the folder of the definitions.
 	folder string
-	// beside reports whether the default values have their own folder, defaults. Otherwise they are in the
-	// folder helmrelease, with the release.
-	beside bool
+	// ownDefaults reports whether the default values have their own folder, defaults. Otherwise they are next to the
+	// release, in the folder helmrelease.
+	ownDefaults bool
 	// ownMetadata reports whether each version has its own metadata.yaml. Otherwise all versions of an
 	// application share one.
 	ownMetadata bool
@@ -27,10 +27,10 @@ type profile struct {
 	certSecretRef bool
 }
 
-// profileOf returns the profile of a version. A version after the last known one has the profile of that one.
+// profileOf returns the profile of a version. Versions after the last known one have the profile of that version.
 func profileOf(k *v1alpha1.KommanderSpec) profile {
 	p := profile{
-		folder: "services", beside: true,
+		folder: "services", ownDefaults: true,
 		defaults:      func(name, version string) string { return name + "-" + version + "-d2iq-defaults" },
 		chart:         func(name string) string { return name },
 		certSecretRef: k.AtLeast(2, 8),
@@ -40,7 +40,7 @@ func profileOf(k *v1alpha1.KommanderSpec) profile {
 		p.defaults = func(name, version string) string { return name + "-" + version + "-config-defaults" }
 	}
 	if k.AtLeast(2, 17) {
-		p.beside, p.named = false, true
+		p.ownDefaults, p.named = false, true
 		p.defaults = func(string, string) string { return "${releaseName}-${appVersion}-config-defaults" }
 		p.chart = func(string) string { return "${releaseName}-${appVersion}-chart" }
 	}
@@ -52,7 +52,7 @@ func (p profile) dir(name, version string) string { return path.Join(p.folder, n
 
 // releaseDir returns the folder of a definition's HelmRelease.
 func (p profile) releaseDir(d *v1alpha1.KommanderDefinition) string {
-	if p.beside {
+	if p.ownDefaults {
 		return p.dir(d.Name, d.Version)
 	}
 	return path.Join(p.dir(d.Name, d.Version), "helmrelease")
@@ -61,7 +61,7 @@ func (p profile) releaseDir(d *v1alpha1.KommanderDefinition) string {
 // applied returns the folders of a definition that Kommander applies.
 func (p profile) applied(name, version string) []string {
 	dir := p.dir(name, version)
-	if p.beside {
+	if p.ownDefaults {
 		return []string{dir, path.Join(dir, "defaults")}
 	}
 	return []string{dir}

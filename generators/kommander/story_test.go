@@ -113,7 +113,7 @@ func TestProjectRemoved(t *testing.T) {
 // A workspace can't be taken out while a project is in it.
 func TestWorkspaceStaysWhileItIsUsed(t *testing.T) {
 	_, err := specs.Load(platformtest.Files(t, "kommander", "    - name: retail\n      clusterLabels", "    - name: wholesale\n      clusterLabels"))
-	if err == nil || strings.Count(err.Error(), `there is no workspace "retail"`) != 3 {
+	if err == nil || strings.Count(err.Error(), `workspace "retail" does not exist`) != 3 {
 		t.Errorf("two projects and a catalog are in it: %v", err)
 	}
 }

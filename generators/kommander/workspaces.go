@@ -51,8 +51,7 @@ func namespaceThere(kind string) []kustomize.CustomHealthCheck {
 	}}
 }
 
-// folder writes files of objects to a folder of the repository, and returns the folder; "" if there are no
-// objects.
+// folder writes files of objects to a folder of the repository, and returns the folder; "" without objects.
 func (g *generator) folder(dir string, files map[string][]any) string {
 	var names []string
 	for file, objects := range files {

@@ -1,6 +1,6 @@
-// Package step writes what a platform product adds to the repository of its cluster, as steps. A step is a Flux
-// Kustomization and the folder that it applies. The Kustomizations of all steps are in one file, and Flux
-// applies them in order.
+// Package step writes, as steps, the objects that a platform product adds to the repository of its cluster. A step is a
+// Flux Kustomization and the folder that it applies. The Kustomizations of all steps are in one file, and Flux applies
+// them in order.
 package step
 
 import (
@@ -23,9 +23,9 @@ type Steps struct {
 	product string
 	timeout v1alpha1.Duration
 	secrets []secret.Placed
-	// base is the unit that each step starts from.
+	// base is the unit from which each step is copied.
 	base layout.Unit
-	// kustomizations are those of the steps so far. done are the names of the steps.
+	// kustomizations are the Kustomizations of the steps so far. done are the names of the steps.
 	kustomizations []any
 	done           []string
 }
@@ -35,8 +35,8 @@ type Step struct {
 	// Name is the name of the step and of its folder. The name of the Kustomization is the product's name
 	// followed by it.
 	Name string
-	// After names the steps that it waits for. Steps that were not written are ignored. If none is left, it
-	// waits for the cluster's add-ons.
+	// After names the steps that it waits for. Steps that were not written are ignored. Without any of them, it waits for
+	// the cluster's add-ons.
 	After []string
 	// Unit has the health checks of the Kustomization.
 	Unit layout.Unit
@@ -49,13 +49,13 @@ type Step struct {
 	Annotations map[string]string
 	// PostBuild sets the variables that the objects use.
 	PostBuild *kustomizev1.PostBuild
-	// Stays reports whether the step is written even if it has no objects. Then the cluster deletes the last of
-	// its objects after that is removed from the specification.
+	// Stays reports whether the step is written even without objects, so that Flux deletes the last of its objects from the
+	// cluster after that is removed from the specification.
 	Stays bool
 }
 
-// New returns the steps of a product on its cluster, without any step at first. timeout is the time that each
-// step has to become healthy. secrets are the declared Secrets with existing files: a step lists its own.
+// New returns the steps of a product on its cluster, at first none. timeout is the time that each step has to become
+// healthy. secrets are the declared Secrets with existing files; each step lists its own.
 func New(out *emit.Files, spec *v1alpha1.Spec, lay layout.Layout, c *v1alpha1.Cluster, product string, timeout v1alpha1.Duration, secrets []secret.Placed) *Steps {
 	return &Steps{
 		out: out, spec: spec, product: product, timeout: timeout, secrets: secrets,

@@ -29,7 +29,7 @@ func admissionObjects(spec *v1alpha1.Spec, t *v1alpha1.Tenant) []any {
 	return objects
 }
 
-// allowedOf returns what the platform allows a tenant.
+// allowedOf returns the boundary of a tenant as input of its admission policies.
 func allowedOf(spec *v1alpha1.Spec, t *v1alpha1.Tenant) tenantpolicy.Tenant {
 	exact, prefixes := sourceURLs(t)
 	allowed := tenantpolicy.Tenant{

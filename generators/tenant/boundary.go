@@ -15,8 +15,8 @@ const boundaryFile = ".fleetwright-tenant.yaml"
 const boundaryComment = `The namespaces, account, sources and kinds that the platform allows this tenant. fleetwright validate
 judges the objects of this repository by them, as the platform's roles and admission policies do.`
 
-// boundaryOf returns the boundary of a tenant: what the platform allows it. folders are the folders of the
-// tenant's repository that the platform applies.
+// boundaryOf returns the boundary of a tenant: the namespaces, accounts, sources and kinds that the platform allows.
+// folders are the folders of the tenant's repository that the platform applies.
 func boundaryOf(spec *v1alpha1.Spec, t *v1alpha1.Tenant, folders []string) *v1alpha1.TenantBoundary {
 	allowed := allowedOf(spec, t)
 	b := &v1alpha1.TenantBoundary{
@@ -48,7 +48,8 @@ func boundaryOf(spec *v1alpha1.Spec, t *v1alpha1.Tenant, folders []string) *v1al
 	return b
 }
 
-// boundaryKinds are what an account of the profile may create and change, with the verbs where Flux needs more.
+// boundaryKinds returns the kinds that an account of the profile may create and change, with their verbs where Flux needs
+// more.
 func boundaryKinds(access v1alpha1.Access) []v1alpha1.BoundaryKinds {
 	var kinds []v1alpha1.BoundaryKinds
 	for _, rule := range rules(access, applyVerbs) {
@@ -69,7 +70,7 @@ func writes(verb string) bool {
 	return !slices.Contains(readVerbs, verb) && verb != "delete" && verb != "deletecollection"
 }
 
-// sourceURLs returns the URLs that a tenant may use, and the prefixes of others: its own source, and
+// sourceURLs returns the URLs that a tenant may use, and the prefixes of other allowed URLs: the tenant's own source, and
 // spec.allowedSources. A prefix ends in a slash, so that https://host/org does not match https://host/org-evil.
 func sourceURLs(t *v1alpha1.Tenant) (exact, prefixes []string) {
 	exact = []string{t.Spec.Source.URL}

@@ -29,9 +29,9 @@ const (
 	starterGreeting = "Hello from Flux"
 )
 
-// hasTarget reports whether the tenant's repository, or its branch of the platform's, is generated. It is not
-// generated for a source with artifacts, which are built elsewhere, nor for a tenant that leaves, which keeps
-// its repository.
+// hasTarget reports whether the tenant's repository, or its branch of the platform repository, is generated. It is not
+// generated for a source with artifacts, which are built elsewhere, and not for a tenant that leaves, which keeps its
+// repository.
 func hasTarget(t *v1alpha1.Tenant) bool {
 	return t.Spec.Source.Kind == v1alpha1.SourceGit && t.Spec.State == v1alpha1.StateActive
 }

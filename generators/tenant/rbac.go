@@ -23,10 +23,10 @@ func reconcilerRole(t *v1alpha1.Tenant) string { return t.Metadata.Name + "-reco
 type granted struct{ group, resources []string }
 
 var (
-	// workloads is the profile restricted. Server-side apply creates and patches, pruning lists and deletes. It
-	// does not include the objects that protect the platform from the tenant (NetworkPolicy, ResourceQuota,
-	// LimitRange), nor access to running pods. It includes Secrets, because a repository may have encrypted
-	// ones, and Helm stores its releases in them.
+	// workloads are the permissions of the profile restricted. Server-side apply creates and patches, pruning lists and
+	// deletes. They do not include the objects that protect the platform from the tenant (NetworkPolicy, ResourceQuota,
+	// LimitRange), nor access to running pods. They include Secrets, because a repository may have encrypted ones, and Helm
+	// stores its releases in them.
 	workloads = []granted{
 		{[]string{""}, []string{"configmaps", "persistentvolumeclaims", "secrets", "services"}},
 		{[]string{"apps"}, []string{"daemonsets", "deployments", "statefulsets"}},
@@ -36,20 +36,19 @@ var (
 		{[]string{"networking.k8s.io"}, []string{"ingresses"}},
 		{[]string{"policy"}, []string{"poddisruptionbudgets"}},
 	}
-	// identities is what the profile edit adds: most charts create service accounts and roles of their own. The
-	// API server rejects roles with more permissions than their author has.
+	// identities are the additional permissions of the profile edit: most charts create service accounts and roles of their
+	// own. The API server rejects roles with more permissions than their author has.
 	identities = []granted{
 		{[]string{""}, []string{"serviceaccounts"}},
 		{[]string{"rbac.authorization.k8s.io"}, []string{"rolebindings", "roles"}},
 	}
-	// fluxObjects are granted with every profile. The admission policy says
-	// which sources and accounts they may use.
+	// fluxObjects are granted with every profile. The admission policy restricts their sources and accounts.
 	fluxObjects = []granted{
 		{[]string{fluxapi.HelmGroup}, []string{"helmreleases"}},
 		{[]string{fluxapi.KustomizeGroup}, []string{"kustomizations"}},
 		{[]string{fluxapi.SourceGroup}, []string{"buckets", "gitrepositories", "helmrepositories", "ocirepositories"}},
 	}
-	// watched is what the health checks read, because they also look at the objects that a Deployment creates.
+	// watched are the objects that the health checks read, because these also look at the objects that a Deployment creates.
 	watched = []v1alpha1.PolicyRule{
 		{APIGroups: []string{""}, Resources: []string{"events", "pods"}, Verbs: readVerbs},
 		{APIGroups: []string{"apps"}, Resources: []string{"replicasets"}, Verbs: readVerbs},
@@ -116,7 +115,7 @@ type role struct {
 	Rules             []v1alpha1.PolicyRule `json:"rules"`
 }
 
-// rules returns the rules of a profile, and those that the specification adds.
+// rules returns the rules of a profile, and the rules that the specification adds.
 func rules(access v1alpha1.Access, verbs []string) []v1alpha1.PolicyRule {
 	kinds := workloads
 	if access.Profile == profileEdit {

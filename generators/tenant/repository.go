@@ -98,7 +98,7 @@ func environmentFolder(out *emit.Files, t *v1alpha1.Tenant, dir, shared string) 
 	})
 }
 
-// readme returns the README of the tenant's repository, which says what the platform applies and allows.
+// readme returns the README of the tenant's repository, which describes what the platform applies and allows.
 func readme(spec *v1alpha1.Spec, t *v1alpha1.Tenant, shared string) []byte {
 	var b strings.Builder
 	name := t.Metadata.Name

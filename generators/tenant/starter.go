@@ -134,7 +134,7 @@ func starterResources() map[string]any {
 	}
 }
 
-// starterPatch returns the changes that the folder of an environment makes to the starter.
+// starterPatch returns the patch of the starter in the folder of an environment.
 func starterPatch(t *v1alpha1.Tenant, dir string) map[string]any {
 	where := path.Base(dir)
 	if where == "." {
@@ -155,7 +155,7 @@ func starterPatch(t *v1alpha1.Tenant, dir string) map[string]any {
 
 func jsonValues(v map[string]any) *apiextensionsv1.JSON {
 	raw, err := json.Marshal(v)
-	if err != nil { // it holds nothing but literals of this file
+	if err != nil { // the object contains only literals of this file
 		panic(err)
 	}
 	return &apiextensionsv1.JSON{Raw: raw}

@@ -49,12 +49,12 @@ func source(spec *v1alpha1.Spec, t *v1alpha1.Tenant) any {
 
 // kustomization returns the Kustomization that applies the tenant's source with the tenant's account.
 //
-// With one workload namespace, it moves every object there, so the repository need not name it. With several,
-// each object must name its namespace; without one it would go to the sync namespace, where the account may not
+// With one workload namespace, it sets that namespace on every object, so that the repository need not name it. With
+// several, each object must name its namespace; without one it would go to the sync namespace, where the account may not
 // write.
 //
-// It is deleted only after everything that it applied. If the Kustomization of a draining tenant still exists,
-// some of the workloads do, too.
+// It is deleted only after all objects that it applied. While the Kustomization of a draining tenant exists, some of the
+// workloads do, too.
 func kustomization(spec *v1alpha1.Spec, t *v1alpha1.Tenant) *kustomizev1.Kustomization {
 	d := spec.Fleet.Spec.Defaults
 	k := &kustomizev1.Kustomization{

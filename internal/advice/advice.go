@@ -1,4 +1,4 @@
-// Package advice contains the error that also says what the user can do.
+// Package advice contains an error with a hint on what the user can do.
 package advice
 
 import "errors"
@@ -19,7 +19,7 @@ func Input(err error, hint string) *Error { return &Error{err: err, hint: hint, 
 // Error returns the message without the hint.
 func (e *Error) Error() string { return e.err.Error() }
 
-// Hint returns what the user can do, "" if that is unknown.
+// Hint returns what the user can do; "" if that is unknown.
 func (e *Error) Hint() string { return e.hint }
 
 func (e *Error) Unwrap() error { return e.err }

@@ -115,9 +115,9 @@ the public keys (age1…, from age-keygen) of the platform team and of the clust
         production:
           age: [age1…]`
 
-// Tenant returns the .sops.yaml of a tenant's repository: a rule for the deployed folders with the tenant's own recipients
-// (paths relative to the repository's root, such as ./production). Without recipients it has no
-// rule, so that SOPS refuses to encrypt instead of encrypting without a recipient that deploys.
+// Tenant returns the .sops.yaml of a tenant's repository: a rule for the deployed folders with the tenant's own
+// recipients (paths relative to the repository's root, such as ./production). Without recipients it has no rule, so that
+// SOPS refuses to encrypt rather than encrypts without a recipient on the clusters.
 func Tenant(spec *v1alpha1.Spec, t *v1alpha1.Tenant, paths ...string) ([]byte, error) {
 	keys := recipients(tenantRecipients(spec, t))
 	if keys == "" {

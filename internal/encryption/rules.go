@@ -31,8 +31,8 @@ func platformRules(spec *v1alpha1.Spec, lay layout.Layout) []rule {
 		for _, c := range clusters {
 			keys = append(keys, e.Recipients.Clusters[c].Age...)
 		}
-		// A rule without keys makes SOPS refuse the file. Without this rule, a later rule
-		// would encrypt the file to other recipients.
+		// SOPS refuses the file for a rule without keys. Without this rule, a later rule would encrypt the file to other
+		// recipients.
 		rules = append(rules, rule{pathRegex, e.EncryptedRegex, true, recipients(keys)})
 	}
 	for _, s := range secret.Places(spec, lay) {
@@ -146,7 +146,7 @@ func grouped(used map[string]users) []group {
 	return out
 }
 
-// enclosing returns the users of the nearest folder that contains a folder, nil if there is none.
+// enclosing returns the users of the nearest folder that contains a folder, nil if no folder does.
 func enclosing(used map[string]users, dir string) users {
 	for {
 		i := strings.LastIndexByte(dir, '/')

@@ -159,7 +159,7 @@ func TestGitOverSSH(t *testing.T) {
 		t.Errorf("%v of %s", files, out.Entry.Revision)
 	}
 	ask.URL = "ssh://git@" + at + "/nowhere"
-	refused("there is no such repository")
+	refused("the repository does not exist")
 	ask.URL = "ssh://git@169.254.169.254/x"
 	refused("metadata service")
 }

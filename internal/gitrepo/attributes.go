@@ -11,11 +11,11 @@ import (
 	"github.com/fleetwright/fleetwright/internal/advice"
 )
 
-// byteAttributes are the attributes whose values make git store other bytes than a file contains.
+// byteAttributes are the attributes because of which git stores other bytes than a file contains.
 var byteAttributes = []string{"filter", "working-tree-encoding"}
 
-// checkFilters returns an error for changes to a branch that is checked out nowhere, so that git cannot convert them, if
-// its attributes ask for a filter, such as Git LFS, or for another encoding.
+// checkFilters returns an error for changes to a branch that is not checked out, so that git cannot convert them, if its
+// attributes set a filter, such as Git LFS, or another encoding.
 func (b *Branch) checkFilters(changes []Change) error {
 	known := map[string][]gitattributes.MatchAttribute{}
 	for _, c := range changes {
@@ -38,7 +38,7 @@ func (b *Branch) checkFilters(changes []Change) error {
 			if value := valueOf(all, c.Path, name); value != "" && !isUTF8(name, value) {
 				return advice.New(
 					fmt.Errorf("%w: %q has the attribute %s=%s, and branch %q is not checked out, so that git cannot convert the file", ErrFilter, c.Path, name, value, b.Name()),
-					`check the branch out in a work tree, and commit there; or take the path out, with a later line "`+c.Path+" -"+name+`" in .gitattributes`,
+					`check the branch out in a work tree, and commit there; or exclude the path, with a later line "`+c.Path+" -"+name+`" in .gitattributes`,
 				)
 			}
 		}
@@ -46,7 +46,7 @@ func (b *Branch) checkFilters(changes []Change) error {
 	return nil
 }
 
-// valueOf returns the value of an attribute of a path, "" if it has none. The last line that says something counts.
+// valueOf returns the value of an attribute of a path, "" without one. The last line that sets the attribute counts.
 func valueOf(lines []gitattributes.MatchAttribute, file, name string) string {
 	macros := map[string]string{}
 	for _, l := range lines {
@@ -70,7 +70,7 @@ func valueOf(lines []gitattributes.MatchAttribute, file, name string) string {
 	return ""
 }
 
-// lastOf returns what a line says about an attribute, nil if nothing.
+// lastOf returns the last setting of an attribute in a line; nil if the line does not set it.
 func lastOf(l gitattributes.MatchAttribute, name string) gitattributes.Attribute {
 	for _, a := range slices.Backward(l.Attributes) {
 		if a.Name() == name {
@@ -84,7 +84,7 @@ func isUTF8(name, value string) bool {
 	return name == "working-tree-encoding" && strings.EqualFold(strings.ReplaceAll(value, "-", ""), "utf8")
 }
 
-// attributesIn returns the lines of a folder's .gitattributes, as the changes leave it.
+// attributesIn returns the lines of a folder's .gitattributes after the changes.
 func (b *Branch) attributesIn(dir string, changes []Change) []gitattributes.MatchAttribute {
 	file := path.Join(dir, ".gitattributes")
 	var data []byte
@@ -103,7 +103,7 @@ func (b *Branch) attributesIn(dir string, changes []Change) []gitattributes.Matc
 			continue // go-git's parser panics
 		}
 		a, err := gitattributes.ParseAttributesLine(line, domain, dir == ".")
-		if err == nil && a.Name != "" && !strings.HasSuffix(a.Name, "/") { // a folder's, for which go-git's pattern panics
+		if err == nil && a.Name != "" && !strings.HasSuffix(a.Name, "/") { // go-git's pattern for a folder panics
 			all = append(all, a)
 		}
 	}

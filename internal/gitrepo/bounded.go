@@ -16,8 +16,8 @@ import (
 	"github.com/fleetwright/fleetwright/internal/limits"
 )
 
-// The kinds of units that read objects of a repository: objects are compressed, so a small
-// one may become very large.
+// The kinds of units that read objects of a repository. Objects are compressed, so that a small one may become very
+// large.
 const (
 	revisionKind = "revision"
 	readingKind  = "reading"
@@ -26,10 +26,10 @@ const (
 // ErrLarge is returned for a file that is larger than 10 MB and therefore not read.
 var ErrLarge = errors.New("larger than 10 MB")
 
-// bound limits what is read of objects.
+// bound limits how much of an object is read.
 type bound struct {
 	bytes int64
-	// met is why an object was not read: libraries report it as missing.
+	// met is the reason why an object was not read. Libraries report such an object as missing.
 	met string
 
 	opened  bool // whether folders is set
@@ -87,11 +87,11 @@ func (s objects) size(hash plumbing.Hash) (size int64, err error) {
 	return 0, plumbing.ErrObjectNotFound
 }
 
-// looseSize returns the size in the header of a loose object; -1 if there is no such file.
+// looseSize returns the size in the header of a loose object; -1 if the file does not exist.
 func looseSize(folder objectFolder, hash plumbing.Hash) (size int64, err error) {
 	f, err := folder.files.Open(looseFile(hash))
 	if err != nil {
-		return -1, nil // it may be in a pack
+		return -1, nil // the object may be in a pack
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	r, err := objfile.NewReader(f)
@@ -109,12 +109,11 @@ func looseFile(hash plumbing.Hash) string {
 	return path.Join("objects", name[:2], name[2:])
 }
 
-// loose reads a loose object. It checks the actual size, not only the header. It returns nil if
-// there is no such file.
+// loose reads a loose object. It checks the actual size, not only the header. It returns nil if the file does not exist.
 func (s objects) loose(folder objectFolder, hash plumbing.Hash) (o plumbing.EncodedObject, err error) {
 	f, err := folder.files.Open(looseFile(hash))
 	if err != nil {
-		return nil, nil // it may be in a pack
+		return nil, nil // the object may be in a pack
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	r, err := objfile.NewReader(f)

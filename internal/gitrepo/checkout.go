@@ -105,7 +105,7 @@ func (u *Upstream) download(ctx context.Context, store objects, commit, referenc
 	})
 }
 
-// checkPack returns an error for a pack whose objects are too large together, before anything unpacks them.
+// checkPack returns an error for a pack whose objects are too large together. It is called before the pack is unpacked.
 func checkPack(file io.Reader) error {
 	scan := packfile.NewScanner(file)
 	_, count, err := scan.Header()

@@ -20,19 +20,19 @@ import (
 )
 
 const (
-	// mostHistory is the number of commits that are searched to find out whether a local branch is behind its remote's.
+	// mostHistory is the maximum number of commits that are searched to determine whether a local branch is behind its
+	// remote's.
 	mostHistory = 10_000
-	// mostPacked is the number of bytes that are read of a list of references.
+	// mostPacked is the maximum number of bytes that are read of a list of references.
 	mostPacked = 64 << 20
 	// mostTags is the maximum length of a chain of tags that point to tags.
 	mostTags  = 10
 	tagPrefix = "refs/tags/"
 )
 
-// Clone reads the branches and tags in the repository of a work tree. Unlike [ReadRevision] it is safe for
-// a stranger's work tree without a revision that the user names: it reads only the folder's own .git, and follows no symlink
-// and no list of alternates out of it. It follows a linked work tree if the main repository lists it. It is safe for
-// concurrent use.
+// Clone reads the branches and tags in the repository of a work tree. Unlike [ReadRevision], it is safe for a stranger's
+// work tree even if the user names no revision: it reads only the folder's own .git, and follows no symlink and no list
+// of alternates out of it. It follows a linked work tree if the main repository lists it. It is safe for concurrent use.
 type Clone struct {
 	files   billy.Filesystem
 	common  string
@@ -103,12 +103,12 @@ func (c *Clone) read(name string, most int64) (data []byte, err error) {
 	return io.ReadAll(io.LimitReader(f, most))
 }
 
-// ReadRef lists the files of a branch or tag, "refs/heads/NAME" or "refs/tags/NAME", as ReadRevision does. For a branch it
-// uses the local branch, or the remote-tracking branch if that is ahead or if there is no local one; it prefers a remote for
-// whose URL isRepository is true. It returns nil if the clone has no such branch or tag.
+// ReadRef lists the files of a branch or tag, "refs/heads/NAME" or "refs/tags/NAME", as ReadRevision does. For a branch
+// it uses the local branch, or the remote-tracking branch if that is ahead or if no local branch exists; it prefers a
+// remote for whose URL isRepository is true. It returns nil if the clone does not have the branch or tag.
 func (c *Clone) ReadRef(ctx context.Context, ref string, isRepository func(url string) bool) (*Revision, error) {
 	if plumbing.ReferenceName(ref).Validate() != nil {
-		return nil, nil //nolint:nilerr // no clone has a reference of such a name
+		return nil, nil //nolint:nilerr // no reference can have this name
 	}
 	store := objects{
 		Storage: filesystem.NewStorageWithOptions(c.files, c.cache, filesystem.Options{}), common: c.common, partial: c.partial,
@@ -153,7 +153,7 @@ func (c *Clone) list(ctx context.Context, r *Revision, store objects, hash plumb
 	}
 	commit, err := object.DecodeCommit(store, o)
 	if err != nil {
-		return fmt.Errorf("%s is no commit: %w", r.revision, err)
+		return fmt.Errorf("%s is not a commit: %w", r.revision, err)
 	}
 	tree, err := object.GetTree(store, commit.TreeHash)
 	if err != nil {
@@ -163,7 +163,7 @@ func (c *Clone) list(ctx context.Context, r *Revision, store objects, hash plumb
 	return w.folder(tree, "", 0)
 }
 
-// find returns the full name of the reference to use for a branch or tag, "" if there is none.
+// find returns the full name of the reference to use for a branch or tag, "" if none exists.
 func (c *Clone) find(store objects, ref string, isRepository func(url string) bool) string {
 	branch, isBranch := strings.CutPrefix(ref, branchPrefix)
 	own := c.hash(ref)
@@ -186,8 +186,8 @@ func (c *Clone) find(store objects, ref string, isRepository func(url string) bo
 	return ref
 }
 
-// tracking returns the name of the remote-tracking reference of a branch: of a remote with the repository's
-// URL, else of origin, else of any; "" if there is none.
+// tracking returns the name of the remote-tracking reference of a branch: of a remote with the repository's URL, else of
+// origin, else of any remote; "" if none exists.
 func (c *Clone) tracking(branch string, isRepository func(url string) bool) string {
 	best, rank := "", 0
 	for _, remote := range c.config.remotes() {

@@ -26,12 +26,11 @@ type CommitOptions struct {
 	DryRun bool
 }
 
-// Result is what a commit did, or would do in a dry run.
+// Result is the result of a commit, or of its dry run.
 type Result struct {
-	// Commit is the branch's head afterwards, Parent its parent; empty if there is none.
+	// Commit is the branch's head afterwards, and Parent its parent; "" if it does not exist.
 	Commit, Parent string
-	// Changed is set if there is a new commit, or if the branch was created or moved forward;
-	// otherwise nothing had to be done.
+	// Changed is set if a commit was created, or if the branch was created or moved forward.
 	Changed bool
 	// Created is set if the branch did not exist.
 	Created bool
@@ -39,14 +38,11 @@ type Result struct {
 	Pushed bool
 }
 
-// Commit applies changes to the branch, all or nothing. It creates no commit if
-// the tree does not change. With a remote, it pushes the commit before it moves the local
-// branch: a rejected push changes nothing locally, and the caller opens the
-// branch again and repeats.
-// It fails with ErrMoved, ErrRejected, ErrBusy, ErrDirty, ErrInProgress, ErrFilter or a
-// *tree.BlockedError, and leaves the branch unchanged. If it fails after the reference moved
-// (such as a full disk while it writes the work tree), the error says so, and the next
-// Open completes it.
+// Commit applies changes to the branch, all or nothing. It creates no commit if the tree does not change. With a remote,
+// it pushes the commit before it moves the local branch: a rejected push changes nothing locally, and the caller opens
+// the branch again and repeats. It fails with ErrMoved, ErrRejected, ErrBusy, ErrDirty, ErrInProgress, ErrFilter or a
+// *tree.BlockedError, and leaves the branch unchanged. If it fails after the reference moved (for example because the
+// disk is full), the error says so, and the next Open completes the commit.
 func (b *Branch) Commit(ctx context.Context, changes []Change, o CommitOptions) (Result, error) {
 	changes, err := sortChanges(changes)
 	if err != nil {
@@ -101,7 +97,7 @@ func (b *Branch) Commit(ctx context.Context, changes []Change, o CommitOptions) 
 func (b *Branch) write(ctx context.Context, e *editor, commit *object.Commit, hash string, sign bool) (string, error) {
 	sign = sign && commit != nil
 	if sign {
-		e.order = e.order[:len(e.order)-1] // git writes it
+		e.order = e.order[:len(e.order)-1] // git writes the commit
 	}
 	if err := e.writeObjects(b.disk, b.layout.common); err != nil {
 		return "", fmt.Errorf("writing objects: %w", err)
@@ -124,7 +120,7 @@ func (b *Branch) move(ctx context.Context, r Result, o CommitOptions) error {
 	return t.run(ctx)
 }
 
-// committer returns who commits.
+// committer returns the signature of the committer.
 func (o CommitOptions) committer() Signature {
 	if o.Committer.Name == "" {
 		return o.Author
@@ -137,7 +133,7 @@ func pushedButStuck(err error, pushed bool) error {
 	if !pushed {
 		return err
 	}
-	return fmt.Errorf("the remote has the commit, but the local branch could not follow (\"git pull\" brings it): %w", err)
+	return fmt.Errorf("the remote has the commit, but the local branch could not be updated (run \"git pull\"): %w", err)
 }
 
 // build creates the tree and the commit in memory. The commit is nil if the tree does not change.

@@ -94,8 +94,8 @@ func (c configFile) isTrue(section, key string, otherwise bool) bool {
 	return err == nil && n != 0
 }
 
-// knownExtensions are the format extensions that do not affect what this package reads and writes
-// (git's Documentation/config/extensions.txt).
+// knownExtensions are the format extensions that do not affect what this package reads and writes (git's
+// Documentation/config/extensions.txt).
 var knownExtensions = []string{"noop", "noop-v1", "preciousobjects", "partialclone", "worktreeconfig", "relativeworktrees"}
 
 // checkFormat returns an error for a repository whose format this package doesn't support.
@@ -139,8 +139,7 @@ func checkExtension(key, value, version string) error {
 	return fmt.Errorf("%w: unknown extension %q in %s", ErrUnsupported, key, "the repository's config")
 }
 
-// sharedBits reads core.sharedRepository: the permissions that group and others
-// get in addition to the umask's.
+// sharedBits reads core.sharedRepository: the permissions of group and others that are added to those from the umask.
 func (c configFile) sharedBits() (dir, file fs.FileMode) {
 	v, ok := c.get("core", "sharedrepository")
 	if !ok {
@@ -167,7 +166,7 @@ func readBounded(path string, limit int64) ([]byte, error) {
 	return regular.Read(path, limit)
 }
 
-// resolveIn makes a path absolute; relative paths are relative to dir.
+// resolveIn returns an absolute path; relative paths are relative to dir.
 func resolveIn(dir, path string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)

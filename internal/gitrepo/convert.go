@@ -9,8 +9,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// convert stores the files of changes that git converts before it stores them, such as by a filter or to other line
-// endings, and sets their hashes. In a dry run they are not stored. Files of a branch that is not checked out are refused.
+// convert lets git store the files of changes that git converts, such as by a filter or to other line endings, and sets
+// their hashes. In a dry run nothing is stored. It refuses such files of a branch that is not checked out.
 func (b *Branch) convert(ctx context.Context, changes []Change, dry bool) error {
 	if b.home.dir == "" {
 		return b.checkFilters(changes)
@@ -35,7 +35,7 @@ func (b *Branch) convert(ctx context.Context, changes []Change, dry bool) error 
 		}
 		out, err := b.homeGit().run(ctx, string(c.Content), args...)
 		if err != nil {
-			return fmt.Errorf("git cannot convert %q as its attributes ask for: %w", c.Path, err)
+			return fmt.Errorf("git cannot convert %q as its attributes require: %w", c.Path, err)
 		}
 		changes[i].hash = plumbing.NewHash(strings.TrimSpace(out))
 	}
@@ -68,8 +68,8 @@ func (b *Branch) attributed(ctx context.Context, paths []string, names ...string
 	return found, nil
 }
 
-// smudge returns the content that a file of the branch has in the work tree if a filter stores another one. Line endings
-// and encodings stay as they are stored, which is how changes have them.
+// smudge returns the content that a file of the branch has in the work tree, if a filter stores other content. Line
+// endings and encodings stay as stored, as in changes.
 func (b *Branch) smudge(path string, hash plumbing.Hash, stored []byte) ([]byte, error) {
 	if b.filtered == nil {
 		b.filtered = map[string]bool{}

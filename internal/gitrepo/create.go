@@ -10,9 +10,8 @@ import (
 	"github.com/fleetwright/fleetwright/internal/bounds"
 )
 
-// Create creates a repository with the branch main in a folder, unless the folder already belongs
-// to a repository. It reports whether it created one. The repository appears complete or not at
-// all.
+// Create creates a repository with the branch main in a folder, unless the folder already belongs to a repository. It
+// reports whether it created one. It creates the repository completely or not at all.
 func Create(dir string) (bool, error) {
 	if _, found := Root(dir); found {
 		return false, nil
@@ -23,13 +22,13 @@ func Create(dir string) (bool, error) {
 		return false, err
 	}
 	defer func() { _ = os.RemoveAll(tmp) }()
-	made := filepath.Join(tmp, "repository")
-	if _, err := gogit.PlainInitWithOptions(made, &gogit.PlainInitOptions{
+	created := filepath.Join(tmp, "repository")
+	if _, err := gogit.PlainInitWithOptions(created, &gogit.PlainInitOptions{
 		InitOptions: gogit.InitOptions{DefaultBranch: plumbing.NewBranchReferenceName("main")},
 	}); err != nil {
 		return false, err
 	}
-	return true, os.Rename(filepath.Join(made, gitFolder), filepath.Join(dir, gitFolder))
+	return true, os.Rename(filepath.Join(created, gitFolder), filepath.Join(dir, gitFolder))
 }
 
 const gitFolder = ".git"

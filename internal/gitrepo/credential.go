@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// Credential returns the user name and password that git's credential helpers have for an address, "" if none. Only the
-// configuration of the user and the system determines the helpers: git runs outside of any repository, and does not
-// prompt.
+// Credential returns the user name and password that git's credential helpers have for an address; "" if they have none.
+// Only the configuration of the user and the system determines the helpers: git runs outside of any repository, and does
+// not prompt.
 func Credential(ctx context.Context, address *url.URL) (user, password string) {
 	if strings.ContainsAny(address.Host+address.Path, "\r\n\x00") {
 		return "", ""

@@ -8,7 +8,7 @@ import (
 	"runtime"
 )
 
-// disk performs all changes that this package makes to a repository's files. It calls the step hook
+// disk performs all changes of this package to a repository's files. It calls the step hook
 // before each change (and in the middle of a write), so that a test can end the process at each of
 // them.
 type disk struct {
@@ -55,7 +55,7 @@ func (d disk) share(dir string) error {
 	return os.Chmod(dir, info.Mode()|d.dirBits|fs.ModeSetgid)
 }
 
-// write creates a file with the given content, in two steps, so that a test can end the process between them.
+// write creates a file in two steps, so that a test can end the process between them.
 func (d disk) write(path string, data []byte) (err error) {
 	d.at("create", path)
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
@@ -92,7 +92,7 @@ func (d disk) rename(from, to string) error {
 	return syncDir(filepath.Dir(to))
 }
 
-// remove deletes a file or an empty folder; a missing one is no error.
+// remove deletes a file or an empty folder. It ignores one that does not exist.
 func (d disk) remove(path string) error {
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -5,16 +5,15 @@
 // Blobs, trees and the commit are built in memory on top of the branch's head
 // and written durably. Only then the branch moves. All paths that are not in
 // the changes keep their content and mode: executable files, symlinks, submodules.
-// A repository with a work tree is written to by the user's git (program): it
-// converts and signs, moves the branch, and updates the index and the work tree if
+// The user's git (program) writes to a repository with a work tree: it converts and signs, moves the branch, and updates the index and the work tree if
 // the branch is checked out, unless one of the paths has changes of the user. A bare
 // repository's branch moves by git's own lock protocol, without git.
 // The steps use a journal in the git folder (fleetwright-commit/). If the process
 // is killed, the next Open reverts the commit if the branch had not moved, and
 // completes it if it had.
 // # What it does not do
-// No hook of the local repository is run, no fsmonitor, and nothing by what reads
-// (revisions, the index, clones). No push is signed. GIT_DIR and GIT_WORK_TREE are
+// No hook of the local repository is run, and no fsmonitor. Functions that only read
+// (revisions, the index, clones) run no program at all. No push is signed. GIT_DIR and GIT_WORK_TREE are
 // ignored: the location determines the repository.
 // A file:// remote starts git's own git-upload-pack and git-receive-pack, which
 // serve that repository as they do for git.

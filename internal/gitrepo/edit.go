@@ -26,10 +26,10 @@ type Change struct {
 	// Content is the new content of the file. An existing file keeps its mode; a new one is a
 	// regular file that is not executable.
 	Content []byte
-	// Delete removes the file; a missing file is no error.
+	// Delete removes the file. A file that does not exist is ignored.
 	Delete bool
 
-	// hash is that of the content as git stores it, if that is another one; git stored it already.
+	// hash is the hash of the content as git stores it, if git converts the content. Git has stored it already.
 	hash plumbing.Hash
 }
 
@@ -232,7 +232,7 @@ func (e *editor) applyName(was item, path string, g group) (item, error) {
 	return e.writeFile(was, kind, g.self)
 }
 
-// inTheWay returns the error for an object that is where the changes would write.
+// inTheWay returns the error for an object at a path that the changes would write.
 func inTheWay(at string, g group, kind string) error {
 	path := at
 	if g.self == nil {

@@ -8,8 +8,7 @@ import (
 
 // The failures that callers distinguish with errors.Is.
 var (
-	// ErrMoved: the branch is no longer at the commit that was read. Nothing
-	// was changed; open the branch again and repeat.
+	// ErrMoved: the branch has moved from the commit that was read. Nothing was changed; open the branch again and repeat.
 	ErrMoved = errors.New("the branch moved")
 	// ErrRejected: the remote rejected the push. The local branch was not changed; open the branch
 	// again and repeat.
@@ -25,20 +24,20 @@ var (
 	// ErrDiverged: the local branch and the remote's each have commits that the
 	// other lacks.
 	ErrDiverged = errors.New("the branch has diverged from its remote")
-	// ErrNotRepository: there is no git repository at the location.
+	// ErrNotRepository: the location is not a git repository.
 	ErrNotRepository = errors.New("not a git repository")
 	// ErrUnsupported: the repository uses a format that this package does not
 	// write.
 	ErrUnsupported = errors.New("unsupported repository format")
 	// ErrOwner: the repository belongs to another user.
 	ErrOwner = errors.New("the repository belongs to another user")
-	// ErrFilter: the attributes of a file make git store other bytes than it contains, and the branch is not checked out.
+	// ErrFilter: the attributes of a file let git store other bytes than it contains, and the branch is not checked out.
 	ErrFilter = errors.New("git would run a filter")
 	// ErrNoGit: git is not on PATH.
 	ErrNoGit = errors.New("git is not on PATH")
 	// ErrNoIdentity: flags, environment and git's configuration do not name the
 	// committer.
-	ErrNoIdentity = errors.New("who commits is unknown")
+	ErrNoIdentity = errors.New("the committer is unknown")
 )
 
 // DirtyError lists the paths that a commit would write and that have changes of the user.
@@ -80,7 +79,7 @@ func (e *DirtyError) Hint() string {
 	return "commit, stash or move them, and run again"
 }
 
-// Is makes errors.Is(err, ErrDirty) true.
+// Is reports whether target is ErrDirty, for errors.Is.
 func (e *DirtyError) Is(target error) bool { return target == ErrDirty }
 
 // lockedError names a lock file that blocks the commit.

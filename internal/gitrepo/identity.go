@@ -31,13 +31,11 @@ func (s Signature) check(role string) error {
 }
 
 // ResolveAuthor returns the author and committer of a commit as git determines them. For the author it uses the explicit
-// "Name <email>" (a flag's value, may be empty), then the environment
-// (GIT_AUTHOR_NAME, GIT_AUTHOR_EMAIL, GIT_AUTHOR_DATE; GIT_COMMITTER_* for the
-// committer), then git's configuration (author.*, committer.*, user.*), then
-// EMAIL. Without a committer, the author is the committer. Without a
-// date, the time is now. dir is a folder in a repository whose own configuration applies,
-// or empty. If there is no author, the error is an
-// *advice.Error that says how to set one.
+// "Name <email>" (a flag's value, may be empty), then the environment (GIT_AUTHOR_NAME, GIT_AUTHOR_EMAIL,
+// GIT_AUTHOR_DATE; GIT_COMMITTER_* for the committer), then git's configuration (author.*, committer.*, user.*), then
+// EMAIL. Without a committer, the author is the committer. Without a date, the time is now. dir is a folder in a
+// repository whose own configuration applies, or empty. Without an author, the error is an *advice.Error that says how to
+// set one.
 func ResolveAuthor(explicit string, env func(string) string, dir string, now time.Time) (author, committer Signature, err error) {
 	settings, err := readSettings(env, dir)
 	if err != nil {
@@ -50,7 +48,7 @@ func ResolveAuthor(explicit string, env func(string) string, dir string, now tim
 		return author, committer, err
 	}
 	if author.Name == "" || author.Email == "" {
-		return author, committer, advice.New(ErrNoIdentity, `give --author "Name <name@example.com>", set GIT_AUTHOR_NAME and GIT_AUTHOR_EMAIL, or run "git config --global user.name" and "git config --global user.email"`)
+		return author, committer, advice.New(ErrNoIdentity, `set --author "Name <name@example.com>", set GIT_AUTHOR_NAME and GIT_AUTHOR_EMAIL, or run "git config --global user.name" and "git config --global user.email"`)
 	}
 	if committer.Name == "" || committer.Email == "" {
 		committer.Name, committer.Email = author.Name, author.Email
@@ -66,8 +64,8 @@ var dateLayouts = []string{
 	"2006-01-02T15:04:05", "2006-01-02 15:04:05",
 }
 
-// parseDate parses git's date formats: "SECONDS ZONE" (with or without @), ISO 8601 and RFC 2822.
-// Without a zone it uses the local one.
+// parseDate parses git's date formats: "SECONDS ZONE" (with or without @), ISO 8601 and RFC 2822. A date without a zone
+// is in the local one.
 func parseDate(date string) (time.Time, error) {
 	date = strings.TrimSpace(date)
 	seconds, zone, _ := strings.Cut(strings.TrimPrefix(date, "@"), " ")

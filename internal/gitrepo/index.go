@@ -33,7 +33,7 @@ func readIndex(path string) ([]*index.Entry, error) {
 
 func decodeIndex(data []byte) ([]*index.Entry, error) {
 	if end := len(data) - sha1.Size; end > 0 && bytes.Equal(data[end:], make([]byte, sha1.Size)) {
-		sum := sha1.Sum(data[:end]) // with index.skipHash, git writes none
+		sum := sha1.Sum(data[:end]) // with index.skipHash, git writes no checksum
 		data = append(data[:end:end], sum[:]...)
 	}
 	var x index.Index
@@ -44,7 +44,7 @@ func decodeIndex(data []byte) ([]*index.Entry, error) {
 	case errors.Is(err, index.ErrUnknownExtension):
 		return nil, fmt.Errorf("%w: a split or sparse index: run \"git update-index --no-split-index\" or \"git sparse-checkout reapply --no-sparse-index\"", ErrUnsupported)
 	case err != nil:
-		return nil, fmt.Errorf("the index is cut off or damaged: see \"git fsck\": %w", err)
+		return nil, fmt.Errorf("the index is truncated or damaged: see \"git fsck\": %w", err)
 	}
 	for _, e := range x.Entries {
 		if e.Stage != 0 {

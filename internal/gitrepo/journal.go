@@ -16,10 +16,10 @@ import (
 	"github.com/fleetwright/fleetwright/internal/bounds"
 )
 
-// stageDir is the folder in git's for the files of a commit that is under way.
+// stageDir is the folder in git's folder for the files of a commit in progress.
 const stageDir = "fleetwright-commit"
 
-// journal says which reference a commit moves: it has moved, or it has not.
+// journal names the reference that a commit moves. The reference shows whether it has moved.
 type journal struct {
 	// Version of the format.
 	Version int `json:"version"`
@@ -29,7 +29,7 @@ type journal struct {
 	New string `json:"new"`
 }
 
-// check returns an error for a journal that this package didn't write: a repository may be a stranger's.
+// check returns an error for a journal that this package didn't write, because a repository may be a stranger's.
 func (j journal) check() error {
 	switch {
 	case j.Version != 2:
@@ -113,8 +113,8 @@ func (b *Branch) recover(ctx context.Context) error {
 	return t.recoverOther(ctx)
 }
 
-// recoverOther reads the journal that a killed process left, if there is one, and completes or reverts its commit.
-// The caller holds the repository's lock.
+// recoverOther reads the journal that a killed process left, if it exists, and completes or reverts its commit. The
+// caller holds the repository's lock.
 func (t *transaction) recoverOther(ctx context.Context) error {
 	if !exists(t.stage("")) {
 		return nil
@@ -135,7 +135,7 @@ func (t *transaction) recoverOther(ctx context.Context) error {
 		err = o.j.check()
 	}
 	if err != nil {
-		return fmt.Errorf("the journal %q is not one of ours: look at it, and remove its folder: %w", o.stage("journal"), err)
+		return fmt.Errorf("the journal %q was not written by fleetwright: check it, and remove its folder: %w", o.stage("journal"), err)
 	}
 	now, err := readRef(o.layout.common, o.j.Ref)
 	if err != nil {
@@ -156,7 +156,7 @@ func (b *Branch) interrupted() error {
 		return nil
 	}
 	return advice.New(
-		fmt.Errorf("a commit to %q was interrupted, or is under way", b.location),
+		fmt.Errorf("a commit to %q was interrupted, or is in progress", b.location),
 		"run \"fleetwright commit\" without --dry-run, which finishes it",
 	)
 }

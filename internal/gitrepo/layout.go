@@ -49,7 +49,7 @@ func findLayout(path string) (layout, error) {
 	default:
 		l = layout{git: path}
 	}
-	if _, err := os.Lstat(filepath.Join(l.git, "HEAD")); err != nil { // if there is no HEAD, nothing else in the folder is opened
+	if _, err := os.Lstat(filepath.Join(l.git, "HEAD")); err != nil { // without a HEAD, no other file of the folder is opened
 		return layout{}, fmt.Errorf("%w: %q", ErrNotRepository, path)
 	}
 	if l.common, err = commonDir(l.git); err != nil {
@@ -64,13 +64,12 @@ func findLayout(path string) (layout, error) {
 	if err := l.config.checkFormat(); err != nil {
 		return layout{}, fmt.Errorf("%q: %w", path, err)
 	}
-	return l, l.settleWork()
+	return l, l.findWork()
 }
 
-// settleWork finds the work tree of a git folder that the user named, and returns an error if
-// core.worktree points to another folder than the opened one: files are written only where the user
-// said so.
-func (l *layout) settleWork() error {
+// findWork finds the work tree of a git folder that the user named. It returns an error if core.worktree names another
+// folder than the opened one, because files are written only to a folder that the user named.
+func (l *layout) findWork() error {
 	linked := l.git != l.common
 	if set, ok := l.config.get("core", "worktree"); ok && !linked {
 		dir := resolveIn(l.common, set)
@@ -134,7 +133,7 @@ func resolved(path string) string {
 	return filepath.Clean(path)
 }
 
-// mainWorktree returns the work tree that is not linked, if there is one.
+// mainWorktree returns the work tree that is not linked, if it exists.
 func (l layout) mainWorktree() (worktree, bool) {
 	if l.git == l.common {
 		return worktree{dir: l.work, git: l.common}, l.work != ""
@@ -142,7 +141,7 @@ func (l layout) mainWorktree() (worktree, bool) {
 	if set, ok := l.config.get("core", "worktree"); ok {
 		dir := resolveIn(l.common, set)
 		if back, err := readGitFile(filepath.Join(dir, ".git")); err != nil || !sameFile(back, l.common) {
-			dir = "" // a config alone is not enough to write to a folder
+			dir = "" // a config alone is not a sufficient reason to write to a folder
 		}
 		return worktree{dir: dir, git: l.common}, true
 	}
@@ -152,8 +151,8 @@ func (l layout) mainWorktree() (worktree, bool) {
 	return worktree{dir: filepath.Dir(l.common), git: l.common}, true
 }
 
-// worktrees returns the main work tree and the linked ones. If the folder of one does not exist any
-// more, its dir is empty.
+// worktrees returns the main work tree and the linked ones. If the folder of a work tree does not exist any more, its dir
+// is empty.
 func (l layout) worktrees() ([]worktree, error) {
 	var all []worktree
 	if w, ok := l.mainWorktree(); ok {
@@ -215,13 +214,13 @@ func (l layout) checkedOut(ref string) (worktree, bool, error) {
 		return worktree{}, false, fmt.Errorf("%w: branch %q is checked out in %q and in %q: switch one of them to another branch",
 			ErrUnsupported, shortRef(ref), found[0].dir, found[1].dir)
 	case found[0].dir == "":
-		return worktree{}, false, fmt.Errorf("%w: branch %q is checked out in a work tree whose folder is not there (%q): bring it back, or run \"git worktree prune\"",
+		return worktree{}, false, fmt.Errorf("%w: branch %q is checked out in a work tree whose folder does not exist (%q): restore it, or run \"git worktree prune\"",
 			ErrUnsupported, shortRef(ref), found[0].git)
 	}
 	return found[0], true, nil
 }
 
-// homeOf returns the work tree in which a branch is checked out, none if there is none or several.
+// homeOf returns the work tree in which a branch is checked out; an empty one if no or several work trees have it.
 func (l layout) homeOf(ref string) (worktree, error) {
 	all, err := l.worktrees()
 	if err != nil {
@@ -306,8 +305,8 @@ func (w worktree) heldRefs() []string {
 	return refs
 }
 
-// Root returns the root of the work tree (or bare repository) that contains a folder. It searches
-// upwards as git does. It returns false if there is none.
+// Root returns the root of the work tree (or bare repository) that contains a folder. It searches upwards as git does. It
+// returns false if no repository contains the folder.
 func Root(dir string) (string, bool) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -329,9 +328,9 @@ func Root(dir string) (string, bool) {
 	}
 }
 
-// Within returns the root of the work tree that contains a folder, and the path from there to the
-// folder, with forward slashes; "" is the root itself. It returns false if there is none. It
-// searches upwards for .git and reads no file, so that it is safe for a stranger's work tree.
+// Within returns the root of the work tree that contains a folder, and the path from there to the folder, with forward
+// slashes; "" is the root itself. It returns false if no work tree contains the folder. It searches upwards for .git and
+// reads no file, so that it is safe for a stranger's work tree.
 func Within(dir string) (root, below string, ok bool) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -351,9 +350,8 @@ func Within(dir string) (root, below string, ok bool) {
 	}
 }
 
-// CurrentBranch returns the short name of the branch that is checked out in the repository of a
-// folder, even before its first commit. It returns false if there is no repository or HEAD is
-// detached.
+// CurrentBranch returns the short name of the branch that is checked out in the repository of a folder, even before its
+// first commit. It returns false if no repository contains the folder or HEAD is detached.
 func CurrentBranch(dir string) (string, bool) {
 	root, ok := Root(dir)
 	if !ok {

@@ -25,8 +25,7 @@ func isURL(location string) bool {
 	return found && before != "" && !strings.Contains(before, "/")
 }
 
-// sshURL converts an scp-like address to an ssh:// URL, which Flux needs; it returns others
-// unchanged.
+// sshURL converts an scp-like address to an ssh:// URL, which Flux needs. It returns other locations unchanged.
 func sshURL(location string) string {
 	if strings.Contains(location, "://") || !isURL(location) {
 		return location
@@ -54,7 +53,7 @@ func Redact(location string) string {
 	}
 	if u.User != nil && u.Scheme != "ssh" {
 		if _, hasPassword := u.User.Password(); !hasPassword {
-			u.User = url.User("xxxxx") // only a token
+			u.User = url.User("xxxxx") // a user without a password is a token
 		}
 	}
 	return u.Redacted()
@@ -135,10 +134,10 @@ func (e endpoint) withBasicAuth(u *url.URL, env func(string) string) (endpoint, 
 	user, password := "", ""
 	if u.User != nil {
 		user = u.User.Username()
-		if given, ok := u.User.Password(); ok {
-			password = given
+		if text, ok := u.User.Password(); ok {
+			password = text
 		} else {
-			user, password = "", user // only a token
+			user, password = "", user // a user without a password is a token
 		}
 		e.secrets = append(e.secrets, u.User.String())
 	} else if u.Scheme == "https" || loopback(u.Hostname()) {
@@ -162,9 +161,8 @@ func loopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// RemoteURL returns the URL of the remote "origin" (or of the only remote) in the repository of a
-// folder. An scp-like address becomes ssh://, and a password is removed. It returns false if there
-// is none.
+// RemoteURL returns the URL of the remote "origin" (or of the only remote) in the repository of a folder. An scp-like
+// address becomes ssh://, and a password is removed. It returns false if no such remote exists.
 func RemoteURL(dir string) (string, bool) {
 	root, ok := Root(dir)
 	if !ok {

@@ -17,8 +17,8 @@ const (
 	lockWait = 10 * time.Second
 )
 
-// lockRepository waits until other commits of this program, and what git they started, have ended, and takes the
-// program's own lock.
+// lockRepository waits until other commits of this program, and the git processes that they started, have ended, and
+// acquires the program's own lock.
 func (l layout) lockRepository(ctx context.Context) (lock *os.File, release func(), err error) {
 	path := filepath.Join(l.common, lockName)
 	late := time.After(lockWait)
@@ -43,7 +43,8 @@ func (l layout) lockRepository(ctx context.Context) (lock *os.File, release func
 	}
 }
 
-// takeLock takes an exclusive lock on a file, which the operating system releases when all processes that hold it ended.
+// takeLock acquires an exclusive lock on a file. The operating system releases it when all processes that hold it have
+// ended.
 func takeLock(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {

@@ -47,17 +47,16 @@ type Branch struct {
 	layout        layout
 	disk          disk
 	store         objects
-	// local is the reference's value in this repository, base the parent of new commits;
-	// empty if there is none.
+	// local is the reference's value in this repository, base the parent of new commits; "" if it does not exist.
 	local, base string
 	remote      *remote
 	temp        string
 	env         func(string) string
-	// git runs the user's git in a local repository; without a path if it is not on PATH, which bare repositories don't
-	// need. home is the work tree in which the branch is checked out, if there is one.
+	// git runs the user's git in a local repository. If git is not on PATH, it has no path; bare repositories don't need
+	// git. home is the work tree in which the branch is checked out, if one does.
 	git  program
 	home worktree
-	// filtered are the paths of the branch that have a filter, nil before they are known.
+	// filtered are the paths of the branch that have a filter; nil until they are determined.
 	filtered map[string]bool
 	// folders are the trees that were read, by hash.
 	folders map[plumbing.Hash]map[string]item
@@ -225,7 +224,7 @@ func (b *Branch) openUpstream(ctx context.Context, o Options) error {
 	return err
 }
 
-// explainMissing adds to an error how to create a repository.
+// explainMissing adds to an error how to create the repository.
 func explainMissing(location string, err error) error {
 	if !errors.Is(err, ErrNotRepository) {
 		return err
@@ -236,11 +235,11 @@ func explainMissing(location string, err error) error {
 	return fmt.Errorf("%w: create one with \"git init --bare %s\"", err, location)
 }
 
-// initBare creates a bare repository at a path that does not exist or is an empty folder. The repository appears complete.
+// initBare creates a bare repository, completely or not at all, at a path that does not exist or is an empty folder.
 func initBare(path, ref string) error {
 	items, err := os.ReadDir(path)
 	if err == nil && len(items) > 0 || errors.Is(err, errNotDir) {
-		return nil // it already exists, or something blocks the path: opening it reports that
+		return nil // the repository exists, or something blocks the path: opening it reports that
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -261,15 +260,15 @@ func initBare(path, ref string) error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(tmp) }()
-	made := filepath.Join(tmp, "repository") // MkdirTemp's own folder is private
-	if _, err := gogit.PlainInitWithOptions(made, &gogit.PlainInitOptions{
+	created := filepath.Join(tmp, "repository") // MkdirTemp's own folder is private
+	if _, err := gogit.PlainInitWithOptions(created, &gogit.PlainInitOptions{
 		Bare: true, InitOptions: gogit.InitOptions{DefaultBranch: plumbing.ReferenceName(ref)},
 	}); err != nil {
 		return err
 	}
-	// Removes an empty folder; if it is not empty any more, the rename fails.
+	// Removes an empty folder. For any other folder, the rename fails.
 	_ = os.Remove(path)
-	return os.Rename(made, path)
+	return os.Rename(created, path)
 }
 
 // Close removes the fetched repository.
@@ -300,9 +299,9 @@ func (b *Branch) Exists() bool {
 
 var _ tree.Reader = (*Branch)(nil)
 
-// ReadFile reads a file of Head as it was before a filter, as tree.Reader requires: the error wraps fs.ErrNotExist if there
-// is none. It is a *tree.BlockedError if a symlink, submodule or folder is at the path, or a file,
-// symlink or submodule above it. ReadFile follows no symlink.
+// ReadFile reads a file of Head as it was before a filter, as tree.Reader requires: the error wraps fs.ErrNotExist if the
+// file does not exist. It is a *tree.BlockedError if a symlink, submodule or folder is at the path, or a file, symlink or
+// submodule above it. ReadFile follows no symlink.
 func (b *Branch) ReadFile(path string) ([]byte, error) {
 	if err := checkPath(path); err != nil {
 		return nil, err

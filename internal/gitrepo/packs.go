@@ -36,7 +36,7 @@ type pack struct {
 	index *idxfile.MemoryIndex
 }
 
-// folders returns the repository's own object folder and those that it borrows objects from.
+// folders returns the repository's own object folder and the object folders that it borrows from.
 func (s objects) folders() ([]objectFolder, error) {
 	b := s.bound
 	if !b.opened {
@@ -47,7 +47,7 @@ func (s objects) folders() ([]objectFolder, error) {
 	return b.folders, b.err
 }
 
-// openFolders opens the object folders of a repository and of those that it borrows objects from, each once.
+// openFolders opens the object folders of a repository and of the repositories that it borrows objects from, each once.
 func openFolders(dir string) ([]objectFolder, error) {
 	var all []objectFolder
 	seen := map[string]bool{dir: true}
@@ -77,7 +77,7 @@ func alternatesOf(dir string) []string {
 	objects := filepath.Join(dir, "objects")
 	data, err := readBounded(filepath.Join(objects, "info", "alternates"), 1<<20)
 	if err != nil {
-		return nil // it borrows from none
+		return nil // the repository borrows no objects
 	}
 	var all []string
 	for line := range strings.Lines(string(data)) {
@@ -177,24 +177,24 @@ func (s objects) checkChain(p pack, file io.ReaderAt, hash plumbing.Hash) error 
 	if err != nil {
 		return err
 	}
-	var deltas, made int64
+	var deltas, expanded int64
 	for range limits.Deltas + 1 {
 		h, err := p.header(file, at)
 		if err != nil {
 			return err
 		}
 		if size := max(h.length, h.result); size > s.bound.bytes {
-			return s.exceed(fmt.Sprintf("object %s has, or is made of one that has, %d MB; up to %d MB are read", hash, size>>20, s.bound.bytes>>20))
+			return s.exceed(fmt.Sprintf("object %s, or an object that it is a delta of, has %d MB; up to %d MB are read", hash, size>>20, s.bound.bytes>>20))
 		}
 		if !h.isDelta() {
 			return nil
 		}
-		deltas, made, at = deltas+h.length, made+h.result, h.base
-		if deltas > limits.DeltaBytes || made > limits.ChainBytes {
-			return s.exceed(fmt.Sprintf("object %s is made of others that have more than %d MB", hash, limits.ChainBytes>>20))
+		deltas, expanded, at = deltas+h.length, expanded+h.result, h.base
+		if deltas > limits.DeltaBytes || expanded > limits.ChainBytes {
+			return s.exceed(fmt.Sprintf("the chain of deltas of object %s has more than %d MB", hash, limits.ChainBytes>>20))
 		}
 	}
-	return s.exceed(fmt.Sprintf("object %s is made of more than %d others", hash, limits.Deltas))
+	return s.exceed(fmt.Sprintf("the chain of deltas of object %s has more than %d objects", hash, limits.Deltas))
 }
 
 // longestHeader is the maximum length of a header before the compressed bytes.

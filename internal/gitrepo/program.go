@@ -41,15 +41,16 @@ func newProgram(dir string, env func(string) string) (program, error) {
 	return p, nil
 }
 
-// elsewhere are the variables that lead git to another repository or index, or make it print or prompt.
-// Source: git rev-parse --local-env-vars.
+// elsewhere are the variables that point git to another repository or index, or let it print or prompt. Source: git
+// rev-parse --local-env-vars.
 var elsewhere = []string{
 	"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES",
 	"GIT_IMPLICIT_WORK_TREE", "GIT_GRAFT_FILE", "GIT_REPLACE_REF_BASE", "GIT_PREFIX", "GIT_SHALLOW_FILE", "GIT_NAMESPACE", "GIT_CONFIG",
 	"GIT_ASKPASS", "SSH_ASKPASS", "LANGUAGE",
 }
 
-// gitEnvironment returns the environment of git: that of this process, in which env decides about git's configuration.
+// gitEnvironment returns the environment of git: that of this process, except that env returns the variables for git's
+// configuration.
 func gitEnvironment(env func(string) string) []string {
 	configured := func(name string) bool {
 		return name == "HOME" || name == "XDG_CONFIG_HOME" || name == "EMAIL" || strings.HasPrefix(name, "GIT_CONFIG_") || strings.HasPrefix(name, "GIT_ATTR_")
@@ -71,19 +72,19 @@ func gitEnvironment(env func(string) string) []string {
 	return append(all, "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_REPLACE_OBJECTS=1")
 }
 
-// always are the options of each git: what git runs or changes besides what it is asked for is switched off.
+// always are the options of each git call. They turn off programs and changes that the call does not ask for.
 var always = []string{
 	"--no-pager", "--literal-pathspecs", "-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false", "-c", "core.safecrlf=false",
 	"-c", "submodule.recurse=false", "-c", "gc.auto=0", "-c", "index.sparse=false", "-c", "i18n.commitEncoding=UTF-8", "-c", "core.askPass=",
 }
 
-// with returns the same git with more variables in its environment.
+// with returns the same program with more variables in its environment.
 func (p program) with(env ...string) program {
 	p.env = append(slices.Clip(p.env), env...)
 	return p
 }
 
-// run returns what git prints. The error contains git's messages.
+// run returns the output of git. The error contains git's messages.
 func (p program) run(ctx context.Context, stdin string, args ...string) (string, error) {
 	if p.step != nil {
 		p.step("git", verb(args))
@@ -141,7 +142,7 @@ func (e *gitError) Error() string {
 
 func (e *gitError) Unwrap() error { return e.err }
 
-// says reports whether an error is one of git's with a text in its messages.
+// says reports whether an error is an error of git whose messages contain a text.
 func says(err error, text string) bool {
 	var failed *gitError
 	return errors.As(err, &failed) && strings.Contains(failed.said, text)

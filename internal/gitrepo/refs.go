@@ -48,7 +48,7 @@ func readRef(common, ref string) (string, error) {
 		return "", fmt.Errorf("branch %q is a symbolic reference to %q: name that branch instead", shortRef(ref), strings.TrimSpace(target))
 	}
 	if !plumbing.IsHash(value) || len(value) != 40 {
-		return "", fmt.Errorf("reference %q is broken: it holds %q and no commit: see \"git fsck\"", ref, value)
+		return "", fmt.Errorf("reference %q is broken: it contains %q, which is not a commit: see \"git fsck\"", ref, value)
 	}
 	return value, nil
 }

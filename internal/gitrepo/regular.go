@@ -43,5 +43,5 @@ func (r regularFiles) Chroot(path string) (billy.Filesystem, error) {
 	return regularFiles{below}, nil
 }
 
-// Capabilities returns those of the file system.
+// Capabilities returns the capabilities of the underlying file system.
 func (r regularFiles) Capabilities() billy.Capability { return billy.Capabilities(r.Filesystem) }

@@ -30,7 +30,7 @@ type remote struct {
 	fetch, push endpoint
 	// name is the name of the configured remote, empty for a URL.
 	name string
-	// head is the branch's commit in the remote when it was read, empty if there is none.
+	// head is the branch's commit in the remote when it was read; "" if the branch does not exist.
 	head string
 	// fallback is the branch that HEAD points to in the remote (a full name).
 	fallback string
@@ -124,7 +124,7 @@ func (r *remote) get(ctx context.Context, store objects, ref string, want plumbi
 	}
 	got, ok := sink.got[fetchedRef]
 	if !ok {
-		return "", fmt.Errorf("%s: the remote gave no commit for %q", r.fetch.shown, ref)
+		return "", fmt.Errorf("%s: the remote returned no commit for %q", r.fetch.shown, ref)
 	}
 	return got.String(), nil
 }
@@ -224,7 +224,7 @@ func openReceive(e endpoint) (transport.ReceivePackSession, error) {
 	return c.NewReceivePackSession(ep, e.auth)
 }
 
-// ignoreClosed drops the error of closing a session that the server already ended.
+// ignoreClosed drops the error from closing a session that the server already ended.
 func ignoreClosed(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) {
 		return nil

@@ -54,7 +54,7 @@ func (c configFile) remotes() []namedRemote {
 	return all
 }
 
-// isAddress reports whether the URL of a remote is that of a server, and not a path.
+// isAddress reports whether the URL of a remote names a server, and not a path.
 func isAddress(url string) bool {
 	if scheme, _, ok := strings.Cut(url, "://"); ok {
 		return scheme != "file"

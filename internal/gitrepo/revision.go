@@ -27,7 +27,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/limits"
 )
 
-// ErrNoRevision is returned if a repository has no such revision; the error is an [Advice].
+// ErrNoRevision is returned if a repository does not have a revision; the error is an [advice.Error].
 var ErrNoRevision = errors.New("no such revision")
 
 // Revision contains the files of a folder at a revision. It is safe for concurrent use.
@@ -87,7 +87,7 @@ func ReadRevision(ctx context.Context, dir, revision string) (*Revision, error) 
 	return r, nil
 }
 
-// treeAt returns the tree of a folder at a revision; nil if there was no such folder.
+// treeAt returns the tree of a folder at a revision; nil if the folder did not exist.
 func treeAt(repo *gogit.Repository, revision, below string) (*object.Tree, error) {
 	hash, err := repo.ResolveRevision(plumbing.Revision(revision))
 	if err != nil {
@@ -95,7 +95,7 @@ func treeAt(repo *gogit.Repository, revision, below string) (*object.Tree, error
 	}
 	commit, err := repo.CommitObject(*hash)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %q is no commit", ErrNoRevision, revision)
+		return nil, fmt.Errorf("%w: %q is not a commit", ErrNoRevision, revision)
 	}
 	tree, err := commit.Tree()
 	if err == nil && below != "" {
@@ -120,8 +120,8 @@ func (r *Revision) Sizes() iter.Seq2[string, int64] {
 	}
 }
 
-// ReadFile reads a file of the revision. The error wraps fs.ErrNotExist if there is none, and
-// ErrLarge if it is above 10 MB; it is a [bounds.Error] if reading it exceeds its bound.
+// ReadFile reads a file of the revision. The error wraps fs.ErrNotExist if the file does not exist, and ErrLarge if it is
+// above 10 MB; it is a [bounds.Error] if reading it exceeds its bound.
 func (r *Revision) ReadFile(path string) ([]byte, error) {
 	f, ok := r.files[path]
 	if !ok {
@@ -133,8 +133,8 @@ func (r *Revision) ReadFile(path string) ([]byte, error) {
 	return r.blobs.read(path, f.hash, f.size)
 }
 
-// incomplete returns the error that a partial clone lacks a part of a revision, with a hint how git fetches it: to compare two
-// revisions, git fetches all missing contents of files that differ.
+// incomplete returns the error that a partial clone lacks a part of a revision, with the hint that a comparison of two
+// revisions lets git fetch all missing contents of files that differ.
 func incomplete(revision, what string) error {
 	return advice.New(
 		fmt.Errorf("%s at %s: this is a partial clone, which has not fetched it", what, revision),
@@ -142,7 +142,7 @@ func incomplete(revision, what string) error {
 	)
 }
 
-// noRevision returns why a revision can't be resolved, with a hint.
+// noRevision returns the reason why a revision can't be resolved, with a hint.
 func noRevision(repo *gogit.Repository, revision string, err error) error {
 	shallow, _ := repo.Storer.Shallow()
 	from, steps, counted := cutSteps(revision)
@@ -156,14 +156,14 @@ func noRevision(repo *gogit.Repository, revision string, err error) error {
 	}
 	switch {
 	case !hasCommit(repo):
-		return advice.New(fmt.Errorf("%w: %q: there is no commit yet", ErrNoRevision, revision), "commit first: there is nothing to compare with")
+		return advice.New(fmt.Errorf("%w: %q: the repository has no commit yet", ErrNoRevision, revision), "commit first: there is nothing to compare with")
 	case has > 0 && len(shallow) > 0:
 		err = fmt.Errorf("this clone has only %s of %q", finding.Count(has, "commit"), from)
 	case has > 0:
 		err = fmt.Errorf("%q has only %s", from, finding.Count(has, "commit"))
 		hint = fmt.Sprintf("the first one is %s~%d", from, has-1)
 	case errors.Is(err, io.EOF):
-		err = errors.New("there is no such commit before it")
+		err = errors.New("it has no such ancestor")
 	}
 	return advice.New(fmt.Errorf("%w: %q: %w", ErrNoRevision, revision, err), hint)
 }
@@ -225,7 +225,7 @@ func hasCommit(repo *gogit.Repository) bool {
 
 // treeWalk collects the files of a tree.
 type treeWalk struct {
-	ctx   context.Context //nolint:containedctx // of one call
+	ctx   context.Context //nolint:containedctx // the context of one call
 	store objects
 	files map[string]revisionFile
 	// seen are the sizes of the blobs that were reached, and 0 for trees.

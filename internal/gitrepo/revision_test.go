@@ -181,11 +181,11 @@ func TestReadRevisionSaysWhatIsMissing(t *testing.T) {
 	git(t, dir, "commit", "--quiet", "--allow-empty", "--message", "third")
 	git(t, dir, "clone", "--quiet", "--depth=2", "file://"+dir, shallow)
 	for _, c := range []struct{ dir, revision, message, hint string }{
-		{empty, "HEAD", `"HEAD": there is no commit yet`, "commit first"},
-		{empty, "main~2", `"main~2": there is no commit yet`, "commit first"},
+		{empty, "HEAD", `"HEAD": the repository has no commit yet`, "commit first"},
+		{empty, "main~2", `"main~2": the repository has no commit yet`, "commit first"},
 		{dir, "HEAD~3", `"HEAD~3": "HEAD" has only 3 commits`, "the first one is HEAD~2"},
 		{dir, "main~10", `"main~10": "main" has only 3 commits`, "the first one is main~2"},
-		{dir, "HEAD~2~1", `"HEAD~2~1": there is no such commit before it`, "name a revision"},
+		{dir, "HEAD~2~1", `"HEAD~2~1": it has no such ancestor`, "name a revision"},
 		{dir, "nothing~1", `"nothing~1": reference not found`, "name a revision"},
 		{shallow, "HEAD~2", `"HEAD~2": this clone has only 2 commits of "HEAD"`, "git fetch --unshallow"},
 		{shallow, "nothing", `"nothing": reference not found`, "git fetch --unshallow"},

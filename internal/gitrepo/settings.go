@@ -14,8 +14,8 @@ type settings struct {
 	values map[string]string
 }
 
-// readSettings returns git's configuration in a folder, as git itself reads it; dir is empty for that of the user and
-// the system alone. Without git there is none.
+// readSettings returns git's configuration in a folder, as git itself reads it. If dir is empty, it returns the
+// configuration of the user and the system. Without git, the configuration is empty.
 func readSettings(env func(string) string, dir string) (settings, error) {
 	s := settings{env: env, values: map[string]string{}}
 	git, err := newProgram(dir, env)

@@ -12,9 +12,9 @@ import (
 )
 
 // ErrSigning is returned if git's configuration requires a signature of the push, which this package doesn't create.
-var ErrSigning = errors.New("fleetwright signs no push")
+var ErrSigning = errors.New("fleetwright does not sign pushes")
 
-// Signs reports whether git's configuration asks for signed commits. If it asks for signed pushes and push is set, the
+// Signs reports whether git's configuration requires signed commits. If it requires signed pushes and push is set, the
 // error is an *advice.Error that wraps ErrSigning. env and dir are as in ResolveAuthor.
 func Signs(env func(string) string, dir string, push bool) (bool, error) {
 	settings, err := readSettings(env, dir)
@@ -27,7 +27,7 @@ func Signs(env func(string) string, dir string, push bool) (bool, error) {
 	return settings.isTrue("commit.gpgsign"), err
 }
 
-// sign creates the commit with a signature of the user's git, and returns its hash. The objects of its tree are written.
+// sign lets the user's git create the signed commit, and returns its hash. The objects of its tree are written already.
 func (b *Branch) sign(ctx context.Context, c *object.Commit) (string, error) {
 	git, err := newProgram(b.layout.git, b.env)
 	if err != nil {
@@ -48,7 +48,7 @@ func (b *Branch) sign(ctx context.Context, c *object.Commit) (string, error) {
 	return strings.TrimSpace(hash), nil
 }
 
-// identities returns the environment that tells git who is the author or committer.
+// identities returns the environment variables that set the author or committer in git.
 func identities(role string, s Signature) []string {
 	name := "GIT_" + role
 	return []string{name + "_NAME=" + s.Name, name + "_EMAIL=" + s.Email, fmt.Sprintf("%s_DATE=@%d %s", name, s.When.Unix(), s.When.Format("-0700"))}

@@ -24,8 +24,8 @@ type sshServer struct {
 	out     io.Reader
 }
 
-// OverSSH returns the repository at an ssh:// URL. dial opens the connection. The keys are those of the SSH agent, and
-// the server must be one of the user's known hosts.
+// OverSSH returns the repository at an ssh:// URL. dial opens the connection. It uses the keys of the SSH agent, and the
+// server must be one of the user's known hosts.
 func OverSSH(address *url.URL, dial func(ctx context.Context, network, address string) (net.Conn, error)) UploadServer {
 	return &sshServer{address: address, dial: dial}
 }
@@ -43,7 +43,7 @@ func (s *sshServer) Advertise(ctx context.Context) (io.Reader, error) {
 	at := net.JoinHostPort(s.address.Hostname(), port)
 	agent, err := gitssh.NewSSHAgentAuth(user)
 	if err != nil {
-		return nil, errors.New("there is no SSH agent: start one and add the key with ssh-add")
+		return nil, errors.New("no SSH agent is running: start one and add the key with ssh-add")
 	}
 	config, err := agent.ClientConfig()
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/fleetwright/fleetwright/internal/limits"
 )
 
-// Staged contains the files of the next commit: the files in the index, with the staged bytes,
-// whatever the work tree contains. The index is read once. Staged is safe for concurrent use.
+// Staged contains the files of the next commit: the files in the index, with the staged bytes, whatever the work tree
+// contains. The index is read once. Staged is safe for concurrent use.
 type Staged struct {
 	blobs   blobs
 	below   string
@@ -95,7 +95,7 @@ func headCommit(l layout) (string, error) {
 	}
 	hash := strings.TrimSpace(string(data))
 	if !plumbing.IsHash(hash) {
-		return "", fmt.Errorf("HEAD holds %q and no commit: see \"git fsck\"", hash)
+		return "", fmt.Errorf("HEAD contains %q, which is not a commit: see \"git fsck\"", hash)
 	}
 	return hash, nil
 }
@@ -118,7 +118,7 @@ func (s *Staged) Paths() []string { return s.paths }
 // Changed returns the paths of the regular files that the next commit adds or changes, sorted.
 func (s *Staged) Changed() []string { return s.changed }
 
-// Size returns the size of a staged file in bytes, according to git's header; 0 if there is none.
+// Size returns the size of a staged file in bytes, according to git's header; 0 if the file does not exist.
 func (s *Staged) Size(p string) (int64, error) {
 	e, there := s.entries[p]
 	if !there {
@@ -133,9 +133,8 @@ func (s *Staged) Size(p string) (int64, error) {
 	return size, nil
 }
 
-// ReadFile returns the staged bytes of a file. The error wraps fs.ErrNotExist if there is no such
-// regular file, and ErrLarge if it is above 10 MB; it is a [bounds.Error] if reading it exceeds its
-// bound.
+// ReadFile returns the staged bytes of a file. The error wraps fs.ErrNotExist if the index does not have it as a regular
+// file, and ErrLarge if it is above 10 MB; it is a [bounds.Error] if reading it exceeds its bound.
 func (s *Staged) ReadFile(p string) ([]byte, error) {
 	e, there := s.entries[p]
 	if !there {

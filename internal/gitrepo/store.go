@@ -29,7 +29,7 @@ type objects struct {
 	partial bool
 	// fresh holds objects that are not written yet; may be nil.
 	fresh *memory.Storage
-	// bound limits what is read of an object; nil for objects that git's own protocol reads.
+	// bound limits how much of an object is read; nil for objects that git's own protocol reads.
 	bound *bound
 	// common is the folder of the repository that contains its objects.
 	common string
@@ -83,7 +83,7 @@ func checkAlternates(path string) (bool, error) {
 	lines := bufio.NewScanner(f)
 	for lines.Scan() {
 		if line := lines.Text(); line != "" && !filepath.IsAbs(line) {
-			return false, fmt.Errorf("%w: %s names the relative path %q: make it absolute, or run \"git repack -a -d\" and remove that file", ErrUnsupported, path, line)
+			return false, fmt.Errorf("%w: %s names the relative path %q: write an absolute path, or run \"git repack -a -d\" and remove that file", ErrUnsupported, path, line)
 		}
 	}
 	return true, lines.Err()
@@ -106,7 +106,7 @@ func (s objects) commit(hash string) (*object.Commit, error) {
 	return c, nil
 }
 
-// rootOf returns the tree of a commit; the zero hash if there is no commit.
+// rootOf returns the tree of a commit; the zero hash for the hash "".
 func (s objects) rootOf(hash string) (plumbing.Hash, error) {
 	if hash == "" {
 		return plumbing.ZeroHash, nil
@@ -175,7 +175,7 @@ type item struct {
 	hash plumbing.Hash
 }
 
-// difference is a path whose file differs between two trees; old or new is nil if there is none.
+// difference is a path whose file differs between two trees; old or new is nil if the file does not exist in that tree.
 type difference struct {
 	path     string
 	old, new *item
@@ -249,7 +249,7 @@ func (s objects) diffItem(was, now *item, path string, out *[]difference) error 
 func checkComponent(name string) error {
 	plain := strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Cf, r) {
-			return -1 // HFS ignores them
+			return -1 // HFS ignores these characters
 		}
 		return r
 	}, name)

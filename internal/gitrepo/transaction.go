@@ -18,24 +18,24 @@ import (
 // transaction moves the branch to the new commit.
 //
 // A branch that is checked out moves in these steps:
-//  1. fleetwright-commit/ in the git folder, with the journal;
-//  2. git's index.lock of the work tree, so that no other git changes the index;
-//  3. a copy of the index, in which git tries whether the work tree can follow;
-//  4. git update-ref moves the branch: the decision;
-//  5. git read-tree updates the work tree and the copy, which becomes the index;
-//  6. the journal, the lock and the folder are removed.
+//  1. create fleetwright-commit/ in the git folder, with the journal;
+//  2. lock git's index.lock of the work tree, so that no other git changes the index;
+//  3. copy the index, and let git check in the copy whether the work tree can follow;
+//  4. move the branch with git update-ref: this decides that the commit is completed;
+//  5. update the work tree and the copy with git read-tree; the copy becomes the index;
+//  6. remove the journal, the lock and the folder.
 //
-// Before the decision a journal is rolled back, after it forward. The lock is a hard link to a file in the folder: it is
-// created only if no file is at its path, is never half written, and is recognized by its content as ours.
+// Before step 4 a journal is rolled back, and afterwards rolled forward. The lock is a hard link to a file in the folder:
+// it is created only if no file is at its path, it is never half written, and its content shows that it is ours.
 //
-// A branch that is checked out nowhere moves with git update-ref alone, and that of a bare repository without git.
+// A branch that is not checked out moves with git update-ref alone, and the branch of a bare repository without git.
 type transaction struct {
 	layout layout
 	disk   disk
 	store  objects
 	git    program
 	j      journal
-	// message and env are for the reference's log, tracking is the remote-tracking reference that moves, too.
+	// message and env are for the reference's log. tracking is the remote-tracking reference that also moves.
 	message, tracking string
 	env               []string
 	// from and to are the trees between which git updates the work tree; empty before step 3.
@@ -51,7 +51,7 @@ func (b *Branch) newTransaction(commit string) *transaction {
 	return t
 }
 
-// logMessage returns the message that git writes to the log for the same step.
+// logMessage returns the message that git itself would write to the reference's log.
 func (b *Branch) logMessage(commit, message string) string {
 	subject, _, _ := strings.Cut(strings.TrimSpace(message), "\n")
 	switch {
@@ -65,8 +65,8 @@ func (b *Branch) logMessage(commit, message string) string {
 	return "commit: " + subject
 }
 
-// tracking returns the remote-tracking reference of a remote's branch, according to the remote's fetch
-// refspecs; "" if there is none.
+// tracking returns the remote-tracking reference of a remote's branch, according to the remote's fetch refspecs; ""
+// without one.
 func (l layout) tracking(remote, ref string) string {
 	for _, spec := range l.config.sub("remote", remote, "fetch") {
 		s := config.RefSpec(spec)
@@ -113,7 +113,7 @@ func (t *transaction) run(ctx context.Context) error {
 	return t.moveRefs(ctx)
 }
 
-// checkRef returns an error if the reference is not where it was read, or cannot be created.
+// checkRef returns an error if the reference has moved since it was read, or cannot be created.
 func (t *transaction) checkRef() error {
 	now, err := readRef(t.layout.common, t.j.Ref)
 	if err != nil {
@@ -148,12 +148,13 @@ func (t *transaction) moveWith(ctx context.Context, w worktree) error {
 		return errors.Join(err, t.end())
 	}
 	if err := t.follow(context.WithoutCancel(ctx)); err != nil {
-		return fmt.Errorf("the branch has the new commit, and the work tree did not follow yet; the next run completes it: %w", err)
+		return fmt.Errorf("the branch has the new commit, but the work tree is not updated yet; the next run completes it: %w", err)
 	}
 	return t.end()
 }
 
-// moveRefs moves the reference, and the remote-tracking reference if git does not hold that: the next fetch does it then.
+// moveRefs moves the reference. It also moves the remote-tracking reference, unless another git has locked it: then the
+// next fetch moves it.
 func (t *transaction) moveRefs(ctx context.Context) error {
 	if t.layout.work == "" && t.git.path == "" {
 		return nil
@@ -245,8 +246,9 @@ func (l layout) withoutGit() error {
 	)
 }
 
-// try prepares a copy of the index, and returns an error if the work tree cannot follow to the new commit. In the copy, the
-// paths that git must not touch are as in the new commit: so are they in both trees that git then goes between.
+// try prepares a copy of the index, and returns an error if the work tree cannot follow to the new commit. In the copy,
+// the paths that git must not touch are as in the new commit. They are therefore equal in the two trees between which git
+// then switches.
 func (t *transaction) try(ctx context.Context, w worktree) error {
 	git, err := t.copyIndex(filepath.Join(w.git, "index"), "index")
 	if err != nil {
@@ -285,8 +287,8 @@ func (t *transaction) try(ctx context.Context, w worktree) error {
 	return nil
 }
 
-// copyIndex copies an index, which may be missing, and returns git for the copy. The copy has the index's time: git compares the
-// content of files that were changed since then.
+// copyIndex copies an index, which may be missing, and returns git for the copy. The copy has the time of the index,
+// because git compares the content of files that were changed since then.
 func (t *transaction) copyIndex(from, name string) (program, error) {
 	for _, old := range []string{name, name + ".lock"} {
 		if err := t.disk.remove(t.stage(old)); err != nil {
@@ -374,8 +376,8 @@ func (t *transaction) holds(path string) bool {
 	return err1 == nil && err2 == nil && len(mine) > 0 && string(mine) == string(there)
 }
 
-// moveBare moves a reference of a bare repository by git's own protocol: a lock file beside it, which becomes the
-// reference. Such a repository has no log of references by default, and gets no line.
+// moveBare moves a reference of a bare repository by git's own protocol: it writes a lock file next to the reference and
+// renames it. Such a repository has no log of references by default, and gets no log entry.
 func (t *transaction) moveBare() error {
 	if err := t.begin(t.j.New + "\n"); err != nil {
 		return errors.Join(err, t.end())

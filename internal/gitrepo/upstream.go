@@ -17,8 +17,8 @@ import (
 	"github.com/fleetwright/fleetwright/internal/output"
 )
 
-// UploadServer is a remote repository that answers as git-upload-pack does. The implementation decides which addresses are
-// connected to, and how much is read for how long.
+// UploadServer is a remote repository that answers as git-upload-pack does. The implementation restricts the addresses,
+// the amount of data, and the time.
 type UploadServer interface {
 	// Advertise returns the server's first message: its references.
 	Advertise(ctx context.Context) (io.Reader, error)
@@ -49,7 +49,7 @@ func Contact(ctx context.Context, server UploadServer) (*Upstream, error) {
 	case errors.Is(err, packp.ErrEmptyAdvRefs):
 		return nil, errors.New("the repository is empty")
 	case errors.Is(err, packp.ErrEmptyInput), errors.Is(err, io.ErrUnexpectedEOF):
-		return nil, errors.New("the server ends the connection: there is no such repository, or it may not be read")
+		return nil, errors.New("the server ends the connection: the repository does not exist, or you may not read it")
 	case errors.As(err, &unexpected), errors.Is(err, pktline.ErrInvalidPktLen):
 		return nil, errors.New("the server does not answer as a Git server")
 	case err != nil:

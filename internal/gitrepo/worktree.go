@@ -30,8 +30,8 @@ type checkout struct {
 	changed  map[string]statusLine
 }
 
-// statusLine is what git status says about a path: what the index has (nil for none), and whether the file in the work
-// tree differs from that.
+// statusLine is the git status of a path: the item in the index (nil if the index does not have it), and whether the file
+// in the work tree differs from it.
 type statusLine struct {
 	index *item
 	dirty bool
@@ -84,7 +84,7 @@ func parseStatus(out string) (map[string]statusLine, error) {
 
 func (c *checkout) close() error { return c.root.Close() }
 
-// indexed returns what the index has of a path, and whether the file differs from that.
+// indexed returns the item of a path in the index, and whether the file differs from it.
 func (c *checkout) indexed(d difference) (*item, bool) {
 	if s, ok := c.changed[d.path]; ok {
 		return s.index, s.dirty
@@ -95,15 +95,17 @@ func (c *checkout) indexed(d difference) (*item, bool) {
 	return d.old, false
 }
 
-// state is how the file at a path of the work tree compares with a difference.
+// state is the state of the file at a path of the work tree, compared with a difference.
 type state int
 
 const (
-	// absent: there is no file; asIndexed: the index has it as it is, in one of the two versions; isNew: it is the new version.
+	// absent: the file does not exist; asIndexed: the file is as in the index, which has the old or the new version; isNew:
+	// the file is the new version.
 	absent state = iota
 	asIndexed
 	isNew
-	// staged: the index has another version; changed: the file is another version; blocked: a file cannot be there.
+	// staged: the index has another version; changed: the file is another version; blocked: something prevents a file at the
+	// path.
 	staged
 	changed
 	blocked
@@ -112,7 +114,7 @@ const (
 // states returns the state of each difference.
 func (c *checkout) states(ctx context.Context) ([]state, error) {
 	all := make([]state, len(c.diffs))
-	var unknown []int // whether they are new
+	var unknown []int // indexes of the files that may be new
 	for i, d := range c.diffs {
 		if d.old.isGitlink() || d.new.isGitlink() {
 			all[i] = asIndexed
@@ -129,7 +131,7 @@ func (c *checkout) states(ctx context.Context) ([]state, error) {
 		case !free:
 			all[i] = blocked
 		case now != nil && !dirty:
-			all[i] = asIndexed // also a file that a sparse checkout leaves out
+			all[i] = asIndexed // this includes a file that a sparse checkout omits
 		case info == nil:
 			all[i] = absent
 		default:
@@ -189,8 +191,8 @@ func (c *checkout) findNew(ctx context.Context, all []state, unknown []int) erro
 	return nil
 }
 
-// look returns the file at a path; nil if there is none, and false if there can be none, because of a link, a file above
-// it, or a folder in its place. It follows no link.
+// look returns the file at a path; nil if it does not exist, and false if a link, a file above it, or a folder in its
+// place prevents it. It follows no link.
 func (c *checkout) look(name string) (info fs.FileInfo, free bool, err error) {
 	for i, r := range name {
 		if r != '/' {
@@ -203,7 +205,7 @@ func (c *checkout) look(name string) (info fs.FileInfo, free bool, err error) {
 		case err != nil:
 			return nil, false, err
 		case info.Mode().IsRegular() && c.deleted[name[:i]]:
-			return nil, true, nil // the file is replaced by a folder
+			return nil, true, nil // a folder replaces the file
 		case !info.IsDir():
 			return nil, false, nil
 		}
@@ -266,15 +268,16 @@ func (c *checkout) check(ctx context.Context, branch string, unborn bool) error 
 	return nil
 }
 
-// lines returns the input of git update-index that sets the new version of paths: mine are those whose files are the
-// user's, or new already, and theirs those that git is to write or delete. Paths with other changes in the index are left.
+// lines returns the input of git update-index that sets the new version of paths. mine are the paths whose files belong
+// to the user or are new already. theirs are the paths that git has to write or delete. Paths with other changes in the
+// index are not included.
 func (c *checkout) lines(ctx context.Context) (mine, theirs string, err error) {
 	states, err := c.states(ctx)
 	if err != nil {
 		return "", "", err
 	}
 	for i, d := range c.diffs {
-		to := item{} // no file
+		to := item{} // the zero item: without a file
 		if d.new != nil {
 			to = *d.new
 		}

@@ -24,8 +24,8 @@ func (e *editor) writeObjects(d disk, common string) error {
 			missing = append(missing, hash)
 			continue
 		}
-		// As git does, so that a prune in another process keeps it.
-		now := time.Now() //nolint:forbidigo // a file's time, which goes into no output
+		// Set the current time, as git does, so that a prune in another process keeps the object.
+		now := time.Now() //nolint:forbidigo // the time of a file, which no output contains
 		_ = os.Chtimes(filepath.Join(common, looseFile(hash)), now, now)
 	}
 	if len(missing) > unpackLimit {
@@ -40,7 +40,7 @@ func (e *editor) writeObjects(d disk, common string) error {
 		if _, err := e.store.SetEncodedObject(o); err != nil {
 			return err
 		}
-		if err := d.settle(filepath.Join(common, looseFile(hash))); err != nil {
+		if err := d.finishObject(filepath.Join(common, looseFile(hash))); err != nil {
 			return err
 		}
 	}
@@ -58,12 +58,12 @@ func (e *editor) writePack(d disk, dir string, hashes []plumbing.Hash) error {
 		return err
 	}
 	pack := filepath.Join(dir, "pack-"+sum.String())
-	return errors.Join(d.settle(pack+".pack"), d.settle(pack+".idx"))
+	return errors.Join(d.finishObject(pack+".pack"), d.finishObject(pack+".idx"))
 }
 
-// settle syncs the file of an object to disk, and gives it and its folder the modes that git gives them.
-func (d disk) settle(path string) error {
-	d.at("settle", path)
+// finishObject syncs the file of an object to disk, and sets the modes that git sets for it and its folder.
+func (d disk) finishObject(path string) error {
+	d.at("finish", path)
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return err

@@ -80,8 +80,8 @@ func (apps) Addons(c *v1alpha1.Cluster, addons []*v1alpha1.Addon) []Unit {
 		app := Part{Addon: a, Dir: path.Join(dir, "app"), Release: a.Spec.Chart != nil}
 		config := Part{Addon: a, Dir: path.Join(dir, "config")}
 		for _, r := range a.Spec.Resources {
-			// The definitions for objects of a bootstrap hook exist before Flux runs; all other
-			// objects wait for the chart.
+			// The definitions of the objects that a bootstrap hook applies exist before Flux runs; all other objects wait for the
+			// chart.
 			if !app.Release || appliedByHook(a, r.Name) {
 				app.Resources = append(app.Resources, r)
 			} else {

@@ -21,8 +21,8 @@ func (fleet) Home(*v1alpha1.Addon) Home {
 	return Home{Namespace: FluxNamespace, ServiceAccount: "helm-controller"}
 }
 
-// Secret returns a place outside of the stages' folders, whose names are those of the add-ons.
-// The stage that creates the namespaces applies the Secret, so that it exists before the releases.
+// Secret returns a place outside of the folders of the stages, because add-ons determine the names in them. The stage
+// that creates the namespaces applies the Secret, so that it exists before the releases.
 func (l fleet) Secret(c *v1alpha1.Cluster, d *v1alpha1.DeclaredSecret) SecretPlace {
 	if d.Product != "" {
 		return productSecret(l.Platform(c, d.Product, nil).Dir, d)
@@ -61,7 +61,7 @@ func (fleet) Platform(c *v1alpha1.Cluster, name string, addons []Unit) Unit {
 	}
 }
 
-// lastStage returns the name of the unit that waits for all others; none if there are no units.
+// lastStage returns the name of the unit that waits for all others; none without units.
 func lastStage(addons []Unit) []string {
 	var last []string
 	for _, a := range addons {

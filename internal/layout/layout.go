@@ -1,5 +1,5 @@
-// Package layout determines the file of each object in the platform repository. A Layout is a value
-// that is passed to generators; they do not depend on which layout it is.
+// Package layout determines the file of each object in the platform repository. A Layout is a value that is passed to
+// generators, which do not depend on the kind of layout.
 package layout
 
 import (
@@ -100,7 +100,7 @@ type Place struct {
 type Unit struct {
 	// Name of the Kustomization in flux-system.
 	Name string
-	// Place of the Kustomization object. Without a file there is no Kustomization, and the
+	// Place of the Kustomization object. Without a file, no Kustomization is generated, and the
 	// cluster's root Kustomization applies Dir.
 	Place Place
 	// Dir is the Kustomization's path.
@@ -119,7 +119,7 @@ type Unit struct {
 	Timeout v1alpha1.Duration
 	// HealthChecks are objects to wait for, in place of Wait.
 	HealthChecks []meta.NamespacedObjectKindReference
-	// HealthCheckExprs say when objects of custom kinds are healthy.
+	// HealthCheckExprs are the conditions under which objects of custom kinds are healthy.
 	HealthCheckExprs []kustomize.CustomHealthCheck
 	// Parts that the unit applies; without any, Dir has no generated kustomization.yaml.
 	Parts []Part

@@ -1,5 +1,5 @@
-// Package lock reads and writes .fleetwright/lock.yaml: what each source on the network was asked, and what it
-// resolved to. Whoever judges the repository later gets the same bytes, or an error.
+// Package lock reads and writes .fleetwright/lock.yaml, which records, for each source on the network, the requested
+// version and what it resolved to. A later run on the repository gets the same bytes, or an error.
 package lock
 
 import (
@@ -22,31 +22,31 @@ const File = ".fleetwright/lock.yaml"
 const (
 	apiVersion = "fleetwright.dev/v1alpha1"
 	kind       = "Lock"
-	// most is the size of the largest lock that is read, in bytes: about 10,000 charts.
+	// most is the maximum size of a lock, in bytes; it is enough for about 10,000 charts.
 	most = 4 << 20
 	head = "# Written by \"fleetwright fetch\": what it downloaded, by digest. Commit this file.\n"
 )
 
-// Lock is what sources resolved to.
+// Lock records what sources resolved to.
 type Lock struct {
-	Charts  []Chart  // sorted by what is asked
-	Sources []Source // sorted by what is asked
+	Charts  []Chart  // sorted by the requested chart
+	Sources []Source // sorted by the requested source
 }
 
-// Chart is what an ask resolved to.
+// Chart records what a requested chart resolved to.
 type Chart struct {
 	chartref.Ask
-	// Resolved is the version of the chart, or the tag of the artifact; "" where a digest alone was asked.
+	// Resolved is the version of the chart, or the tag of the artifact; "" if only a digest was requested.
 	Resolved string
-	// Manifest is the digest of the artifact's manifest, "" of an HTTP(S) repository.
+	// Manifest is the digest of the artifact's manifest; "" for a chart in an HTTP(S) repository.
 	Manifest string
 	// SHA256 is the digest of the chart's archive, sha256:….
 	SHA256 string
-	// Signature is the digest of the signatures that were verified, "" for none.
+	// Signature is the digest of the signatures that were verified; "" if none were.
 	Signature string
 }
 
-// Find returns what an ask resolved to.
+// Find returns what a requested chart resolved to.
 func (l *Lock) Find(a chartref.Ask) (Chart, bool) {
 	at, found := slices.BinarySearchFunc(l.Charts, a, func(c Chart, a chartref.Ask) int { return chartref.Compare(c.Ask, a) })
 	if !found {
@@ -55,7 +55,7 @@ func (l *Lock) Find(a chartref.Ask) (Chart, bool) {
 	return l.Charts[at], true
 }
 
-// Put adds what an ask resolved to, in place of what it resolved to before.
+// Put adds what a requested chart resolved to, and replaces an earlier entry for it.
 func (l *Lock) Put(c Chart) {
 	at, found := slices.BinarySearchFunc(l.Charts, c.Ask, func(c Chart, a chartref.Ask) int { return chartref.Compare(c.Ask, a) })
 	if found {
@@ -109,7 +109,7 @@ type resolved struct {
 	Signature string `yaml:"signature,omitempty"`
 }
 
-// Encode returns the file. The same lock gives the same bytes.
+// Encode returns the file. It returns the same bytes for the same lock.
 func (l *Lock) Encode() ([]byte, error) {
 	d := document{APIVersion: apiVersion, Kind: kind, Metadata: metadata{"lock", map[string]string{"config.kubernetes.io/local-config": "true"}}}
 	d.Spec.Charts = []entry{}
@@ -130,12 +130,12 @@ func (l *Lock) Encode() ([]byte, error) {
 	return out.Bytes(), encoder.Close()
 }
 
-// goType is how the decoder names a type of Go's.
+// goType matches the name of a Go type in an error of the decoder.
 var goType = regexp.MustCompile(` in type \S+`)
 
 var digest = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 
-// Decode reads the file strictly. An error begins with the file and, where it is known, the line.
+// Decode reads the file strictly. An error begins with the file and, if it is known, the line.
 func Decode(data []byte) (*Lock, error) {
 	var d document
 	if len(data) > most {
@@ -165,7 +165,7 @@ func Decode(data []byte) (*Lock, error) {
 		}
 		switch _, twice := l.Find(c.Ask); {
 		case twice:
-			return nil, fmt.Errorf("%s: spec.charts[%d] asks the same as another one", File, i)
+			return nil, fmt.Errorf("%s: spec.charts[%d] requests the same as another entry", File, i)
 		case c.URL == "" || e.Chart != c.Name():
 			return nil, fmt.Errorf("%s: spec.charts[%d]: the chart %q is not that of the address %q", File, i, e.Chart, e.URL)
 		case !digest.MatchString(c.SHA256), c.Manifest != "" && !digest.MatchString(c.Manifest), c.Signature != "" && !digest.MatchString(c.Signature):
@@ -174,7 +174,7 @@ func Decode(data []byte) (*Lock, error) {
 		l.Put(c)
 	}
 	for i, e := range d.Spec.Sources {
-		if err := l.takeSource(i, e); err != nil {
+		if err := l.addSource(i, e); err != nil {
 			return nil, err
 		}
 	}

@@ -100,7 +100,7 @@ func TestDecodeIsStrict(t *testing.T) {
 	}
 	_, last, _ := strings.Cut(written, "    - chart: podinfo")
 	twice := written + "    - chart: podinfo" + last
-	if _, err := Decode([]byte(twice)); err == nil || !strings.Contains(err.Error(), "spec.charts[2] asks the same") {
+	if _, err := Decode([]byte(twice)); err == nil || !strings.Contains(err.Error(), "spec.charts[2] requests the same") {
 		t.Errorf("the error is %v", err)
 	}
 }

@@ -7,10 +7,10 @@ import (
 	"github.com/fleetwright/fleetwright/internal/chartref"
 )
 
-// Source is what a source of files resolved to.
+// Source records what a source of files resolved to.
 type Source struct {
 	chartref.Source
-	// Revision is what it resolved to as Flux writes it, main@sha1:…, latest@sha256:… or sha256:…; "" of a file.
+	// Revision is the revision as Flux writes it: main@sha1:…, latest@sha256:… or sha256:…; "" for a single file.
 	Revision string
 	// SHA256 is the digest of the archive of the files, sha256:….
 	SHA256 string
@@ -29,7 +29,7 @@ func (l *Lock) FindSource(s chartref.Source) (Source, bool) {
 	return l.Sources[at], true
 }
 
-// PutSource adds what a source resolved to, in place of what it resolved to before.
+// PutSource adds what a source resolved to, and replaces an earlier entry for it.
 func (l *Lock) PutSource(s Source) {
 	at, found := slices.BinarySearchFunc(l.Sources, s.Source, compareSource)
 	if found {
@@ -77,15 +77,15 @@ func encodeSource(s Source) sourceEntry {
 		s.MediaType, s.Copy, s.Submodules, s.Sparse, s.Ignore, s.Whole, s.Prefix, s.Region}, sourceResolved{s.Revision, s.SHA256}}
 }
 
-// takeSource adds an entry of the file, the ith.
-func (l *Lock) takeSource(i int, e sourceEntry) error {
+// addSource adds the ith source in the file.
+func (l *Lock) addSource(i int, e sourceEntry) error {
 	a := e.Asked
 	s := Source{chartref.Source{Kind: e.Kind, URL: e.URL, Branch: a.Branch, Tag: a.Tag, SemVer: a.SemVer, SemVerFilter: a.SemVerFilter, Name: a.Name,
 		Commit: a.Commit, Ref: a.Ref, Digest: a.Digest, MediaType: a.MediaType, Copy: a.Copy, Insecure: e.Insecure, Submodules: a.Submodules,
 		Sparse: a.Sparse, Ignore: a.Ignore, Whole: a.Whole, Prefix: a.Prefix, Region: a.Region}, e.Resolved.Revision, e.Resolved.Digest}
 	switch _, twice := l.FindSource(s.Source); {
 	case twice:
-		return fmt.Errorf("%s: spec.sources[%d] asks the same as another one", File, i)
+		return fmt.Errorf("%s: spec.sources[%d] requests the same as another entry", File, i)
 	case s.URL == "" || !slices.Contains([]string{chartref.Git, chartref.OCI, chartref.File, chartref.Bucket}, s.Kind):
 		return fmt.Errorf("%s: spec.sources[%d]: the kind %q is not git, oci, file or bucket", File, i, e.Kind)
 	case !digest.MatchString(s.SHA256):

@@ -12,7 +12,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/replace"
 )
 
-// Read reads the lock of the repository in a folder: an empty one where there is none.
+// Read reads the lock of the repository in a folder. Without a lock, it returns an empty one.
 func Read(dir string) (*Lock, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -29,8 +29,8 @@ func Read(dir string) (*Lock, error) {
 	return Decode(data)
 }
 
-// Write replaces the lock of the repository in a folder: a reader sees the old or the new one. No link leads it out of
-// the folder.
+// Write replaces the lock of the repository in a folder: a reader sees the old or the new one. It follows no symlink out
+// of the folder.
 func (l *Lock) Write(dir string) error {
 	data, err := l.Encode()
 	if err != nil {

@@ -1,10 +1,10 @@
-// Package mask keeps secrets out of what is printed. The policy, for reports, messages and logs in every format:
+// Package mask removes secrets from output. The policy, for reports, messages and logs in every format:
 //
-//   - No line is shown of a file that holds a Secret: repository.Lines has none of it.
-//   - A value of a Secret, what variables compute from one, and what package credential judges to be a credential are shown
-//     as [Hidden].
-//   - Libraries quote what they read, so that these values are known as [Texts], and a message or report is shown
-//     without them, whoever wrote it.
+//   - No line of a file with a Secret is shown: repository.Lines does not contain it.
+//   - A value of a Secret, a value that variables compute from one, and a string that package credential takes for a
+//     credential are shown as [Hidden].
+//   - Libraries quote strings that they read. Therefore these values are also collected as [Texts], and hidden in every
+//     message and report, whoever wrote it.
 package mask
 
 import (
@@ -24,24 +24,24 @@ import (
 // Hidden replaces a secret value in output.
 const Hidden = "<hidden>"
 
-// Lengths of the strings that are hidden, in bytes, and how many of them there are at most.
+// Limits of the strings that are hidden: their lengths in bytes, and their number.
 const (
 	least      = 4
-	leastCased = 8 // from here on also in lower and in upper case: templates may change the case
+	leastCased = 8 // strings of this length are also hidden in lower and upper case, because templates may change the case
 	most       = 16 << 10
 	mostTexts  = 50_000
 
 	longestName = 100
 )
 
-// Texts are the strings that nothing shows. They are safe for concurrent use.
+// Texts are the strings that must not be shown. They are safe for concurrent use.
 type Texts struct {
 	mu       sync.Mutex
 	all      map[string]bool
-	replacer *strings.Replacer // nil until it is needed
+	replacer *strings.Replacer // nil until it is first used
 }
 
-// Add adds strings. It ignores short ones, which are in any text by chance.
+// Add adds strings. It ignores short ones, which occur in any text by chance.
 func (t *Texts) Add(texts ...string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -56,7 +56,7 @@ func (t *Texts) Add(texts ...string) {
 	}
 }
 
-// Without returns a text in which the strings are hidden. Its time is linear in the text's length, for any number of them.
+// Without returns a text with the strings hidden. It takes time linear in the text's length, for any number of strings.
 func (t *Texts) Without(text string) string {
 	t.mu.Lock()
 	if t.replacer == nil {
@@ -71,7 +71,7 @@ func (t *Texts) Without(text string) string {
 	return text
 }
 
-// replacer hides strings as they are and as messages quote them, in Go's way or in JSON's, longer ones first.
+// replacer hides strings as written and as quoted in Go and JSON, longer strings first.
 func replacer(texts map[string]bool) *strings.Replacer {
 	all := make([]string, 0, 2*len(texts))
 	for text := range texts {
@@ -110,15 +110,15 @@ func Strings(field, value string, ofSecret bool) []string {
 		all = append(all, one(name, setting, ofSecret && credential.IsRandom(setting))...)
 	}
 	for _, word := range strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune(" \t\n\"',;:=@{}[]", r) }) {
-		if credential.IsDrawn(word) && !strings.HasPrefix(word, "age1") { // a public key
+		if credential.IsSurelyRandom(word) && !strings.HasPrefix(word, "age1") { // a public key
 			all = append(all, word)
 		}
 	}
 	return all
 }
 
-// one returns the spellings of a value. A single word or a number is hidden only in quotes, because it also occurs
-// elsewhere.
+// one returns the spellings of a value. A single word or a number is hidden only in quotes, because it also occurs in
+// other texts.
 func one(field, value string, ofSecret bool) []string {
 	value = strings.TrimSpace(value)
 	if len(value) < least || len(value) > most || strings.HasPrefix(value, "ENC[") || credential.IsPlaceholder(value) {
@@ -143,14 +143,14 @@ var plain = regexp.MustCompile(`^(?:[A-Za-z]+(?:[-_.][A-Za-z]+)*|[{\[|>&][-+]?)$
 
 // IsPlain reports whether a value is a plain name.
 func IsPlain(value string) bool {
-	return len(value) <= longestName && plain.MatchString(value) && !credential.IsDrawn(value)
+	return len(value) <= longestName && plain.MatchString(value) && !credential.IsSurelyRandom(value)
 }
 
 // IsEvident reports whether a value is a plain name or evidently public.
 func IsEvident(value string) bool { return IsPlain(value) || credential.IsEvident(value) }
 
-// Report hides what hide does in all strings of a report, to which it takes a pointer: not in the names of files, by which
-// findings are ignored and known, and not in fixes.
+// Report applies hide to all strings of the report to which report points, except for the names of files, because
+// findings are ignored and identified by them, and for fixes.
 func Report(report any, hide func(text string) string) { walk(reflect.ValueOf(report), hide) }
 
 func walk(v reflect.Value, hide func(text string) string) {

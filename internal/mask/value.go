@@ -8,19 +8,21 @@ import (
 	"github.com/fleetwright/fleetwright/internal/secrets/credential"
 )
 
-// Masked stands for a secret value.
+// Masked is the placeholder of a secret value.
 type Masked string
 
-// ofSecret are the fields of a Secret that contain none of its values.
+// ofSecret has the fields of a Secret that contain no secret value.
 var ofSecret = map[string]bool{"apiVersion": true, "kind": true, "metadata": true, "type": true, "immutable": true, "sops": true}
 
-// IsOfSecret reports whether a field of a Secret contains none of its values: a type that is no scalar may be one.
+// IsOfSecret reports whether a field of a Secret contains no secret value. The value of a field type that is not a scalar
+// may be secret.
 func IsOfSecret(field string, scalar bool) bool {
 	return ofSecret[field] && (field != "type" || scalar)
 }
 
-// Value returns a copy of a value of a field in which each secret is a [Masked]: by the name of its field, of the variable
-// whose value it is or of the flag before it, as a value of a Secret, or as a string that holds one.
+// Value returns a copy of the value of a field with each secret replaced by a [Masked]. A value is secret because of the
+// name of its field, of its variable or of the flag before it, as a value of a Secret, or because it contains a secret
+// string.
 func Value(field string, value any) any {
 	switch value := value.(type) {
 	case string:
@@ -47,7 +49,7 @@ func Value(field string, value any) any {
 	return value
 }
 
-// fields masks the values of a map, in a field of several secrets if several is set.
+// fields masks the values of a map. If several is not "", it is the name of a field that contains several secrets.
 func fields(several string, value map[string]any) map[string]any {
 	kind, _ := value["kind"].(string)
 	version, _ := value["apiVersion"].(string)
@@ -70,7 +72,7 @@ func fields(several string, value map[string]any) map[string]any {
 	return shown
 }
 
-// everything masks all in a value.
+// everything masks all strings in a value.
 func everything(value any) any {
 	switch value := value.(type) {
 	case nil:

@@ -6,7 +6,8 @@ import (
 )
 
 var (
-	// ofSecretLine matches a line of a manifest, a patch or a generator of a Secret, and secretWords are in each such line.
+	// ofSecretLine matches a line of a manifest, a patch or a generator of a Secret. Each such line contains one of
+	// secretWords.
 	ofSecretLine = regexp.MustCompile(`\bkind["']?[ \t]*:[ \t]*["']?Secret(List|Generator)?\b|\bstringData\b|\bpath["']?[ \t]*:[ \t]*["']?/data\b`)
 	secretWords  = []string{"Secret", "stringData", "/data"}
 )

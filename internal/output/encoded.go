@@ -6,14 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// encoded writes the output of a JSON or XML encoder. It escapes characters that must not
-// be printed as the format does. Such characters occur only in strings.
+// encoded writes the output of a JSON or XML encoder. It uses the escapes of the format for characters that must not be
+// printed. Such characters occur only in strings.
 type encoded struct {
 	w       io.Writer
 	guard   guard
 	pending []byte
 	escape  func(dst []byte, r rune) []byte
-	// colons is set if a line of a string may be a line of the output.
+	// colons is set if a line of a string may become a line of the output.
 	colons bool
 }
 

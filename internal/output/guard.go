@@ -9,7 +9,7 @@ type guard struct {
 	hash hashState
 }
 
-// lineState says what the current line contains so far.
+// lineState describes the start of the current line.
 type lineState int
 
 const (
@@ -18,7 +18,7 @@ const (
 	inside                  // other characters
 )
 
-// hashState says how much of "##name[" has been read.
+// hashState describes how much of "##name[" has been read.
 type hashState int
 
 const (

@@ -91,10 +91,10 @@ func Check(data []byte) error {
 		case r == utf8.RuneError && size == 1:
 			return fmt.Errorf("line %d is not UTF-8", line)
 		case !printable(r) && !joins(r):
-			return fmt.Errorf("line %d holds the control or format character %U", line, r)
+			return fmt.Errorf("line %d contains the control or format character %U", line, r)
 		}
 		if g.completes(r) {
-			return fmt.Errorf("line %d holds what a CI system takes for a command", line)
+			return fmt.Errorf("line %d contains text that a CI system takes for a command", line)
 		}
 		i += size
 	}

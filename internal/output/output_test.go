@@ -202,8 +202,8 @@ func TestYAMLLeavesTheRest(t *testing.T) {
 
 func TestCheck(t *testing.T) {
 	for text, want := range map[string]string{
-		"a\nb\tc\r\n👨\u200d👩": "", "a\n\x1bb": "line 2 holds the control or format character U+001B", "a\n ::b": "line 2 holds what a CI system takes for a command",
-		"\xff": "line 1 is not UTF-8", "a ##[b": "line 1 holds what a CI system takes for a command",
+		"a\nb\tc\r\n👨\u200d👩": "", "a\n\x1bb": "line 2 contains the control or format character U+001B", "a\n ::b": "line 2 contains text that a CI system takes for a command",
+		"\xff": "line 1 is not UTF-8", "a ##[b": "line 1 contains text that a CI system takes for a command",
 	} {
 		got := ""
 		if err := Check([]byte(text)); err != nil {

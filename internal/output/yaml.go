@@ -28,8 +28,8 @@ func YAML(document []byte) ([]byte, error) {
 	return spell(out.Bytes()), nil
 }
 
-// quote sets the style of strings that must not be printed unchanged to double-quoted, and makes
-// comments printable.
+// quote sets the style of strings that must not be printed unchanged to double-quoted, and replaces unprintable
+// characters in comments.
 func quote(n *yaml.Node) {
 	for _, comment := range []*string{&n.HeadComment, &n.LineComment, &n.FootComment} {
 		if Check([]byte(*comment)) != nil {

@@ -38,7 +38,7 @@ func (c *Cluster) collectSecrets() {
 				continue
 			}
 			for name, e := range o.entries() {
-				if e.known && credential.Judge(name, e.text) == credential.Likely && credential.IsDrawn(e.text) {
+				if e.known && credential.Judge(name, e.text) == credential.Likely && credential.IsSurelyRandom(e.text) {
 					c.secrets = append(c.secrets, e.text)
 				}
 			}

@@ -28,8 +28,8 @@ type Change struct {
 	New []byte
 }
 
-// Files replaces files in a folder, as [All] does. The paths are relative to the folder, with forward
-// slashes, and must not lead out of it. The content of each file must still be the one in was.
+// Files replaces files in a folder, as [All] does. The paths are relative to the folder, with forward slashes, and must
+// not lead out of it. was is the expected content of each file: if a file has other content, it is not replaced.
 func Files(ctx context.Context, dir string, was, files map[string][]byte) error {
 	var changes []Change
 	for _, name := range slices.Sorted(maps.Keys(files)) {
@@ -51,7 +51,7 @@ func Files(ctx context.Context, dir string, was, files map[string][]byte) error 
 // several roots, nothing is written until all files can be.
 func All(ctx context.Context, changes []Change) error {
 	plans := map[string]*tree.Plan{}
-	called := map[string]string{} // by root and path
+	called := map[string]string{} // the caller's name of each file, by root and path
 	for _, c := range changes {
 		root, below, err := place(c.File)
 		if err != nil {

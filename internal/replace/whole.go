@@ -34,7 +34,7 @@ func New(root *os.Root, draft, name string, perm fs.FileMode, write func(*os.Fil
 	return errors.Join(err, root.Remove(draft))
 }
 
-// create creates a file that only its writer knows.
+// create creates a draft, whose name no other process uses.
 func create(root *os.Root, draft string, perm fs.FileMode, write func(*os.File) error) error {
 	file, err := root.OpenFile(draft, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 	if err != nil {

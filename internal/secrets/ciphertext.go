@@ -14,7 +14,7 @@ import (
 // Kubernetes Secret has up to 1 MB.
 const mostSecret = 8 << 20
 
-// ClearError is why a file is not a Secret that may be in Git, with the place.
+// ClearError is the reason why a file is not a Secret that may be in Git, with its place.
 type ClearError struct {
 	Line, Column int
 	Message      string
@@ -74,7 +74,8 @@ func clearValues(root *yaml.Node) []*ClearError {
 	return clear
 }
 
-// field returns the value of a mapping's key, nil if there is none. It does not follow aliases: SOPS writes none.
+// field returns the value of a mapping's key, nil if the key does not exist. It does not follow aliases, because SOPS
+// writes none.
 func field(n *yaml.Node, name string) *yaml.Node {
 	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Value == name {

@@ -23,7 +23,7 @@ type ClearValue struct {
 	Name string
 	// Line and Column of its key, 0 if the file has no lines.
 	Line, Column int
-	// Unmatched is the encrypted_regex of the file's metadata if it matches nothing of the Secret's field, otherwise "".
+	// Unmatched is the encrypted_regex of the file's metadata if it matches no value in the Secret's field; "" otherwise.
 	Unmatched string
 }
 
@@ -60,7 +60,7 @@ const unencryptedSuffix = "_unencrypted"
 // byComments reports whether comments select the values: only SOPS knows which values they belong to.
 func (s Selection) byComments() bool { return s.EncryptedCommentRegex+s.UnencryptedCommentRegex != "" }
 
-// undecided returns why the selected values are unknown: ErrByComments, or a *count.Error; nil if they are
+// undecided returns the reason why the selected values are unknown: ErrByComments, or a *count.Error; nil if they are
 // known.
 func (s Selection) undecided() error {
 	if s.byComments() {
@@ -102,7 +102,7 @@ func ClearIn(file string, data []byte, rule Selection) (clear []ClearValue, err 
 		return nil, err
 	case format == Dotenv || format == INI:
 		return clearLines(format, data, c, state == Encrypted), nil
-	case format == Whole && state == InTheClear:
+	case format == Whole && state == Plaintext:
 		if len(bytes.TrimSpace(data)) == 0 {
 			return nil, nil
 		}
@@ -136,9 +136,9 @@ func ClearInDocument(d, first *repository.Document) (clear []ClearValue, err err
 	return append(clearNodes(d.Root(), c, true), leftClear(d, c)...), nil
 }
 
-// leftClear returns the plaintext secrets in encrypted Secrets that the selection doesn't select. If
-// the selection selects no value of data or stringData, it probably misses that field by mistake. If it selects some values,
-// the others are meant to be readable, and leftClear returns only those that are most likely secrets.
+// leftClear returns the plaintext secrets in encrypted Secrets that the selection doesn't select. If the selection
+// selects no value of data or stringData, it probably misses that field by mistake. If it selects some values, the other
+// values are probably plaintext on purpose, and leftClear returns only those that are most likely secrets.
 func leftClear(d *repository.Document, c chooser) []ClearValue {
 	var clear []ClearValue
 	for _, o := range Objects(d) {
@@ -182,7 +182,7 @@ func leftIn(n *yaml.Node, field string, c chooser) []ClearValue {
 	return left
 }
 
-// meansPlaintext reports whether a suffix of the key says that its value stays in plaintext.
+// meansPlaintext reports whether the suffix of a key means that its value stays in plaintext.
 func (c chooser) meansPlaintext(key string) bool {
 	return c.UnencryptedSuffix != "" && strings.HasSuffix(key, c.UnencryptedSuffix) || c.EncryptedSuffix != "" && !strings.HasSuffix(key, c.EncryptedSuffix)
 }
@@ -245,7 +245,7 @@ func SpeaksOfSecret(text []byte) bool {
 
 // holdsSecret reports whether a file is YAML or JSON with a Secret that has values.
 func holdsSecret(data []byte) bool {
-	if !bytes.Contains(data, []byte("Secret")) { // in JSON it may be anywhere in a line
+	if !bytes.Contains(data, []byte("Secret")) { // in JSON the word may be anywhere in a line
 		return false
 	}
 	f := parsed(data)

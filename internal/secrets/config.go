@@ -1,4 +1,4 @@
-// Package secrets knows which files SOPS encrypts for which recipients, and finds secrets in plaintext.
+// Package secrets determines the recipients to which SOPS encrypts files, and finds secrets in plaintext.
 package secrets
 
 import (
@@ -32,7 +32,7 @@ type Config struct {
 	File string
 	// Rules in their order; the first one that matches a file's path applies.
 	Rules []CreationRule
-	// Err is why SOPS refuses the file, nil if it doesn't.
+	// Err is the reason why SOPS refuses the file; nil if SOPS accepts it.
 	Err *ConfigError
 
 	// size is the size of all regular expressions, in instructions.
@@ -63,7 +63,7 @@ type CreationRule struct {
 	Selection
 	// Indents are the indents of the files that SOPS writes.
 	Indents Indents
-	// Err is why SOPS refuses to encrypt by the rule, nil if it doesn't.
+	// Err is the reason why SOPS refuses to encrypt by the rule; nil if SOPS accepts it.
 	Err *ConfigError
 
 	regex *regexp.Regexp
@@ -80,7 +80,7 @@ type Selection struct {
 	MACOnlyEncrypted bool
 }
 
-// Chosen returns how many of the strings are set: SOPS allows at most one.
+// Chosen returns the number of strings that are set: SOPS allows at most one.
 func (s Selection) Chosen() int {
 	set := 0
 	for _, text := range []string{s.EncryptedRegex, s.UnencryptedRegex, s.EncryptedSuffix, s.UnencryptedSuffix, s.EncryptedCommentRegex, s.UnencryptedCommentRegex} {
@@ -96,12 +96,11 @@ func (s Selection) regexes() []string {
 	return []string{s.EncryptedRegex, s.UnencryptedRegex, s.EncryptedCommentRegex, s.UnencryptedCommentRegex}
 }
 
-// Counted returns an error if a regular expression is too large to match with the keys of a file,
-// for each of which SOPS compiles it.
+// Counted returns an error if a regular expression is too large. SOPS compiles it again for each key of a file.
 func (s Selection) Counted() error {
 	for _, text := range s.regexes() {
 		if err := count.Short(text); err != nil {
-			return fmt.Errorf("cannot tell which values are encrypted: %w", err)
+			return fmt.Errorf("cannot determine which values are encrypted: %w", err)
 		}
 	}
 	return nil
@@ -189,7 +188,7 @@ func (c *Config) For(file string) *CreationRule {
 	return nil
 }
 
-// ConfigFor returns the .sops.yaml that SOPS uses for a file, or nil if there is none.
+// ConfigFor returns the .sops.yaml that SOPS uses for a file; nil without one.
 func ConfigFor(configs map[string]*Config, file string) *Config {
 	for dir := path.Dir(file); ; dir = path.Dir(dir) {
 		if c := configs[dir]; c != nil {
@@ -331,7 +330,8 @@ var (
 	}
 )
 
-// ruleGroups returns the key groups, or a single group with the recipients of the rule if there are none.
+// ruleGroups returns the key groups of a rule. For a rule without key groups, it returns a single group with the rule's
+// recipients.
 func ruleGroups(rule *yaml.Node) [][]Recipient {
 	groups := repository.Lookup(rule, "key_groups")
 	if groups == nil || len(groups.Content) == 0 {

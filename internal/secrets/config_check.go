@@ -67,8 +67,8 @@ type destinationShape struct {
 	OmitExtensions   bool      `yaml:"omit_extensions"`
 }
 
-// BadConfig is an error in a .sops.yaml because of which nothing may be encrypted: SOPS refuses the file, or would
-// understand it differently than it was probably meant.
+// BadConfig is an error in a .sops.yaml that prevents all encryption: SOPS refuses the file, or would interpret it
+// differently than its author probably meant.
 type BadConfig struct {
 	File         string
 	Line, Column int
@@ -85,7 +85,7 @@ func (e *BadConfig) Hint() string { return e.hint }
 
 // CheckConfig returns an error for a .sops.yaml with a value whose type SOPS does not accept, a misspelt field, or
 // no creation rules. SOPS ignores unknown fields: with a misspelt path_regex a rule applies to all files, and with
-// misspelt creation_rules there are no rules. The error is a *BadConfig.
+// misspelt creation_rules the file has no rules. The error is a *BadConfig.
 func CheckConfig(file string, data []byte) error {
 	fail := func(n *yaml.Node, hint, format string, args ...any) error {
 		return &BadConfig{File: file, Line: max(n.Line, 1), Column: max(n.Column, 1), Message: fmt.Sprintf(format, args...), hint: hint}
@@ -115,7 +115,7 @@ func CheckConfig(file string, data []byte) error {
 
 const noRulesHint = "add creation_rules that name the recipients of files, or let fleetwright render generate them from the specification's Encryption"
 
-// masked returns a message of the YAML library without the value that it is about.
+// masked returns a message of the YAML library without the value that it quotes.
 func masked(text string) string {
 	before, rest, found := strings.Cut(text, "`")
 	if _, after, closed := strings.Cut(rest, "`"); found && closed {
@@ -124,7 +124,7 @@ func masked(text string) string {
 	return text
 }
 
-// misspelt finds the first field whose name is similar to one that SOPS knows.
+// misspelt finds the first field whose name is similar to the name of a SOPS field.
 func misspelt(n *yaml.Node, shape reflect.Type, fail func(*yaml.Node, string, string, ...any) error) error {
 	switch {
 	case shape.Kind() == reflect.Slice && n.Kind == yaml.SequenceNode:

@@ -39,13 +39,13 @@ func FormatOf(file string) Format {
 	return Whole
 }
 
-// State is whether SOPS considers a file encrypted.
+// State describes whether SOPS considers a file encrypted.
 type State int
 
 // The states.
 const (
-	// InTheClear is a file without metadata of SOPS.
-	InTheClear State = iota
+	// Plaintext is a file without metadata of SOPS.
+	Plaintext State = iota
 	// Broken is a file with metadata that SOPS refuses: truncated, or edited by hand.
 	Broken
 	// Encrypted is a file with metadata that SOPS accepts.
@@ -65,7 +65,7 @@ func StateOf(file string, data []byte) State {
 // stateOf returns the state of a file, and for an encrypted file the selection of its values.
 func stateOf(file string, data []byte) (State, Selection) {
 	if !bytes.Contains(data, []byte("sops")) {
-		return InTheClear, Selection{}
+		return Plaintext, Selection{}
 	}
 	format := FormatOf(file)
 	switch {
@@ -73,9 +73,9 @@ func stateOf(file string, data []byte) (State, Selection) {
 		return stateOfFields(metadataFields(format, data))
 	case format == Whole && !bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")):
 		if state, selection := stateOfFields(metadataFields(Dotenv, data)); state == Encrypted {
-			return state, selection // sops --input-type dotenv: kustomize-controller reads env files of any name so
+			return state, selection // kustomize-controller reads env files of any name as with sops --input-type dotenv
 		}
-		return InTheClear, Selection{}
+		return Plaintext, Selection{}
 	case format != YAML && !json.Valid(data): // YAML would parse the start of truncated JSON
 		return unreadable(data), Selection{}
 	}
@@ -95,7 +95,7 @@ func unreadable(data []byte) State {
 	if bytes.Contains(data, []byte("ENC[AES256_GCM,")) && metadataLine.Match(data) {
 		return Broken
 	}
-	return InTheClear
+	return Plaintext
 }
 
 // parsed parses YAML; it returns nil for an empty file.
@@ -114,7 +114,7 @@ func parsed(data []byte) *repository.File {
 func StateOfDocument(d *repository.Document) State {
 	n := d.Lookup("sops")
 	if n == nil || n.Kind != yaml.MappingNode {
-		return InTheClear
+		return Plaintext
 	}
 	fields := map[string]string{}
 	sealed := false
@@ -131,7 +131,7 @@ func StateOfDocument(d *repository.Document) State {
 	case mac || modified || sealed:
 		return Broken
 	}
-	return InTheClear // settings with that name
+	return Plaintext // "sops" is the name of ordinary settings
 }
 
 func selectionOf(d *repository.Document) Selection {
@@ -150,9 +150,8 @@ func accepted(fields map[string]string, s Selection) bool {
 	return err == nil && IsEncryptedValue(fields["mac"]) && s.Chosen() <= 1
 }
 
-// metadataFields returns the metadata in a dotenv or INI file, by name without SOPS's prefix; nil
-// if there are none.
-// Source: github.com/getsops/sops/v3 v3.13 stores/dotenv and stores/ini.
+// metadataFields returns the metadata in a dotenv or INI file, by name without SOPS's prefix; nil for a file without
+// metadata. Source: github.com/getsops/sops/v3 v3.13 stores/dotenv and stores/ini.
 func metadataFields(format Format, data []byte) map[string]string {
 	fields := map[string]string{}
 	for _, l := range lines(format, data) {
@@ -185,14 +184,14 @@ func stateOfFields(fields map[string]string) (State, Selection) {
 	case mac || modified || sealed:
 		return Broken, s
 	}
-	return InTheClear, s
+	return Plaintext, s
 }
 
 // encryptedValue matches a value that SOPS encrypted.
 // Source: github.com/getsops/sops/v3 v3.13 aes, encre; the parts are in base64.
 var encryptedValue = regexp.MustCompile(`^ENC\[AES256_GCM,data:[A-Za-z0-9+/]+={0,2},iv:[A-Za-z0-9+/]+={0,2},tag:[A-Za-z0-9+/]+={0,2},type:[a-z]+\]$`)
 
-// IsEncryptedValue reports whether a value looks like one that SOPS encrypted.
+// IsEncryptedValue reports whether a value has the form of a value that SOPS encrypted.
 func IsEncryptedValue(value string) bool {
 	return strings.HasPrefix(value, "ENC[") && encryptedValue.MatchString(strings.TrimSpace(value))
 }
@@ -205,8 +204,8 @@ type line struct {
 	number int
 }
 
-// lines returns the lines of a dotenv or INI file that set values: no comments, and only the first line of a
-// value with several lines, which INI allows.
+// lines returns the lines of a dotenv or INI file that set values. It skips comments, and returns only the first line of
+// a value with several lines, which INI allows.
 func lines(format Format, data []byte) []line {
 	var all []line
 	section, number := "", 0
@@ -240,7 +239,7 @@ func lines(format Format, data []byte) []line {
 	return all
 }
 
-// WhyBroken returns why SOPS refuses the metadata of a document.
+// WhyBroken returns the reason why SOPS refuses the metadata of a document.
 func WhyBroken(d *repository.Document) string {
 	n := d.Lookup("sops")
 	switch _, err := time.Parse(time.RFC3339, text(n, "lastmodified")); {

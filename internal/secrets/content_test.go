@@ -33,7 +33,7 @@ func TestStateOf(t *testing.T) {
 		{"a.bin", `{"data": "` + anyValue + `", "sops": {"lastmodified": "` + anyTime + `", "mac": "` + anyValue + `"}}`, secrets.Encrypted},
 		{"a.env", "A=" + anyValue + "\nsops_lastmodified=" + anyTime + "\nsops_mac=" + anyValue + "\n", secrets.Encrypted},
 		{".env.a.encrypted", "A=" + anyValue + "\nsops_lastmodified=" + anyTime + "\nsops_mac=" + anyValue + "\n", secrets.Encrypted},
-		{"a.sh", "A=b\nsops_mac=a\n", secrets.InTheClear},
+		{"a.sh", "A=b\nsops_mac=a\n", secrets.Plaintext},
 		{"a.ini", "[a]\nb = " + anyValue + "\n[sops]\nlastmodified = " + anyTime + "\nmac = " + anyValue + "\n", secrets.Encrypted},
 
 		// Cut off, merged, or made up.
@@ -47,14 +47,14 @@ func TestStateOf(t *testing.T) {
 		{"a.env", "A=x\nsops_age__list_0__map_enc=x\n", secrets.Broken},
 
 		// What speaks of SOPS.
-		{"a.yaml", "# ENC[AES256_GCM,data:x]\nsops:\n  enabled: true\npassword: x\n", secrets.InTheClear},
-		{"a.yaml", "sops:\n  version: v3.9.0\n  age: {enabled: true}\n", secrets.InTheClear},
-		{"a.yaml", "text: |\n  " + strings.ReplaceAll(sealedYAML(""), "\n", "\n  ") + "\n", secrets.InTheClear},
-		{"a.yaml", "a: b\n---\n" + sealedYAML(""), secrets.InTheClear}, // SOPS reads the first document
-		{"a.env", "A=x\n# sops_mac=" + anyValue + "\n", secrets.InTheClear},
-		{"a.env", "a: " + anyValue + "\n" + sealedYAML(""), secrets.InTheClear}, // not in the format of its name
-		{"a.md", "sops: " + anyValue + "\n[sops]\nmac = " + anyValue + "\n", secrets.InTheClear},
-		{"a.yaml", "", secrets.InTheClear},
+		{"a.yaml", "# ENC[AES256_GCM,data:x]\nsops:\n  enabled: true\npassword: x\n", secrets.Plaintext},
+		{"a.yaml", "sops:\n  version: v3.9.0\n  age: {enabled: true}\n", secrets.Plaintext},
+		{"a.yaml", "text: |\n  " + strings.ReplaceAll(sealedYAML(""), "\n", "\n  ") + "\n", secrets.Plaintext},
+		{"a.yaml", "a: b\n---\n" + sealedYAML(""), secrets.Plaintext}, // SOPS reads the first document
+		{"a.env", "A=x\n# sops_mac=" + anyValue + "\n", secrets.Plaintext},
+		{"a.env", "a: " + anyValue + "\n" + sealedYAML(""), secrets.Plaintext}, // not in the format of its name
+		{"a.md", "sops: " + anyValue + "\n[sops]\nmac = " + anyValue + "\n", secrets.Plaintext},
+		{"a.yaml", "", secrets.Plaintext},
 	} {
 		if got := secrets.StateOf(c.file, []byte(c.text)); got != c.want {
 			t.Errorf("%s: %d, want %d\n%s", c.file, got, c.want, c.text)

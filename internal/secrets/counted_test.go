@@ -20,8 +20,8 @@ func TestCountedRules(t *testing.T) {
 		want  string
 	}{
 		"path":  {"  - age: a\n    path_regex: a\n  - age: a\n    path_regex: '" + large + "'\n", 5, "the path_regex was not evaluated"},
-		"key":   {"  - age: a\n    encrypted_regex: '" + large + "'\n", 2, "cannot tell which values are encrypted"},
-		"note":  {"  - age: a\n    unencrypted_comment_regex: '" + large + "'\n", 2, "cannot tell which values are encrypted"},
+		"key":   {"  - age: a\n    encrypted_regex: '" + large + "'\n", 2, "cannot determine which values are encrypted"},
+		"note":  {"  - age: a\n    unencrypted_comment_regex: '" + large + "'\n", 2, "cannot determine which values are encrypted"},
 		"total": {strings.Repeat("  - {age: a, path_regex: '"+strings.Repeat("(a{90})", 10)+"'}\n", 30), 23, "exceed 20000 instructions"},
 		"few":   {strings.Repeat("  - {age: a, path_regex: '^(a|b)/[^/]+\\.sops\\.ya?ml$', encrypted_regex: '^(data|stringData)$'}\n", 100), 0, ""},
 	} {

@@ -11,7 +11,7 @@ import (
 // Scope is the kind of a holder of keys.
 type Scope string
 
-// The scopes of a specification's Encryption, and those of holders that it doesn't name.
+// The scopes of a specification's Encryption, and the scope of holders that it doesn't name.
 const (
 	Platform Scope = "platform"
 	Cluster  Scope = "cluster"
@@ -76,7 +76,7 @@ func ageIn(list *yaml.Node) []Recipient {
 	return all
 }
 
-// nameOf returns the comment after a key, or the key if there is none.
+// nameOf returns the comment after a key, or the key if it has no comment.
 func nameOf(list *yaml.Node, r Recipient) string {
 	for _, n := range list.Content {
 		if n.Line == r.Line && n.Column == r.Column && n.LineComment != "" {

@@ -37,7 +37,7 @@ func MetadataOf(d *repository.Document) (*Metadata, bool) {
 	m := &Metadata{Selection: readSelection(n)}
 	m.Line, m.Column = d.KeyPosition("sops")
 	if threshold := repository.Lookup(n, "shamir_threshold"); threshold != nil {
-		_ = threshold.Decode(&m.Threshold) // SOPS refuses other values; then all groups are needed
+		_ = threshold.Decode(&m.Threshold) // SOPS refuses other values; without a number, all groups are needed
 	}
 	groups := repository.Lookup(n, "key_groups")
 	if one := recipientsIn(n, fileFields); len(one) > 0 || groups == nil || len(groups.Content) == 0 {
@@ -50,8 +50,8 @@ func MetadataOf(d *repository.Document) (*Metadata, bool) {
 	return m, true
 }
 
-// Opens reports whether a holder of age keys, given as recipients, can decrypt the file. known is
-// false if the file is also encrypted to other services, whose keys may be available.
+// Opens reports whether a holder of age keys can decrypt the file. keys are the recipients of these keys. known is false
+// if the file is also encrypted to other services, whose keys may be available.
 func (m *Metadata) Opens(keys []string) (opens, known bool) {
 	opened, others := 0, false
 	for _, group := range m.Groups {

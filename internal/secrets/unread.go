@@ -14,8 +14,8 @@ import (
 // anySecretKind matches the kind of a Secret anywhere in a line.
 var anySecretKind = regexp.MustCompile(`\bkind["']?[ \t]*:[ \t]*["']?Secret(List)?\b`)
 
-// Unread returns why a YAML or JSON file that may contain a Secret cannot be parsed, nil for other
-// files. A template counts only if it contains a credential outside of its actions.
+// Unread returns the reason why a YAML or JSON file that may contain a Secret cannot be parsed; nil for other files. A
+// template counts only if it contains a credential outside of its actions.
 func Unread(file string, data []byte) *repository.Error {
 	if format := FormatOf(file); format != YAML && format != JSON || !bytes.Contains(data, []byte("Secret")) || !anySecretKind.Match(data) {
 		return nil
@@ -38,8 +38,8 @@ func inTemplate(text string) bool {
 	return credential.SettingIn(plain.String()) != "" || credential.TokenIn(plain.String()) != ""
 }
 
-// MayHoldSecret reports whether a file that is too large to be parsed may contain a secret, as [CreationRule.Wants]
-// judges it: YAML and JSON with the kind Secret, and all files of variables.
+// MayHoldSecret reports whether a file that is too large to be parsed may contain a secret by the criteria of
+// [CreationRule.Wants]: YAML and JSON with the kind Secret, and all files of variables.
 func MayHoldSecret(file string, text io.Reader) bool {
 	switch FormatOf(file) {
 	case Dotenv, INI:

@@ -1,5 +1,5 @@
-// Package settings decodes configurations that are specs of objects strictly, with the position of each error: those of the
-// KRM functions, and that of validate.
+// Package settings strictly decodes the specs of configuration objects, with the position of each error: the
+// configurations of the KRM functions and of validate.
 package settings
 
 import (

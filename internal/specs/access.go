@@ -139,7 +139,7 @@ func (c *specChecker) quantities(t *v1alpha1.Tenant, p *strict.Path, values map[
 	out := make(map[string]resource.Quantity, len(values))
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if !slices.Contains(names, name) && !strings.HasPrefix(name, prefix) && !strings.Contains(name, "/") {
-			c.FailKey(t, p.Child(name), c.Report.Suggest(name, "resource", "", names), "there is no resource %s", strict.Quote(name))
+			c.FailKey(t, p.Child(name), c.Report.Suggest(name, "resource", "", names), "resource %s does not exist", strict.Quote(name))
 		}
 		q, err := count.Quantity(values[name])
 		switch {

@@ -27,7 +27,7 @@ func (c *specChecker) encryption() {
 	c.scopes(e, p.Child("tenants"), v1alpha1.KindTenant, r.Tenants, tenants)
 	c.recipients(e, p.Child("platform"), r.Platform)
 	if len(r.Platform.Age)+len(r.Clusters)+len(r.Tenants) == 0 && c.Whole(e) {
-		c.Fail(e, p, "add the platform team's recipients and those of each cluster", "there are no recipients, so nobody could decrypt a secret")
+		c.Fail(e, p, "add the platform team's recipients and those of each cluster", "the Encryption has no recipients, so secrets could not be decrypted")
 	}
 	c.regex(e, strict.At("spec", "encryptedRegex"), e.Spec.EncryptedRegex)
 	for i, rule := range e.Spec.Rules {
@@ -47,7 +47,7 @@ func (c *specChecker) scopes(e *v1alpha1.Encryption, p *strict.Path, kind string
 	what := strings.ToLower(kind)
 	for _, name := range slices.Sorted(maps.Keys(scopes)) {
 		if _, found := slices.BinarySearch(names, name); !found && !c.Incomplete {
-			c.FailKey(e, p.Child(name), c.Report.Suggest(name, what, "add an object of kind "+kind, names), "there is no %s %s", what, strict.Quote(name))
+			c.FailKey(e, p.Child(name), c.Report.Suggest(name, what, "add an object of kind "+kind, names), "%s %s does not exist", what, strict.Quote(name))
 		}
 		if !c.getsKey(e, what, name) {
 			c.nonEmpty(e, p.Child(name), scopes[name])
@@ -62,12 +62,12 @@ func (c *specChecker) scopes(e *v1alpha1.Encryption, p *strict.Path, kind string
 
 func (c *specChecker) nonEmpty(e *v1alpha1.Encryption, p *strict.Path, r v1alpha1.Recipients) {
 	if len(r.Age) == 0 && !c.Objects[e].Bad[p.Child("age").String()] {
-		c.Fail(e, p, "add a recipient, or remove it", "%s has no recipients, so nobody could decrypt the secret", p)
+		c.Fail(e, p, "add a recipient, or remove it", "%s has no recipients, so the secret could not be decrypted", p)
 	}
 }
 
-// getsKey reports whether a cluster or tenant may be listed without a key because it gets one later: from
-// a command that adds keys, or, for a tenant, because the sync of its own key is declared.
+// getsKey reports whether a cluster or tenant may be listed without a key because it gets one later: from a command that
+// adds keys, or, for a tenant, because the specification declares the Secret with its own key.
 func (c *specChecker) getsKey(e *v1alpha1.Encryption, what, name string) bool {
 	return c.Keyless || what == "tenant" && slices.ContainsFunc(e.Spec.Secrets, func(d v1alpha1.DeclaredSecret) bool {
 		return c.Spec.TenantKey(&d) != nil && d.Tenant == name

@@ -80,8 +80,7 @@ func (c *specChecker) product(o *strict.Object, p v1alpha1.Product) {
 	c.Spec.Products = append(c.Spec.Products, p)
 }
 
-// only returns the first object of a kind that may exist only once, and reports an error for
-// another.
+// only returns the first object of a kind that may exist only once, and reports an error for a second one.
 func only[T any](c *specChecker, o *strict.Object, first, x *T) *T {
 	if first == nil {
 		return x

@@ -144,13 +144,13 @@ func (c *specChecker) selector(of any, p *strict.Path, sel v1alpha1.ClusterSelec
 	}
 }
 
-// eachIn reports the names of a list that are not among the valid ones, which are sorted; otherwise
-// is the hint how to create a valid one.
+// eachIn reports the names of a list that are not among the valid ones, which are sorted; otherwise is the hint on how to
+// create a valid one.
 func (c *specChecker) eachIn(of any, p *strict.Path, what, otherwise string, names, valid []string) (dangling bool) {
 	for i, name := range names {
 		if _, found := slices.BinarySearch(valid, name); !found {
 			dangling = true
-			c.Fail(of, p.Item(i), c.Report.Suggest(name, what, otherwise, valid), "there is no %s %s", what, strict.Quote(name))
+			c.Fail(of, p.Item(i), c.Report.Suggest(name, what, otherwise, valid), "%s %s does not exist", what, strict.Quote(name))
 		}
 	}
 	return dangling

@@ -22,7 +22,7 @@ spec:
   clusterDeployments:
     - {name: one, template: {name: aws-standalone-cp, version: 1.0.43}, credential: none}
 `)}})
-		if got := err.Error(); strings.Contains(got, "there is no cluster template") && (want == "" || !strings.Contains(got, want)) || want != "" && !strings.Contains(got, want) {
+		if got := err.Error(); strings.Contains(got, `: cluster template "aws-standalone-cp" does not exist`) && (want == "" || !strings.Contains(got, want)) || want != "" && !strings.Contains(got, want) {
 			t.Errorf("%s: %s", version, got)
 		}
 	}

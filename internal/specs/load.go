@@ -42,8 +42,8 @@ type File struct {
 // specification is an error. The error is nil or [strict.Errors], with all errors.
 func Load(files []File) (*v1alpha1.Spec, error) { return load(files, false) }
 
-// LoadKeyless is Load for commands that create keys of clusters: a cluster without a key to
-// decrypt its Secrets is no error.
+// LoadKeyless is Load for commands that create keys of clusters: it accepts a cluster without a key to decrypt its
+// Secrets.
 func LoadKeyless(files []File) (*v1alpha1.Spec, error) { return load(files, true) }
 
 func load(files []File, keyless bool) (*v1alpha1.Spec, error) {

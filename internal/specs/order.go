@@ -49,7 +49,7 @@ func (c *specChecker) order() {
 	})
 }
 
-// dependency checks one dependsOn of an add-on; on is nil if there is no add-on with the name.
+// dependency checks one dependsOn of an add-on; on is nil if no add-on has the name.
 func (c *specChecker) dependency(a, on *v1alpha1.Addon, name string, p *strict.Path, names []string) {
 	switch {
 	case name == "":
@@ -57,7 +57,7 @@ func (c *specChecker) dependency(a, on *v1alpha1.Addon, name string, p *strict.P
 		c.Fail(a, p, "take it out", "the add-on depends on itself")
 	case on == nil:
 		if !c.Incomplete {
-			c.Fail(a, p, c.Report.Suggest(name, "add-on", "add an object of kind Addon", names), "there is no add-on %s", strict.Quote(name))
+			c.Fail(a, p, c.Report.Suggest(name, "add-on", "add an object of kind Addon", names), "add-on %s does not exist", strict.Quote(name))
 		}
 	case a.Spec.Stage == v1alpha1.StageControllers && on.Spec.Stage == v1alpha1.StageConfigs && c.Whole(a, on):
 		c.Fail(a, p, "move this add-on to stage configs, or that one to stage controllers",
@@ -83,7 +83,7 @@ func (c *specChecker) need(a, on *v1alpha1.Addon, name string, p *strict.Path, b
 		c.Fail(a, p, "take it out", "the add-on needs itself")
 	case on == nil:
 		if !c.Incomplete {
-			c.Fail(a, p, c.Report.Suggest(name, "bootstrapped add-on", "add an object of kind Addon with spec.bootstrap: {}", bootstrapped), "there is no add-on %s", strict.Quote(name))
+			c.Fail(a, p, c.Report.Suggest(name, "bootstrapped add-on", "add an object of kind Addon with spec.bootstrap: {}", bootstrapped), "add-on %s does not exist", strict.Quote(name))
 		}
 	case on.Spec.Bootstrap == nil && c.Whole(on):
 		c.Fail(a, p, "add spec.bootstrap: {} to it, or remove it from the needs", "the bootstrap needs %s, which is not bootstrapped", strict.Quote(name))

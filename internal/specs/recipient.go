@@ -19,8 +19,8 @@ var recipientScopes = []string{string(v1alpha1.ScopePlatform), string(v1alpha1.S
 
 // AddRecipient adds an age recipient to the Encryption of a specification: to a scope (platform, clusters or tenants)
 // and, except for the platform, to a cluster or tenant by name. It returns the changed file, with all other bytes
-// unchanged, including comments; nil if the recipient is already listed. If the file is written in a way that cannot be
-// edited, such as with aliases, the error says what to write by hand.
+// unchanged, including comments; nil if the recipient is already listed. If the file cannot be edited, for example
+// because it uses aliases, the error describes the edit for the user.
 func AddRecipient(files []File, scope, name, recipient string) (*File, error) {
 	if !slices.Contains(recipientScopes, scope) || (scope == string(v1alpha1.ScopePlatform)) != (name == "") {
 		return nil, fmt.Errorf("recipients of %q %q: want %s; all but the first require a name", scope, name, strict.OneOf(recipientScopes))
@@ -89,12 +89,12 @@ func onlyAdded(before, after *v1alpha1.Spec, scope, name, recipient string) bool
 	return expected.Equal(after)
 }
 
-// encryptionIn returns the Encryption among a file's documents, nil if there is none.
+// encryptionIn returns the Encryption among a file's documents, nil if the file has none.
 func encryptionIn(content []byte) *yaml.Node {
 	reader := yaml.NewDecoder(bytes.NewReader(content))
 	for {
 		var doc yaml.Node
-		if err := reader.Decode(&doc); err != nil { // the end of the file: it was loaded before, so it is valid YAML
+		if err := reader.Decode(&doc); err != nil { // the end of the file: the file was loaded before, so it is valid YAML
 			return nil
 		}
 		if len(doc.Content) != 1 {
@@ -177,7 +177,7 @@ func insertUnder(content []byte, key *yaml.Node, fields []string, recipient stri
 	line := lines[key.Line-1]
 	rest, _, _ := bytes.Cut(line[min(len(line), key.Column-1+len(key.Value)):], []byte("#"))
 	if string(bytes.TrimSpace(rest)) != ":" {
-		return nil, false // in flow style
+		return nil, false // the node is in flow style
 	}
 	end := "\n"
 	if bytes.HasSuffix(line, []byte("\r\n")) {

@@ -31,6 +31,6 @@ func (c *specChecker) shard(of any, meta v1alpha1.ObjectMeta) {
 	sharding := c.Spec.Fleet.Spec.Flux.Sharding
 	if name, ok := meta.Labels[sharding.Key]; ok && !slices.Contains(sharding.Shards, name) && c.Whole(of, c.Spec.Fleet) {
 		c.Fail(of, strict.At("metadata", "labels", sharding.Key), c.Report.Suggest(name, "shard", "add it to spec.flux.sharding.shards of the Fleet", sharding.Shards),
-			"there is no shard %s", strict.Quote(name))
+			"shard %s does not exist", strict.Quote(name))
 	}
 }

@@ -60,7 +60,7 @@ func (c *specChecker) manifest(a *v1alpha1.Addon, p *strict.Path, object map[str
 	id := strings.Join([]string{group, kind, namespace, name}, "\x00")
 	for _, other := range owners[id] {
 		if other == a {
-			c.Fail(a, p, "take one of them out", "duplicate object %s %s in the add-on", kind, strict.Quote(name))
+			c.Fail(a, p, "remove one of them", "duplicate object %s %s in the add-on", kind, strict.Quote(name))
 			return
 		}
 		if cluster := c.together(a, other); cluster != "" && c.Whole(a, other) {

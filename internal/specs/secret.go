@@ -107,7 +107,7 @@ func (c *specChecker) secretScope(e *v1alpha1.Encryption, p *strict.Path, d *v1a
 			names = append(names, t.Metadata.Name)
 		}
 		if !c.Incomplete {
-			c.Fail(e, p.Child("tenant"), c.Report.Suggest(d.Tenant, "tenant", "add an object of kind Tenant", names), "there is no tenant %s", strict.Quote(d.Tenant))
+			c.Fail(e, p.Child("tenant"), c.Report.Suggest(d.Tenant, "tenant", "add an object of kind Tenant", names), "tenant %s does not exist", strict.Quote(d.Tenant))
 		}
 	case d.Scope == v1alpha1.ScopeClusters:
 		c.selector(e, p.Child("clusters"), d.Clusters)
@@ -117,8 +117,8 @@ func (c *specChecker) secretScope(e *v1alpha1.Encryption, p *strict.Path, d *v1a
 	}
 }
 
-// secretNamespace checks that the namespace is one that the specification creates on each cluster
-// of a Secret, or that every cluster has.
+// secretNamespace checks that each cluster of a Secret has the Secret's namespace: the specification creates it there, or
+// every cluster has it.
 func (c *specChecker) secretNamespace(e *v1alpha1.Encryption, p *strict.Path, d *v1alpha1.DeclaredSecret) {
 	if c.Incomplete {
 		return
@@ -225,7 +225,7 @@ func (c *specChecker) secretKeys(e *v1alpha1.Encryption, p *strict.Path, d *v1al
 		}
 		for _, name := range names {
 			if name != "" && seen[name] {
-				c.Fail(e, at.Child("name"), "take one of them out", "Secret %s has the key %s twice", d, strict.Quote(name))
+				c.Fail(e, at.Child("name"), "remove one of them", "Secret %s has the key %s twice", d, strict.Quote(name))
 			}
 			seen[name] = true
 		}

@@ -23,9 +23,9 @@ type StarterOptions struct {
 	Branch string
 }
 
-// Starter returns the specification that `fleetwright init` writes, with a comment for every field.
-// It is valid without changes. The files' paths begin with fleet/. If the repository is read over SSH, which Flux does only
-// with a key, the Secrets of its readers are switched on.
+// Starter returns the specification that `fleetwright init` writes, with a comment for every field. It is valid without
+// changes. The files' paths begin with fleet/. If the repository is read over SSH, for which Flux needs a key, the
+// Secrets of its readers are enabled.
 func Starter(o StarterOptions) ([]File, error) {
 	var files []File
 	for _, name := range []string{"fleet.yaml", "clusters.yaml", "addons.yaml", "tenants.yaml"} {

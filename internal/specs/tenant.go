@@ -40,8 +40,8 @@ func (c *specChecker) tenants() {
 	c.hosts()
 }
 
-// starter checks that the tenant may use the chart that its repository starts with: only allowedSources extends
-// the sources that a tenant may use.
+// starter checks that the tenant may use the chart in the starter of its repository: only allowedSources extends the
+// sources that a tenant may use.
 func (c *specChecker) starter(t *v1alpha1.Tenant) {
 	allowed := func(prefix string) bool {
 		rest, within := strings.CutPrefix(v1alpha1.StarterChart, strings.TrimRight(prefix, "/"))
@@ -68,7 +68,7 @@ func (c *specChecker) hosts() {
 	}
 }
 
-// overlap reports whether two hosts have a name in common; *.NAME stands for all names below NAME.
+// overlap reports whether two hosts have a name in common; *.NAME matches all names below NAME.
 func overlap(a, b string) bool {
 	below := func(host, of string) bool {
 		suffix, wildcard := strings.CutPrefix(of, "*")
@@ -90,12 +90,12 @@ func (c *specChecker) share(a, b *v1alpha1.Tenant) bool {
 
 func (c *specChecker) environments(t *v1alpha1.Tenant, places []string) {
 	if _, _, own := strict.At("spec", "environments").Find(c.Objects[t].Root); !own {
-		return // by default, the environments of all clusters
+		return // the default: the environments of all clusters
 	}
 	for _, key := range slices.Sorted(maps.Keys(t.Spec.Environments)) {
 		p := strict.At("spec", "environments", key)
 		if _, found := slices.BinarySearch(places, key); !found && !c.Incomplete {
-			c.FailKey(t, p, c.Report.Suggest(key, "name", "add an object of kind Cluster", places), "there is no cluster or environment %s", strict.Quote(key))
+			c.FailKey(t, p, c.Report.Suggest(key, "name", "add an object of kind Cluster", places), "cluster or environment %s does not exist", strict.Quote(key))
 		}
 		if problem := v1alpha1.PathProblem(t.Spec.Environments[key]); problem != "" {
 			c.Fail(t, p, "write a path in the source, such as ./"+key, "path %s %s", strict.Quote(t.Spec.Environments[key]), problem)

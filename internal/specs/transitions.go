@@ -14,9 +14,9 @@ import (
 const leaveHint = "remove a tenant in two steps, Active → Draining → Removed: Draining removes its sync, so that Flux prunes its workloads while its accounts still exist; " +
 	"Removed then removes the rest. Without the accounts, Flux skips pruning and leaves the objects behind; without their roles, deletion hangs"
 
-// CheckTransitions compares the states of tenants with those at the last render (from the inventory), by name.
-// It returns an error for each tenant that skips a step of the off-boarding, sorted by name; nil if there is
-// none. at are the positions of the states.
+// CheckTransitions compares the states of tenants with their states at the last render (from the inventory), by name. It
+// returns an error for each tenant that skips a step of the off-boarding, sorted by name. at are the positions of the
+// states.
 func CheckTransitions(now, previous map[string]v1alpha1.State, at map[string]v1alpha1.Place) []*strict.Error {
 	var errs []*strict.Error
 	for _, name := range slices.Sorted(maps.Keys(previous)) {

@@ -13,9 +13,9 @@ import (
 
 const escapeHint = "write $${…} for a literal ${…}: kustomize-controller substitutes variables in values and resources, and fails if one is not set"
 
-// variables checks that each ${VAR} in the values and resources of an add-on is a variable of every
-// cluster that gets it, as kustomize-controller 1.9 requires, and that values which a bootstrap
-// reads without substitution contain none.
+// variables checks that each ${VAR} in the values and resources of an add-on is a variable of every cluster that gets it,
+// as kustomize-controller 1.9 requires. It also checks that values contain none if a bootstrap reads them without
+// substitution.
 func (c *specChecker) variables() {
 	for _, a := range c.Spec.Addons {
 		if a.Spec.Bootstrap != nil {

@@ -22,7 +22,7 @@ func CloneURL(remote string) string {
 			return ""
 		}
 		if u.Scheme != "ssh" {
-			u.User = nil // a token would end up in Git
+			u.User = nil // otherwise a token would get into Git
 		} else if u.User != nil {
 			u.User = url.User(u.User.Username())
 		}

@@ -274,7 +274,7 @@ const (
 	durationHint  = "write one such as 30s, 10m or 1h; a day is 24h"
 )
 
-// durationProblem returns why a string is not a duration for Flux; "" if it is one.
+// durationProblem returns the reason why Flux does not accept a string as a duration; "" if it does.
 func durationProblem(s string) string {
 	parsed, err := time.ParseDuration(s)
 	switch {
@@ -295,9 +295,9 @@ func OneOf(values []string) string {
 	return strings.Join(values[:last], ", ") + " or " + values[last]
 }
 
-// plain decodes a node into nil, bool, int64, uint64, float64, string, []any and map[string]any.
-// Different notations of a number have one result (1.0 and 1 are int64): kustomize passes
-// specifications on as JSON, which loses the difference.
+// plain decodes a node into nil, bool, int64, uint64, float64, string, []any and map[string]any. Different notations of a
+// number have one result (1.0 and 1 are int64), because kustomize passes specifications on as JSON, which loses the
+// difference.
 func (d *decoder) plain(n *yaml.Node, p *Path) any {
 	node := Dereference(n)
 	switch node.Kind {
@@ -332,9 +332,8 @@ func (d *decoder) plain(n *yaml.Node, p *Path) any {
 	return nil
 }
 
-// date returns an unquoted date as a string. kustomize rewrites unquoted dates, except for one
-// notation: other notations are refused, because the specification would depend on the tool that
-// reads it.
+// date returns an unquoted date as a string. kustomize rewrites unquoted dates, except for one notation. All other
+// notations are refused, because the specification would depend on the tool that reads it.
 func (d *decoder) date(n *yaml.Node, p *Path) any {
 	node := Dereference(n)
 	var t time.Time

@@ -21,7 +21,7 @@ const MaxErrors = 1000
 type Error struct {
 	// File is the path as the caller passed it; empty if an object has none.
 	File string
-	// Line and Column start at 1 and are 0 if there is no position.
+	// Line and Column start at 1; 0 means that the position is unknown.
 	Line   int
 	Column int
 	// Object is the kind and name of the object with the error, such as "Tenant payments"; empty if
@@ -30,7 +30,7 @@ type Error struct {
 	// Field is the path of the field with the error, such as spec.source.url or
 	// spec.overrides[0].values; it may be empty.
 	Field string
-	// Message says what is wrong, Hint how to fix it. Neither contains a secret.
+	// Message describes the error, and Hint how to fix it. Neither contains a secret.
 	Message string
 	Hint    string
 }

@@ -29,7 +29,7 @@ func (d *decoder) mappingHint(n *yaml.Node, p *Path, t reflect.Type) string {
 	shown := d.example(t, bounds{required: true})
 	if fields := d.table[t]; fields != nil && len(shown.Content) == 2 && isString(n) {
 		f := fields.list[fields.byName[shown.Content[0].Value]]
-		if text := Dereference(n).Value; len(text) <= MaxShown && f.bounds.required && f.typ.Kind() == reflect.String && f.bounds.takes(text) {
+		if text := Dereference(n).Value; len(text) <= MaxShown && f.bounds.required && f.typ.Kind() == reflect.String && f.bounds.allows(text) {
 			shown.Content[1] = scalarNode(text)
 		}
 	}
@@ -40,7 +40,7 @@ func (d *decoder) mappingHint(n *yaml.Node, p *Path, t reflect.Type) string {
 // the list, the hint contains it.
 func (d *decoder) listHint(n *yaml.Node, p *Path, t reflect.Type, b bounds) string {
 	item := d.example(t.Elem(), b)
-	if t.Elem().Kind() == reflect.String && isString(n) && len(n.Value) <= MaxShown && b.takes(n.Value) {
+	if t.Elem().Kind() == reflect.String && isString(n) && len(n.Value) <= MaxShown && b.allows(n.Value) {
 		item = scalarNode(n.Value)
 	}
 	return "write it as in " + written(p.Name, flow(yaml.SequenceNode, item))
@@ -55,15 +55,15 @@ func (d *decoder) emptyHint(p *Path, t reflect.Type, b bounds) string {
 	return hint
 }
 
-// stringHint returns which string is wanted instead of another value, and how to write it:
-// in quotes, if that is enough.
+// stringHint describes the string that is expected instead of another value, and how to write it: in quotes, if that is
+// enough.
 func (d *decoder) stringHint(n *yaml.Node, p *Path, t reflect.Type, b bounds) (want, hint string) {
 	n = Dereference(n)
 	scalar := n.Kind == yaml.ScalarNode && !IsNull(n)
 	switch {
 	case t == reflect.TypeFor[v1alpha1.Duration]():
 		return durationWords, durationHint
-	case scalar && b.takes(n.Value):
+	case scalar && b.allows(n.Value):
 		return "a string", quotedHint(n)
 	case scalar && b.pattern != nil:
 		f := formatOf(b.pattern.String())

@@ -68,7 +68,7 @@ func TestPatternsAreDescribed(t *testing.T) {
 func TestExamplesAreWithinBounds(t *testing.T) {
 	eachField(t, func(owner reflect.Type, f field) {
 		for _, example := range f.bounds.examples {
-			if text(f.typ) && !f.bounds.takes(example) {
+			if text(f.typ) && !f.bounds.allows(example) {
 				t.Errorf("%s.%s: the example %q is out of bounds", owner.Name(), f.name, example)
 			}
 		}

@@ -22,7 +22,7 @@ type bounds struct {
 	minLength int
 	maxLength int // 0 means unlimited
 	minItems  int
-	// minimum and maximum of a whole number; 0 means none.
+	// minimum and maximum of a whole number; 0 means no limit.
 	minimum, maximum int
 	// examples of the value, for hints: those in the tag, or its defaults.
 	examples []string

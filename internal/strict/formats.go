@@ -12,47 +12,47 @@ import (
 // dnsLabelPattern is the pattern of names in the types' tags.
 const dnsLabelPattern = `^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
 
-// format describes, in words, what a pattern in the types' tags allows.
+// format describes, in words, the strings that a pattern in the types' tags allows.
 type format struct {
 	// what completes "want …"; example is a valid value.
 	what, example string
-	// rule says how to write it, if what does not.
+	// rule describes how to write such a string, if what is not enough.
 	rule string
-	// mend returns the value that was probably meant. It is used only if it matches the pattern.
-	mend func(string) string
+	// correct returns the value that was probably meant. The result is used only if it matches the pattern.
+	correct func(string) string
 }
 
 // formats are the patterns in the types' tags, except for those of URLs.
 var formats = map[string]format{
 	dnsLabelPattern: {
-		what: "a DNS label", example: "team-a", mend: asLabel,
+		what: "a DNS label", example: "team-a", correct: asLabel,
 		rule: "lower-case letters, digits and -, with a letter or digit at both ends",
 	},
 	`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`: {
-		what: "a DNS name", example: "registry-credentials", mend: asDNSName,
+		what: "a DNS name", example: "registry-credentials", correct: asDNSName,
 		rule: "lower-case letters, digits, - and ., with a letter or digit at both ends",
 	},
 	`^v?(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$`: {
-		what: "an exact version, so that Git determines what runs", example: "1.2.3", mend: asVersion,
+		what: "an exact version, so that Git determines what runs", example: "1.2.3", correct: asVersion,
 		rule: "three numbers",
 	},
 	`^(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)(-[0-9A-Za-z.-]+)?$`: {
-		what: "an exact version without a leading v", example: "1.2.3", mend: asPlainVersion,
+		what: "an exact version without a leading v", example: "1.2.3", correct: asPlainVersion,
 		rule: "three numbers",
 	},
 	`^(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)(-[0-9a-z.-]+)?$`: {
-		what: "an exact version without a leading v", example: "1.2.3", mend: asPlainVersion,
+		what: "an exact version without a leading v", example: "1.2.3", correct: asPlainVersion,
 		rule: "three numbers; a suffix after - is in lower case",
 	},
 	`^v?[0-9]+\.[0-9x*]+(\.[0-9x*]+)?$`: {
-		what: "a version of Flux", example: "2.9.4", mend: asVersion,
+		what: "a version of Flux", example: "2.9.4", correct: asVersion,
 		rule: "exact, or with install: operator a range such as 2.9.x",
 	},
 	`^/`:              {what: "a JSON pointer, which begins with /", example: "/spec/replicas"},
 	`^[^@ ]+@[^@ ]+$`: {what: "an e-mail address", example: "platform@example.com"},
 	`^[A-Za-z_][A-Za-z0-9_]*$`: {
 		what: "the name of an environment variable", example: "ADMIN_PASSWORD",
-		rule: "letters, digits and _; the first character is not a digit", mend: AsVariable,
+		rule: "letters, digits and _; the first character is not a digit", correct: AsVariable,
 	},
 	`^[-._a-zA-Z0-9]+$`: {
 		what: "the name of a key in a Secret", example: "tls.crt",
@@ -67,7 +67,7 @@ var formats = map[string]format{
 		rule: "letters and digits, beginning with a capital letter",
 	},
 	`^(\*\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`: {
-		what: "a host", example: "shop.example.com", mend: asDNSName,
+		what: "a host", example: "shop.example.com", correct: asDNSName,
 		rule: "a DNS name in lower case, or *. and a DNS name",
 	},
 	`^(age1|ssh-ed25519 |ssh-rsa )`: {
@@ -85,8 +85,7 @@ func formatOf(pattern string) format {
 	return formats[pattern]
 }
 
-// PatternWords returns what a pattern of a field allows, such as "a DNS label"; "" for an unknown
-// pattern.
+// PatternWords describes the strings that a pattern of a field allows, such as "a DNS label"; "" for an unknown pattern.
 func PatternWords(pattern string) string {
 	if pattern == v1alpha1.DurationPattern {
 		return durationWords
@@ -100,9 +99,9 @@ const MaxShown = 300
 // hint returns how to write a value that does not match a format: as it was probably
 // meant, or as the first example of its field.
 func (f format) hint(value string, b bounds) string {
-	if f.mend != nil && len(value) <= MaxShown {
-		if meant := f.mend(value); meant != value && b.takes(meant) {
-			return "write " + meant
+	if f.correct != nil && len(value) <= MaxShown {
+		if corrected := f.correct(value); corrected != value && b.allows(corrected) {
+			return "write " + corrected
 		}
 	}
 	example := f.example
@@ -115,8 +114,8 @@ func (f format) hint(value string, b bounds) string {
 	return "write " + f.rule + ", such as " + example
 }
 
-// takes reports whether a string is within bounds.
-func (b bounds) takes(s string) bool {
+// allows reports whether a string is within bounds.
+func (b bounds) allows(s string) bool {
 	return len(s) >= b.minLength && (b.maxLength == 0 || len(s) <= b.maxLength) &&
 		(b.pattern == nil || b.pattern.MatchString(s)) && (len(b.enum) == 0 || slices.Contains(b.enum, s))
 }
@@ -179,7 +178,7 @@ func urlFormat(schemes []string) format {
 	return format{
 		what:    "a URL that begins with " + OneOf(prefixes),
 		example: prefixes[0] + "example.com/path",
-		mend:    func(s string) string { return WithScheme(s, schemes) },
+		correct: func(s string) string { return WithScheme(s, schemes) },
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Limits of one document, against hostile input. Real specifications are far below them.
+// Limits of one document, as a protection against hostile input. Real specifications are far below them.
 const (
 	maxDepth    = 100
 	maxExpanded = 100_000
@@ -34,10 +34,10 @@ func isMerge(key *yaml.Node) bool {
 // pair is a key of a mapping with its value.
 type pair struct{ key, value *yaml.Node }
 
-// flatten returns the pairs of a mapping, including those of merge keys (<<). The mapping's own
-// pairs come first and take precedence, then earlier merges over later ones, as in
-// https://yaml.org/type/merge.html. Duplicate keys of a mapping are all returned. The shape of the
-// document must have been checked: a mapping that merges itself would not end.
+// flatten returns the pairs of a mapping, including those of merge keys (<<). The mapping's own pairs come first and take
+// precedence, then earlier merges over later ones, as in https://yaml.org/type/merge.html. Duplicate keys of a mapping
+// are all returned. The caller must have checked the shape of the document: flatten would never return for a mapping that
+// merges itself.
 func flatten(n *yaml.Node) []pair {
 	own := make([]pair, 0, len(n.Content)/2)
 	var merged []*yaml.Node
@@ -119,8 +119,8 @@ type shape struct {
 // extent is the size of an expanded node; it is zero while it is being measured.
 type extent struct{ nodes, height int }
 
-// CheckShape returns the node at which a document becomes too deep, too large or infinite, and why;
-// nil if it is within the limits.
+// CheckShape returns the node at which a document becomes too deep, too large or infinite, with the reason; nil if it is
+// within the limits.
 func CheckShape(doc *yaml.Node) (fault *yaml.Node, problem, hint string) {
 	s := &shape{anchors: map[*yaml.Node]extent{}}
 	s.measure(doc, 0)

@@ -16,7 +16,7 @@ type Object struct {
 	Unplaced bool            // set if the nodes' lines differ from the user's file
 	Broken   bool            // set if a part of it could not be decoded
 	Bad      map[string]bool // the fields that could not be decoded
-	Torn     map[string]bool // the fields of the spec that contain such fields
+	Torn     map[string]bool // the fields of the spec that contain them
 	Decoded  any             // one of the input kinds
 }
 

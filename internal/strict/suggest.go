@@ -11,14 +11,13 @@ import (
 const (
 	// maxListed is the maximum number of names in a hint.
 	maxListed = 12
-	// MaxCompared is the maximum number of names that one report compares, so that hostile input
-	// cannot make the hints cost more than the errors.
+	// MaxCompared is the maximum number of names that one report compares, so that for hostile input, too, the hints cost
+	// less than the errors.
 	MaxCompared = 300_000
 )
 
-// Suggest returns a hint for a name that is not among the valid ones: the most similar
-// valid name, or the list of them. otherwise is the hint how to make the name valid; "" if there is
-// no way.
+// Suggest returns a hint for a name that is not among the valid ones: the most similar valid name, or the list of them.
+// otherwise is the hint on how to add the name to the valid ones; "" if this is impossible.
 func (r *Report) Suggest(name, what, otherwise string, valid []string) string {
 	if r.Compared += len(valid); r.Compared > MaxCompared || r.Full() {
 		return otherwise

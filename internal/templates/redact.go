@@ -34,7 +34,7 @@ func withoutSecrets(reason string) string {
 		return reason
 	}
 	for _, word := range strings.FieldsFunc(message, func(r rune) bool { return strings.ContainsRune(" \t\n\"'`,;:=@{}[]()", r) }) {
-		if credential.IsDrawn(word) {
+		if credential.IsSurelyRandom(word) {
 			message = strings.ReplaceAll(message, word, mask.Hidden)
 		}
 	}

@@ -2,5 +2,5 @@
 
 package tree
 
-// checkWritable does nothing: on this system, only a write shows whether a folder is writable.
+// checkWritable does nothing, because on this system only a write shows whether a folder is writable.
 func checkWritable(string, string) error { return nil }

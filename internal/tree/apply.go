@@ -67,7 +67,7 @@ func applyWith(ctx context.Context, dir string, p *Plan, open opener) error {
 		return err
 	}
 	if err := s.decide(j); err != nil {
-		return s.takeBack(err)
+		return s.revert(err)
 	}
 	return s.carryOut(j, true)
 }
@@ -89,13 +89,13 @@ func begin(ctx context.Context, dir string, p *Plan, open opener) (*session, *jo
 	}
 	j, err := s.prepare(ctx, slices.Collect(p.Changes()), p.relied)
 	if err != nil {
-		return nil, nil, s.takeBack(err)
+		return nil, nil, s.revert(err)
 	}
 	return s, j, nil
 }
 
-// takeBack reverts a write that was not decided.
-func (s *session) takeBack(err error) error {
+// revert reverts a write that was not decided.
+func (s *session) revert(err error) error {
 	return fmt.Errorf("nothing was written to %q: %w", s.dir, errors.Join(err, s.finish()))
 }
 
@@ -219,8 +219,8 @@ func (f *Folder) asRelied(r reliance) (bool, error) {
 	return f.isAs(r.path, r.digest == "", func(found []byte) bool { return Digest(found) == r.digest })
 }
 
-// isAs reports whether a file is in the expected state: if missing is set, it must not exist; otherwise same must return true
-// for its content.
+// isAs reports whether a file is in the expected state: it does not exist if missing is set, and otherwise same returns
+// true for its content.
 func (f *Folder) isAs(p string, missing bool, same func(found []byte) bool) (bool, error) {
 	found, err := f.ReadFile(p)
 	var blocked *BlockedError
@@ -312,8 +312,8 @@ func (s *session) decide(j *journal) error {
 	return s.fs.syncDirs(stageFolder, workFolder, ownFolder, ".")
 }
 
-// inParallel runs a few workers on n pieces of work, which next hands out in order until none is
-// left or a worker failed. It returns the first error.
+// inParallel runs a few workers on n pieces of work, which next assigns in order until none is left or a worker failed.
+// It returns the first error.
 func inParallel(n int, work func(next func() (int, bool)) error) error {
 	var at atomic.Int64
 	var once sync.Once

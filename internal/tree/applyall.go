@@ -45,8 +45,7 @@ func ApplyAll(ctx context.Context, writes []Write) error {
 	return errors.Join(errs...)
 }
 
-// ApplyTogether applies plans to folders once it is certain that each of them can be applied:
-// if one cannot be, none is.
+// ApplyTogether applies plans to folders, all of them or none: it first checks that each of them can be applied.
 func ApplyTogether(ctx context.Context, writes []Write) error {
 	type begun struct {
 		*session
@@ -69,7 +68,7 @@ func ApplyTogether(ctx context.Context, writes []Write) error {
 	}
 	for i, one := range all {
 		if err := one.decide(one.journal); err != nil {
-			err = one.takeBack(err)
+			err = one.revert(err)
 			for _, other := range all[i+1:] {
 				err = errors.Join(err, other.finish())
 			}
@@ -98,12 +97,12 @@ func (d sharedDisk) syncAll([]string) error   { return d.rounds.sync(d.syncFS) }
 func (d sharedDisk) syncFile(string) error    { return d.rounds.sync(d.syncFS) }
 func (d sharedDisk) syncDirs(...string) error { return d.rounds.sync(d.syncFS) }
 
-// rounds lets goroutines that wait for a sync share one: a request during a sync is served by the
-// next one, which starts after everything that was written before the request.
+// rounds lets goroutines that wait for a sync share one. A request during a sync is served by the next sync, which starts
+// after everything that was written before the request.
 type rounds struct {
 	turn sync.Mutex // held while a sync runs
 	mu   sync.Mutex
-	next *round // the round of the next sync; nil if nobody waits
+	next *round // the round of the next sync; nil if no goroutine waits
 }
 
 type round struct {

@@ -31,12 +31,12 @@ type Options struct {
 	// may remove only on request.
 	Tenants []TenantState
 	Guards  []string
-	// Marked reports whether content contains the mark that renders add to the files that they own;
-	// nil counts all files as marked. See owned.go.
+	// Marked reports whether content contains the mark that renders add to the files that they own. If it is nil, all files
+	// count as marked. See owned.go.
 	Marked func(file string, content []byte) bool
-	// Made reports whether a carried file is as Fleetwright created it, so that it may be
-	// deleted if it is no longer generated; nil means none is.
-	Made func(content []byte) bool
+	// Created reports whether a carried file is as Fleetwright created it, so that it may be deleted if it is not generated
+	// any more. If it is nil, no carried file is deleted.
+	Created func(content []byte) bool
 }
 
 // TargetError is returned if a folder contains files of another target than the one to be
@@ -54,29 +54,26 @@ const (
 	maxShownTotal = 64 << 20
 )
 
-// Compare plans the changes from the current to the rendered files. It changes nothing
-// and reads only the paths of the desired tree and of the inventory. A file that
-// cannot be written without losing the user's work becomes a conflict, and the
-// rest of the plan continues. It returns an error for paths that cannot be in the same folder, a
-// wrong Overwrite, and files that the reader cannot read.
+// Compare plans the changes from the current to the rendered files. It changes nothing and reads only the paths of the
+// desired tree and of the inventory. A file that cannot be written without losing the user's work becomes a conflict, and
+// the rest of the plan continues. It returns an error for paths that cannot be in the same folder, a wrong Overwrite, and
+// files that the reader cannot read.
+//
 // For each desired file, in this order:
-// no file                 create; mode once only if no render created it before, or on request
-// same bytes              keep; the inventory records it
-// mode once or adopted    keep, whatever it contains; rewrite on request
-// mode carried            as managed, but the inventory keeps the digest of what
 //
-//	was written if the file is what it was read from
+//	no file                 create; mode once only if no render created it before, or on request
+//	same bytes              keep; the inventory records it
+//	mode once or adopted    keep, whatever it contains; rewrite on request
+//	mode carried            as managed, but if the current file is the one that was read,
+//	                        the inventory keeps the digest of the bytes that were written
+//	bytes as we wrote them  update
+//	same YAML, other style  keep: a formatter changed it, not a user
+//	in the inventory        conflict Edited; the inventory keeps the old digest,
+//	                        so that the next run sees the edit too
+//	otherwise               conflict Foreign
 //
-// bytes as we wrote them  update
-// same YAML, other style  keep: a formatter changed it, not a user
-// in the inventory        conflict Edited; the inventory keeps the old digest,
-//
-//	so that the next run sees the edit too
-//
-// otherwise               conflict Foreign
-// A file in the inventory that is no longer desired is deleted if its bytes
-// are as we wrote them and it is one that a render writes; otherwise it is
-// LeftBehind or Left. A carried one is deleted if we created it, and otherwise Left.
+// A file in the inventory that is not desired any more is deleted if its bytes are as we wrote them and it is one that a
+// render writes; otherwise it is LeftBehind or Left. A carried one is deleted if we created it, and otherwise Left.
 func Compare(desired *Tree, current Reader, inv *Inventory, opts Options) (*Plan, error) {
 	if inv.Target != "" && opts.Target != "" && inv.Target != opts.Target {
 		return nil, &TargetError{Want: opts.Target, Is: inv.Target}
@@ -89,7 +86,7 @@ func Compare(desired *Tree, current Reader, inv *Inventory, opts Options) (*Plan
 	for _, p := range opts.Overwrite {
 		c.overwrite[path.Clean(p)] = false
 	}
-	// Deletions first: a deleted file may make room for a folder.
+	// Deletions come first, because a folder may take the place of a deleted file.
 	for _, e := range inv.Files {
 		if _, ok := desired.Get(e.Path); ok {
 			continue
@@ -175,8 +172,8 @@ func (c *comparison) file(f File) error {
 	case bytes.Equal(content, f.Content):
 		digest := Digest(content)
 		if f.Mode == Carried && known {
-			// The inventory records what was written here, not what its owner changed: a new
-			// encryption of the same values is no reason for a render.
+			// The inventory records the bytes that were written here, not later changes of the owner. Otherwise, a new encryption
+			// of the same values would require a render.
 			digest = entry.Digest
 		}
 		c.keep(f, digest)
@@ -200,8 +197,8 @@ func (c *comparison) differing(f File, content []byte, entry Entry, known bool) 
 			c.record(f, entry.Digest)
 		}
 	case sameYAML(f.Path, content, f.Content):
-		// Of two digests that mean unedited, the recorded one is kept, so that formatting a file
-		// does not make the inventory stale.
+		// If both digests belong to an unedited file, keep the recorded one, so that formatting a file does not change the
+		// inventory.
 		if known && entry.Digest == Digest(f.Content) {
 			digest = entry.Digest
 		}
@@ -230,7 +227,7 @@ func (c *comparison) blocked(f File, by *BlockedError, entry Entry, known bool) 
 	c.conflicts = append(c.conflicts, Conflict{Path: f.Path, Kind: Blocked, At: by.At, What: by.What, Desired: f.Content})
 }
 
-// leftover plans a file in the inventory that is no longer desired.
+// leftover plans a file in the inventory that is not desired any more.
 func (c *comparison) leftover(e Entry) error {
 	content, err := c.read(e.Path)
 	var blocked *BlockedError
@@ -277,7 +274,7 @@ func (c *comparison) remove(step Step) {
 // ours reports whether a file in the inventory is as we wrote it or, if it is carried, as we created it.
 func (c *comparison) ours(e Entry, content []byte) bool {
 	if e.Mode == Carried {
-		return c.opts.Made != nil && c.opts.Made(content)
+		return c.opts.Created != nil && c.opts.Created(content)
 	}
 	return e.Digest == Digest(content)
 }

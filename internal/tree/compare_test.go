@@ -251,7 +251,7 @@ func TestCompareCarried(t *testing.T) {
 				want = desired(t, File{Path: p, Mode: Carried, Content: []byte(test.carried)})
 			}
 			plan, err := Compare(want, current, inv, Options{
-				Overwrite: test.overwrite, Made: func(content []byte) bool { return string(content) == made },
+				Overwrite: test.overwrite, Created: func(content []byte) bool { return string(content) == made },
 			})
 			if err != nil {
 				t.Fatal(err)

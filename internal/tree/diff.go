@@ -120,7 +120,7 @@ func (d *differ) file(path string, old, desired []byte) {
 	}
 }
 
-// changeOf returns in a word how a file changes.
+// changeOf returns a word for the change of a file.
 func changeOf(old, desired []byte) string {
 	switch {
 	case old == nil:

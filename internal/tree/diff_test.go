@@ -114,7 +114,7 @@ diff --git a/b b/b
 +two
 \ No newline at end of file
 # "c2" was edited after it was rendered: not changed
-# "c2" is not shown: line 1 holds the control or format character U+001B
+# "c2" is not shown: line 1 contains the control or format character U+001B
 diff --git a/d b/d
 deleted file mode 100644
 --- a/d

@@ -27,8 +27,8 @@ const (
 type fsys interface {
 	// mkdir creates one folder.
 	mkdir(dir string, perm fs.FileMode) error
-	// write creates or replaces a file in place, with exactly these permissions if exact is set,
-	// otherwise with what the umask leaves of them.
+	// write creates or replaces a file in place. If exact is set, the file has exactly these permissions, and otherwise the
+	// umask is applied.
 	write(file string, content []byte, perm fs.FileMode, exact bool) error
 	rename(from, to string) error
 	// exchange swaps two files atomically; it returns errors.ErrUnsupported if the file

@@ -15,7 +15,7 @@
 // file is replaced or removed, its bytes are compared again with those that
 // the plan saw. Because somebody may save it between that check and the rename, the
 // new file is swapped with it (on Linux, if the file system can), and the old file
-// is checked again at a place where nobody saves to it any more. If it is not as the
+// is checked again at a place where no process saves to it any more. If it is not as the
 // plan saw it, or is open for writing, it is moved back. Symbolic links are never
 // followed, neither at a path nor above.
 // Formatting is not an edit: a file whose YAML equals the rendered one,

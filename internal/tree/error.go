@@ -6,10 +6,10 @@ import "fmt"
 type FileError struct {
 	// File is relative to the folder's root, with forward slashes.
 	File string
-	// Line and Column start at 1 and are 0 if there is no position.
+	// Line and Column start at 1; 0 means that the position is unknown.
 	Line   int
 	Column int
-	// Message says what is wrong, Hint how to fix it.
+	// Message describes the error, and Hint how to fix it.
 	Message string
 	Hint    string
 }

@@ -56,8 +56,7 @@ func (inv *Inventory) Entry(path string) (Entry, bool) {
 	return inv.Files[i], true
 }
 
-// Equal reports whether two inventories have the same entries. A different release alone is no
-// difference.
+// Equal reports whether two inventories have the same entries. It ignores the release.
 func (inv *Inventory) Equal(other *Inventory) bool {
 	return inv.Target == other.Target && slices.Equal(inv.Files, other.Files) && slices.Equal(inv.Tenants, other.Tenants) &&
 		slices.Equal(inv.Guards, other.Guards)
@@ -69,9 +68,9 @@ func (inv *Inventory) sort() {
 	slices.Sort(inv.Guards)
 }
 
-// ReadInventory reads the inventory of a folder or revision. If there is none, it is empty. An
-// invalid inventory is an error, a *FileError if it has a place, and never an empty inventory:
-// otherwise our files would be treated as the user's.
+// ReadInventory reads the inventory of a folder or revision. It returns an empty inventory if the file does not exist.
+// For an invalid inventory it returns an error, a *FileError if the position is known, because with an empty inventory
+// our files would be treated as the user's.
 func ReadInventory(current Reader) (*Inventory, error) {
 	content, err := current.ReadFile(InventoryPath)
 	if errors.Is(err, fs.ErrNotExist) {

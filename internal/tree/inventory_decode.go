@@ -28,9 +28,8 @@ const (
 	hintConflict = "resolve the conflict by keeping either side of the whole file, then render again"
 )
 
-// DecodeInventory decodes an inventory's file. Errors are of type *FileError with the given file
-// name. Unknown fields are an error: a newer version wrote them, and rewriting the file would lose
-// them.
+// DecodeInventory decodes an inventory. Errors are of type *FileError and name the file. Unknown fields are an error: a
+// newer version wrote them, and rewriting the file would lose them.
 func DecodeInventory(file string, content []byte) (*Inventory, error) {
 	if inv, ok := scanInventory(content); ok {
 		return inv, nil

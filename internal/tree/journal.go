@@ -17,9 +17,8 @@ type journal struct {
 	Operations []operation `json:"operations"`
 }
 
-// operation is one file that is written or removed. Digests are those of Digest; Old is empty for a
-// new file, New for a removed one. The new bytes are in the staging folder, in a file named by the
-// operation's index.
+// operation is one file that is written or removed. Old and New are the results of Digest; Old is empty for a new file,
+// New for a removed one. The new bytes are in the staging folder, in a file named by the operation's index.
 type operation struct {
 	Path string `json:"path"`
 	Old  string `json:"old,omitempty"`

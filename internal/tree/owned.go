@@ -11,15 +11,15 @@ import (
 // add an entry for any file, with the file's true digest. The next render would then
 // delete or overwrite that file with the permissions of the person who renders,
 // because of a line that is easily overlooked. A digest proves nothing here, because anyone can
-// compute it. There is no secret to sign entries with that everybody who
-// renders shares and people who propose changes don't. So the entry alone is not
+// compute it. Entries cannot be signed, either: everybody who renders would have to share
+// a secret that people who propose changes do not have. So the entry alone is not
 // enough: the file itself must show that it is ours.
 //   - A file with the mark of a render (the header in its first line) is
 //     deleted if its bytes have the digest. A user's file has no mark,
 //     and an entry in the inventory cannot add it: that requires a change of the
 //     file itself, which could also delete it, and which is visible. The remaining risk
-//     is an edit of a marked file: an entry with the digest of the edited bytes makes it
-//     look like ours.
+//     is an edit of a marked file: with an entry that has the digest of the edited bytes, it
+//     looks like ours.
 //   - Files of the modes once and adopted have no mark, because they belong to the user from the
 //     first day. An unchanged one is deleted if it has the name of such a file
 //     and the same render deletes a marked file
@@ -37,8 +37,8 @@ var starters = []string{
 	"ocirepository.yaml", "helmrelease.yaml", "starter-patch.yaml",
 }
 
-// neverOwned reports whether a path belongs to the specification, to git or a forge, or to our own configuration:
-// no render writes to it again.
+// neverOwned reports whether a path belongs to the specification, to git or a forge, or to our own configuration, so that
+// no render replaces or deletes its file.
 func neverOwned(p string) bool {
 	for part := range strings.SplitSeq(strings.ToLower(p), "/") {
 		if strings.HasPrefix(part, ".git") || strings.HasPrefix(part, ownFolder) {

@@ -22,8 +22,8 @@ type Step struct {
 	Path   string
 	Action Action
 	Mode   Mode // empty for the inventory
-	// Old and New are the file's bytes before and after; nil if there is no file, and both nil if
-	// it is kept.
+	// Old and New are the file's bytes before and after. They are nil if the file does not exist, and both nil if it is
+	// kept.
 	Old, New []byte
 }
 
@@ -34,21 +34,21 @@ type Plan struct {
 	Steps []Step
 	// Conflicts are sorted by path: files that are kept because of the user's changes.
 	Conflicts []Conflict
-	// Left are sorted by path: files that are no longer managed.
+	// Left are the files that are not managed any more, sorted by path.
 	Left []Left
 	// RenderedBy is the release that wrote the current inventory, "" if it was not a release.
 	RenderedBy string
 	// Inventory is the inventory after the plan is applied.
 	Inventory *Inventory
 
-	// relied are the files that the plan does not change, but without which it would be wrong.
+	// relied are the files on whose state the plan depends although it does not change them.
 	relied []reliance
 }
 
 // reliance is the state of a file in the comparison.
 type reliance struct {
 	path string
-	// digest is empty if there was no file.
+	// digest is empty if the file did not exist.
 	digest string
 }
 
@@ -119,7 +119,7 @@ func (s Summary) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// ConflictKind is why a file is kept.
+// ConflictKind is the reason why a file is kept.
 type ConflictKind string
 
 // The kinds of conflicts.
@@ -128,8 +128,8 @@ const (
 	Edited ConflictKind = "edited"
 	// Foreign: a file that we did not write is at the path of a generated file.
 	Foreign ConflictKind = "foreign"
-	// LeftBehind: we wrote the file, it was changed since, and it is no longer generated. It is
-	// removed from the inventory and belongs to the user from now on.
+	// LeftBehind: we wrote the file, it was changed since, and it is not generated any more. It is removed from the
+	// inventory and belongs to the user from now on.
 	LeftBehind ConflictKind = "left-behind"
 	// Blocked: a symbolic link, a folder or similar is at the path where we would write, or above.
 	Blocked ConflictKind = "blocked"
@@ -176,9 +176,8 @@ func (c Conflict) Hint() string {
 	return ""
 }
 
-// Left is a carried file that is no longer generated and that the user created or changed, or a
-// file in the inventory that is not ours. It is kept, and removed from the inventory, so that it is
-// reported once.
+// Left is a carried file that is not generated any more and that the user created or changed, or a file in the inventory
+// that is not ours. It is kept, and removed from the inventory, so that it is reported once.
 type Left struct {
 	Path string
 	// Forged is set if the inventory lists the file although no render writes such a file.
@@ -201,8 +200,8 @@ func (l Left) Hint() string {
 	return "no cluster applies it any more: delete it, or keep it and add a rule for it to spec.rules of the Encryption"
 }
 
-// Retired returns the carried files that a plan deletes: Fleetwright created them, they
-// were not changed since, and they are no longer generated.
+// Retired returns the carried files that a plan deletes: Fleetwright created them, they were not changed since, and they
+// are not generated any more.
 func (p *Plan) Retired() []string {
 	var out []string
 	for _, s := range p.Steps {

@@ -29,11 +29,10 @@ type BlockedError struct {
 	Path string
 	// At is the blocking path: Path itself or one above it.
 	At string
-	// What is at that path, with its article: "a symbolic link", "a folder".
+	// What describes the object at that path, with its article: "a symbolic link", "a folder".
 	What string
 }
 
-// Error returns what blocks which path.
 func (e *BlockedError) Error() string {
 	return fmt.Sprintf("%q is %s", e.At, e.What)
 }

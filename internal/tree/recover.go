@@ -16,7 +16,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/sorting"
 )
 
-// Recovery is what Recover found and did. The zero Recovery means nothing.
+// Recovery describes an interrupted write that Recover found. The zero Recovery means that it found none.
 type Recovery struct {
 	// Finished is the number of files of an interrupted write that was completed.
 	Finished int
@@ -47,11 +47,10 @@ func Look(dir string) (Recovery, error) {
 	return Recovery{Pending: pending}, errors.Join(err, folder.Close())
 }
 
-// Recover finishes an interrupted Apply of a folder: it completes the write if the journal is
-// complete, and reverts it otherwise. Every command that writes calls it before it reads the
-// folder. If nothing was interrupted, it costs one look-up and writes nothing. It returns ErrLocked
-// while another process is writing. Temporary files of a write that was never decided are harmless:
-// if they cannot be removed, because the folder is read-only, that is no error.
+// Recover finishes an interrupted Apply of a folder: it completes the write if the journal is complete, and reverts it
+// otherwise. Every command that writes calls it before it reads the folder. If no write was interrupted, it costs one
+// look-up and writes nothing. It returns ErrLocked while another process is writing. It ignores temporary files of a
+// write that was never decided if it cannot remove them because the folder is read-only.
 func Recover(dir string) (Recovery, error) { return recoverWith(dir, newDisk) }
 
 func recoverWith(dir string, open opener) (Recovery, error) {
@@ -68,7 +67,7 @@ func recoverWith(dir string, open opener) (Recovery, error) {
 	var blocked *BlockedError
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.As(err, &blocked):
-		return Recovery{}, nil // nothing is there, or nothing of ours
+		return Recovery{}, nil // the folder has no files of ours
 	case err != nil:
 		return Recovery{}, fmt.Errorf("searching for an interrupted write in %q: %w", dir, err)
 	}
@@ -109,9 +108,9 @@ func (s *session) readJournal() (*journal, error) {
 	return decodeJournal(content)
 }
 
-// rollForward performs the operations of the journal, whatever part of them is already done: first
-// removals, which may make room for folders, then new files. It returns the paths whose bytes are
-// neither the old nor the new ones.
+// rollForward performs the operations of the journal, of which some may already be done: first removals, because folders
+// may take the place of removed files, then new files. It returns the paths whose bytes are neither the old nor the new
+// ones.
 func (s *session) rollForward(j *journal, trusted bool) ([]string, error) {
 	changed, err := s.removeOld(j)
 	if err != nil {
@@ -155,8 +154,7 @@ func (s *session) removeOld(j *journal) (changed []string, err error) {
 		if needed[dir] || dir == ownFolder || folder.dir(dir) != nil {
 			continue
 		}
-		// Removing fails for a folder that is not empty. An empty folder that cannot be
-		// removed is harmless.
+		// remove fails for a folder that is not empty. An empty folder that cannot be removed is harmless.
 		_ = s.fs.remove(dir)
 	}
 	return changed, nil
@@ -217,14 +215,14 @@ func (s *session) moveNew(j *journal, trusted bool) (changed []string, err error
 	return changed, err
 }
 
-// state is what is at the path of an operation.
+// state is the state of the file at the path of an operation.
 type state int
 
 const (
-	isGone  state = iota // no file, so nothing is lost by writing one
+	isGone  state = iota // the file does not exist, so that writing it loses nothing
 	isOld                // the old bytes
 	isNew                // the new bytes
-	isOther              // anything else: the user's
+	isOther              // other content, which belongs to the user
 )
 
 func (f *Folder) state(op operation) (state, error) {

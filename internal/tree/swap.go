@@ -7,8 +7,8 @@ import (
 	"io/fs"
 )
 
-// moveOne moves a staged file to its final path, unless it is already there. It returns false if
-// something else is there, which it keeps.
+// moveOne moves a staged file to its final path, unless it is already there. If the path has other content, moveOne keeps
+// that and returns false.
 func (s *session) moveOne(folder *Folder, op operation, from string, trusted bool) (bool, error) {
 	for range mostSwaps {
 		state, err := folder.state(op)
@@ -17,7 +17,7 @@ func (s *session) moveOne(folder *Folder, op operation, from string, trusted boo
 		}
 		switch state {
 		case isNew:
-			return s.settle(op, from)
+			return s.checkExchanged(op, from)
 		case isOther:
 			return false, nil
 		}
@@ -42,7 +42,7 @@ func (s *session) moveOne(folder *Folder, op operation, from string, trusted boo
 		case err != nil:
 			return false, err
 		}
-		return s.settle(op, from)
+		return s.checkExchanged(op, from)
 	}
 	return false, nil
 }
@@ -50,11 +50,11 @@ func (s *session) moveOne(folder *Folder, op operation, from string, trusted boo
 // mostSwaps is the maximum number of attempts for a file that another program keeps writing.
 const mostSwaps = 100
 
-// settle checks the old file after an exchange, while the new file is at its final path. It removes
-// the file if it has the old bytes. Anything else was saved between our last check and the
-// exchange: settle moves it back and returns false. It does the same for a file that somebody has
-// open for writing, whose bytes may still change.
-func (s *session) settle(op operation, from string) (bool, error) {
+// checkExchanged checks the old file after an exchange, while the new file is at its final path. It removes the file if
+// it has the old bytes. Other bytes were saved between our last check and the exchange: checkExchanged moves the file
+// back and returns false. It does the same for a file that another process has open for writing, whose bytes may still
+// change.
+func (s *session) checkExchanged(op operation, from string) (bool, error) {
 	out, err := s.stagedDigest(from)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -90,8 +90,8 @@ func (s *session) settle(op operation, from string) (bool, error) {
 	return false, nil
 }
 
-// removeOne moves a file to the staging folder, checks it there, where nobody saves to it any more,
-// and removes it. If the file was changed, removeOne moves it back and returns false.
+// removeOne moves a file to the staging folder, checks it there, where no other process saves to it any more, and removes
+// it. If the file was changed, removeOne moves it back and returns false.
 func (s *session) removeOne(folder *Folder, op operation, to string) (bool, error) {
 	if out, err := s.stagedDigest(to); err == nil { // from an interrupted write
 		if gone, err := s.discard(op, out, to); err != nil || !gone {

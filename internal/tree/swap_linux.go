@@ -41,8 +41,8 @@ func (d disk) rename2(from, to string, flags uint) (err error) {
 	return nil
 }
 
-// beingWritten reports whether somebody has a file open for writing, as far as the kernel knows: it
-// grants a read lease only if nobody has.
+// beingWritten reports whether another process has a file open for writing, as far as the kernel knows: in that case the
+// kernel grants no read lease.
 func beingWritten(f *os.File) bool {
 	_, err := unix.FcntlInt(f.Fd(), unix.F_SETLEASE, unix.F_RDLCK)
 	if err == nil {

@@ -19,9 +19,8 @@ const (
 	// Adopted files are also written by another tool: they are written if missing, and
 	// rewritten only on request.
 	Adopted Mode = "adopted"
-	// Carried files contain the user's data, which is copied unchanged: they are written if
-	// missing, rewritten only if nobody else changed them, and deleted only if Fleetwright also
-	// created them.
+	// Carried files contain the user's data, which is copied unchanged: they are written if missing, rewritten only if no
+	// user changed them, and deleted only if Fleetwright also created them.
 	Carried Mode = "carried"
 )
 
@@ -91,8 +90,7 @@ type Target struct {
 	// URL and Branch of the repository from which Flux pulls the target.
 	URL    string
 	Branch string
-	// Orphan is set if the branch shares a repository with another target, so that it starts
-	// without a parent.
+	// Orphan is set if the branch shares a repository with another target. The branch then starts without a parent.
 	Orphan bool
 	// Applied are the folders of a tenant's repository that Flux applies, sorted; "." is the whole repository.
 	Applied []string

@@ -1,4 +1,4 @@
-// Package version describes the running build: a release, a commit or neither.
+// Package version describes the running build: a release, a build of a commit, or another build.
 package version
 
 import (

@@ -27,27 +27,27 @@ import (
 	"github.com/fleetwright/fleetwright/render"
 )
 
-// Action is what Sync does with the file of a declared Secret.
+// Action describes how Sync changes the file of a declared Secret.
 type Action string
 
-// The possible actions.
+// The actions.
 const (
-	Create  Action = "create"
-	Change  Action = "change"      // its declaration changed: it is encrypted again
-	Give    Action = "give"        // its readers changed: the values stay as they are
-	Keep    Action = "keep"        // byte for byte
-	Publish Action = "publish key" // the file stays, its public key is added to the specification
-	Rotate  Action = "rotate"      // it gets new values, and is encrypted again
+	Create    Action = "create"
+	Change    Action = "change"      // its declaration changed: it is encrypted again
+	Reencrypt Action = "give"        // its readers changed: the values stay
+	Keep      Action = "keep"        // the file stays byte for byte
+	Publish   Action = "publish key" // the file stays, and its public key is added to the specification
+	Rotate    Action = "rotate"      // it gets new values, and is encrypted again
 )
 
 // Result is the result for one declared Secret.
 type Result struct {
 	generators.SecretFile
 	Action Action
-	// KeysAdded and KeysRemoved are keys of its data. Changed are the fields that differ from the declaration:
+	// KeysAdded and KeysRemoved are keys of the Secret's data. Changed are the fields that differ from the declaration:
 	// type, labels, annotations.
 	KeysAdded, KeysRemoved, Changed []string
-	// KeysKept are the keys of its data that were never declared: somebody added them.
+	// KeysKept are the keys of its data that were never declared, because somebody added them.
 	KeysKept []string
 	// KeysRotated are the keys of its data that got a new value. KeysSame are the keys of a rotated Secret
 	// whose value did not change, because its source has no new one.
@@ -69,7 +69,7 @@ type Options struct {
 	// Outside allows values from any file. Without it, hidden files and files of the system are refused if they
 	// are outside the folder that contains fleet/.
 	Outside bool
-	// Variables are the environment variables with credentials that values may come from nevertheless. By
+	// Variables are the environment variables with credentials from which values may come nevertheless. By
 	// default, SOPS' own variables are refused, and in CI also those of the CI system and of clouds.
 	Variables []string
 	// Env returns the value of an environment variable.
@@ -94,7 +94,7 @@ type Outcome struct {
 	Recovery tree.Recovery
 }
 
-// repositoryOf returns the URL of the Git repository whose credentials a Secret has; "" for other Secrets.
+// repositoryOf returns the URL of the Git repository that clusters read with a Secret; "" for other Secrets.
 func repositoryOf(spec *v1alpha1.Spec, s *v1alpha1.DeclaredSecret) string {
 	is := func(ref *v1alpha1.SecretRef, namespace string) bool {
 		return ref != nil && ref.Name == s.Name && namespace == s.Namespace
@@ -110,13 +110,13 @@ func repositoryOf(spec *v1alpha1.Spec, s *v1alpha1.DeclaredSecret) string {
 	return ""
 }
 
-// Any reports whether there is anything to do.
+// Any reports whether any file has to change.
 func (o Outcome) Any() bool {
 	return slices.ContainsFunc(o.Results, func(r Result) bool { return r.Action != Keep })
 }
 
-// Sync creates or updates the files of the Secrets that the specification in a folder declares: all of them, or
-// none if one fails. The error lists everything that is missing.
+// Sync creates or updates the files of the Secrets that the specification in a folder declares: all of them, or none if
+// one fails. The error lists all missing values.
 func Sync(ctx context.Context, dir string, o Options) (out Outcome, err error) {
 	read, err := render.ReadSpecification(dir)
 	if err != nil {
@@ -176,8 +176,8 @@ type syncer struct {
 	folder  tree.Reader
 	rules   *secrets.Config
 	writes  []tree.Step
-	// files are the files of the specification, with the public keys that were added so far. specification is
-	// the changed one.
+	// files are the files of the specification, with the public keys that were added so far. specification is the changed
+	// file.
 	files         []specs.File
 	specification string
 	// outside are the files outside the root that were read.
@@ -207,12 +207,12 @@ func (s *syncer) create(r Result, rule *secrets.CreationRule) (Result, error) {
 	if s.options.Check {
 		return r, nil
 	}
-	made, err := s.values(r.Secret, r.KeysAdded)
+	created, err := s.values(r.Secret, r.KeysAdded)
 	if err != nil {
 		return r, err
 	}
-	r.PublicKeys = made.public
-	plain, err := objectOf(r.Secret, made)
+	r.PublicKeys = created.public
+	plain, err := objectOf(r.Secret, created)
 	if err != nil {
 		return r, fmt.Errorf("%s: %w", r.Path, err)
 	}
@@ -225,7 +225,7 @@ func (s *syncer) seal(r Result, old, plain []byte, rule *secrets.CreationRule) e
 	if err != nil {
 		return err
 	}
-	return s.write(r.Path, old, secrets.MarkMade(content))
+	return s.write(r.Path, old, secrets.MarkGenerated(content))
 }
 
 // write adds a file to those to write. It returns an error if the file has a plaintext value.
@@ -273,7 +273,7 @@ func (s *syncer) update(r Result, rule *secrets.CreationRule, old []byte) (Resul
 		}
 		return s.change(r, rule, old)
 	case r.Readers.Any():
-		r.Action = Give
+		r.Action = Reencrypt
 		if s.options.Check {
 			return r, nil
 		}
@@ -305,19 +305,19 @@ func (s *syncer) change(r Result, rule *secrets.CreationRule, old []byte) (Resul
 	if err != nil {
 		return r, fmt.Errorf("its declaration changed (%s), and updating it needs a key that opens it: %w", r.what(), err)
 	}
-	made, err := s.values(r.Secret, r.KeysAdded)
+	created, err := s.values(r.Secret, r.KeysAdded)
 	if err != nil {
 		return r, err
 	}
-	r.PublicKeys = made.public
-	changed, err := changeObject(plain, r.Secret, made, r.KeysRemoved, secrets.AsMade(old))
+	r.PublicKeys = created.public
+	changed, err := changeObject(plain, r.Secret, created, r.KeysRemoved, secrets.HasGeneratedValues(old))
 	if err != nil {
 		return r, fmt.Errorf("%s: %w", r.Path, err)
 	}
 	return r, errors.Join(s.seal(r, old, changed, rule), s.publish(r))
 }
 
-// what lists the changes of a Secret.
+// what lists the changes of a Secret, for messages.
 func (r Result) what() string {
 	var parts []string
 	for _, key := range r.KeysAdded {

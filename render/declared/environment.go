@@ -24,7 +24,7 @@ var credentials = []string{
 // system and of clouds.
 func (s *syncer) variable(name string) (string, error) {
 	if !slices.Contains(s.options.Variables, name) {
-		upper := strings.ToUpper(name) // Windows knows no case
+		upper := strings.ToUpper(name) // names of variables on Windows are case-insensitive
 		own := strings.HasPrefix(upper, sopsPrefix)
 		if own || s.inCI() && slices.ContainsFunc(credentials, func(of string) bool { return strings.HasPrefix(upper, of) }) {
 			return "", advice.Input(

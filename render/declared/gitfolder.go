@@ -10,8 +10,8 @@ import (
 	"github.com/fleetwright/fleetwright/internal/advice"
 )
 
-// gitsOwn returns the error for a value in a file of git. The user cannot allow it, because a checkout keeps
-// its token in .git/config, and the author of the specification may not be trusted.
+// gitsOwn returns the error for a value in a file of git. The user cannot allow it: the author of the specification may
+// not be trusted, and a checkout keeps its token in .git/config.
 func gitsOwn(name string) error {
 	return advice.Input(
 		fmt.Errorf("refused to read %s, for which the specification asks: it belongs to git", filepath.ToSlash(name)),
@@ -19,8 +19,8 @@ func gitsOwn(name string) error {
 	)
 }
 
-// ofGit reports whether an absolute path is a .git file or in a folder of git. Such a folder is named .git, in
-// any spelling of a file system, or looks like a repository or a linked work tree, whatever its name.
+// ofGit reports whether an absolute path is a .git file, or is in a folder of git: one that is named .git, in any
+// spelling of a file system, or that looks like a repository or a linked work tree, whatever its name.
 func ofGit(at string) bool {
 	for {
 		if isGitName(filepath.Base(at)) || isGitFolder(at) {

@@ -39,7 +39,7 @@ func (f *fleet) mustSync() {
 
 func (f *fleet) asMade(when string, want bool) {
 	f.t.Helper()
-	if got := secrets.AsMade([]byte(f.files()[madeFile])); got != want {
+	if got := secrets.HasGeneratedValues([]byte(f.files()[madeFile])); got != want {
 		f.t.Errorf("%s: as made: %v, want %v", when, got, want)
 	}
 }

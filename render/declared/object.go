@@ -16,17 +16,17 @@ import (
 	"github.com/fleetwright/fleetwright/internal/secrets"
 )
 
-// publicKey is the prefix of the annotations with the public keys of private ones. They are in plaintext, so
-// that nobody has to decrypt the Secret to get them.
+// publicKey is the prefix of the annotations with the public keys of private keys. Annotations are in plaintext, so that
+// a public key can be read without decrypting the Secret.
 const publicKey = "public-key.fleetwright.dev/"
 
 // declaredKeys is the annotation with the keys of the data that were declared when the file was written. Other
 // keys in the data were added by hand and are kept.
 const declaredKeys = "fleetwright.dev/declared-keys"
 
-// isOurs reports whether this package creates an annotation, so that it is not a declared one.
+// isOurs reports whether this package creates an annotation, so that it is not a declared annotation.
 func isOurs(key string) bool {
-	return key == declaredKeys || key == secrets.AnnotationMade || strings.HasPrefix(key, publicKey)
+	return key == declaredKeys || key == secrets.AnnotationGenerated || strings.HasPrefix(key, publicKey)
 }
 
 // secretObject is a Secret of Kubernetes.
@@ -57,16 +57,16 @@ func labelsOf(d *v1alpha1.DeclaredSecret) map[string]string {
 	return labels
 }
 
-// annotate returns the declared annotations, the annotation with the declared keys, and those with the public
-// keys. With made, it adds the annotation that all values were created here.
-func annotate(d *v1alpha1.DeclaredSecret, public map[string]string, made bool) map[string]string {
+// annotate returns the declared annotations, the annotation with the declared keys, and the annotations with the public
+// keys. With created, it adds the annotation that all values were created by Fleetwright.
+func annotate(d *v1alpha1.DeclaredSecret, public map[string]string, created bool) map[string]string {
 	out := maps.Clone(d.Annotations)
 	if out == nil {
 		out = map[string]string{}
 	}
 	out[declaredKeys] = strings.Join(slices.Sorted(slices.Values(d.DataKeys())), ",")
-	if made {
-		out[secrets.AnnotationMade] = secrets.NotMade // the final value is set after encryption
+	if created {
+		out[secrets.AnnotationGenerated] = secrets.NoDigest // the final value is set after encryption
 	}
 	for _, name := range sortedKeys(public) {
 		key := publicKey + name
@@ -167,10 +167,10 @@ func (o *object) publicKeys(d *v1alpha1.DeclaredSecret) map[string]string {
 	return public
 }
 
-// changeObject changes a plaintext Secret to match its declaration, and drops the removed keys. Existing
-// values, comments, and undeclared fields and keys stay. All values end up in data. made reports whether all
-// values are those that were created here.
-func changeObject(plain []byte, d *v1alpha1.DeclaredSecret, v values, removed []string, made bool) ([]byte, error) {
+// changeObject changes a plaintext Secret to match its declaration, and drops the removed keys. Existing values,
+// comments, and undeclared fields and keys stay. All values end up in data. created reports whether Fleetwright created
+// all values.
+func changeObject(plain []byte, d *v1alpha1.DeclaredSecret, v values, removed []string, created bool) ([]byte, error) {
 	o, err := readObject(plain)
 	if err != nil {
 		return nil, err
@@ -201,7 +201,7 @@ func changeObject(plain []byte, d *v1alpha1.DeclaredSecret, v values, removed []
 	}
 	metadata := mapping(o.root, "metadata")
 	setAll(metadata, "labels", labelsOf(d))
-	setAll(metadata, "annotations", annotate(d, public, made))
+	setAll(metadata, "annotations", annotate(d, public, created))
 	return yaml.Marshal(o.root)
 }
 
@@ -215,7 +215,7 @@ func at(n *yaml.Node, key string) int {
 	return -1
 }
 
-// mapping returns the mapping under a key, nil if there is none.
+// mapping returns the mapping under a key, nil if it does not exist.
 func mapping(n *yaml.Node, key string) *yaml.Node {
 	if i := at(n, key); i >= 0 && n.Content[i+1].Kind == yaml.MappingNode {
 		return n.Content[i+1]
@@ -251,7 +251,7 @@ func setText(n *yaml.Node, key, text string) {
 	set(n, key, value)
 }
 
-// setAll replaces the mapping under a key by one with the given strings. Without strings, it drops the key.
+// setAll replaces the mapping under a key by a mapping with the strings. Without strings, it drops the key.
 func setAll(n *yaml.Node, key string, texts map[string]string) {
 	if len(texts) == 0 {
 		drop(n, key)

@@ -67,12 +67,12 @@ func (s *syncer) rotate(r Result, rule *secrets.CreationRule, old []byte) (Resul
 		return r, fmt.Errorf("%s: %w", r.Path, err)
 	}
 	wanted := s.available(r)
-	made, err := s.values(r.Secret, wanted)
+	created, err := s.values(r.Secret, wanted)
 	if err != nil {
 		return r, err
 	}
 	for _, key := range r.Secret.DataKeys() {
-		if value, isNew := made.data[key]; isNew && !bytes.Equal(value, before.value(key)) {
+		if value, isNew := created.data[key]; isNew && !bytes.Equal(value, before.value(key)) {
 			r.KeysRotated = append(r.KeysRotated, key)
 		} else {
 			r.KeysSame = append(r.KeysSame, key)
@@ -84,9 +84,9 @@ func (s *syncer) rotate(r Result, rule *secrets.CreationRule, old []byte) (Resul
 			s.wayToRotate(r),
 		)
 	}
-	r.PublicKeys = made.public
-	asMade := secrets.AsMade(old) || len(r.KeysSame)+len(r.KeysKept) == 0
-	changed, err := changeObject(plain, r.Secret, made, r.KeysRemoved, asMade)
+	r.PublicKeys = created.public
+	generated := secrets.HasGeneratedValues(old) || len(r.KeysSame)+len(r.KeysKept) == 0
+	changed, err := changeObject(plain, r.Secret, created, r.KeysRemoved, generated)
 	if err != nil {
 		return r, fmt.Errorf("%s: %w", r.Path, err)
 	}
@@ -124,7 +124,7 @@ func (s *syncer) wayToRotate(r Result) string {
 	return "put the new value into " + strings.Join(from, " or ")
 }
 
-// value returns the value of a key of a plaintext Secret, nil if there is none.
+// value returns the value of a key of a plaintext Secret, nil if the key does not exist.
 func (o *object) value(key string) []byte {
 	if text, is := o.StringData[key]; is {
 		return []byte(text)

@@ -1,5 +1,5 @@
-// Package removal refuses a render that removes by accident what cannot be recovered: a cluster, a platform product or a
-// part of it, what an add-on stores, a tenant from a cluster or a namespace of it, or a declared Secret.
+// Package removal refuses a render that accidentally removes what cannot be recovered: a cluster, a platform product or a
+// part of it, the stored data of an add-on, a tenant from a cluster or a namespace of it, or a declared Secret.
 package removal
 
 import (
@@ -27,22 +27,22 @@ const (
 	allowSecret  = "secret/"
 )
 
-// allowable lists the known prefixes, and wanted is that list in messages.
+// allowable lists the known prefixes; wanted lists them for messages.
 var allowable = []string{allowCluster, allowAddon, allowProduct, allowTenant, allowSecret}
 
 const wanted = "cluster/NAME, addon/NAME, product/NAME, tenant/NAME or secret/NAMESPACE/NAME"
 
-// Change is what a render changes in the platform repository.
+// Change describes how a render changes the platform repository.
 type Change struct {
-	// Spec is the specification, or nil if it is not known.
+	// Spec is the specification, or nil if it is unknown.
 	Spec *v1alpha1.Spec
-	// Guards and Tenants are those of the specification.
+	// Guards are the guards of the specification, and Tenants its tenants.
 	Guards  []string
 	Tenants []tree.TenantState
-	// Allowed lists what may be removed with all that is lost: cluster/NAME, addon/NAME, product/NAME, tenant/NAME or
-	// secret/NAMESPACE/NAME.
+	// Allowed lists what may be removed together with all data that this loses: cluster/NAME, addon/NAME, product/NAME,
+	// tenant/NAME or secret/NAMESPACE/NAME.
 	Allowed []string
-	// Inventory is that of the last render, and Plan what this render writes and deletes.
+	// Inventory is the inventory of the last render, and Plan lists the files that this render writes and deletes.
 	Inventory *tree.Inventory
 	Plan      *tree.Plan
 }
@@ -51,11 +51,10 @@ type Change struct {
 // that must not be removed by accident.
 type removal struct {
 	Change
-	// now are the guards of the specification. paths are the folders of its clusters.
+	// now holds the guards of the specification, and paths the folders of its clusters.
 	now   map[string]bool
 	paths map[string]string
-	// clusters are the removed clusters. moved are those that have another folder now. Both map names to the
-	// former folder.
+	// clusters are the removed clusters, and moved the clusters whose folder changed. Both map a name to the former folder.
 	clusters, moved map[string]string
 	// renamed maps removed clusters to the new cluster with the same folder.
 	renamed map[string]string
@@ -63,27 +62,28 @@ type removal struct {
 	created []string
 	// held lists, for each removed cluster, its platform products, and its add-ons by the data that they store.
 	held map[string]map[string][]string
-	// off are the clusters that tenants are no longer on, or have a namespace less on; states are those of tenants, now and
-	// before.
+	// off maps tenants, and namespaces of tenants, to the remaining clusters that they leave. states and before are the
+	// states of the tenants by name, now and at the last render.
 	off            map[residence][]string
 	states, before map[string]string
-	// losses are the kinds of data that are lost with the releases of add-ons, by cluster.
+	// losses are the kinds of data that are lost with the releases of add-ons, with the clusters.
 	losses map[release]map[string][]string
 	// products are the removed products, and the removed parts of remaining ones.
 	products []generators.Guard
-	// upgrades are what kcm does not upgrade although its version changed.
+	// upgrades are the objects that kcm does not upgrade although its version changed.
 	upgrades []generators.Guard
 	// had lists the products of each cluster at the last render.
 	had map[string][]string
-	// retired are the Secrets whose files go and that no error names yet, by file.
+	// retired maps the files that are removed to the guards of their Secrets, as long as no error names the file.
 	retired map[string]generators.Guard
 }
 
 // release is a Helm release of an add-on.
 type release struct{ addon, name string }
 
-// Check refuses a change that removes a cluster, a platform product or a part of it, what an add-on stores, a tenant
-// from a cluster, or a declared Secret, unless Allowed names it. The error is strict.Errors, or one in Allowed.
+// Check refuses a change that removes a cluster, a platform product or a part of it, the stored data of an add-on, a
+// tenant from a cluster, or a declared Secret, unless Allowed names it. The error is strict.Errors, or an error about
+// Allowed.
 func Check(c Change) error {
 	for _, name := range c.Allowed {
 		if kind, what, _ := strings.Cut(name, "/"); what == "" || !slices.Contains(allowable, kind+"/") {
@@ -102,8 +102,8 @@ func Check(c Change) error {
 	return nil
 }
 
-// errors are those of what is gone: clusters first, then products, add-ons, tenants, and the Secrets that none of
-// these takes along.
+// errors returns the errors about the removed objects: clusters first, then products, add-ons, tenants, and the Secrets
+// that none of these errors names.
 func (r *removal) errors() []*strict.Error {
 	var errs []*strict.Error
 	for _, name := range slices.Sorted(maps.Keys(r.clusters)) {
@@ -131,7 +131,7 @@ func (r *removal) errors() []*strict.Error {
 	return append(errs, r.secrets()...)
 }
 
-// allows reports whether Allowed names what is removed.
+// allows reports whether Allowed names an object.
 func (r *removal) allows(prefix, name string) bool { return slices.Contains(r.Allowed, prefix+name) }
 
 // gather compares the guards of the last render with those of the current one.
@@ -186,7 +186,7 @@ func (r *removal) compare(g generators.Guard) {
 			r.hold(g)
 		}
 	default:
-		if renamed { // Flux still syncs the folder, and deletes what the new cluster does not have
+		if renamed { // Flux still syncs the folder, and deletes the objects that the new cluster does not have
 			g.Cluster = to
 		}
 		if !r.now[g.String()] {
@@ -241,12 +241,12 @@ func (r *removal) lose(g generators.Guard) {
 	}
 }
 
-// keeps describes what Flux does on a cluster whose folder is no longer in Git.
+// keeps describes what Flux does on a cluster after its folder is removed from Git.
 func keeps(path string) string {
 	return fmt.Sprintf("Flux deletes nothing there: the path ./%s disappears, so that its Kustomization fails and the cluster keeps what runs, without updates", path)
 }
 
-// holding describes what a removed cluster contains, as far as the specification showed it.
+// holding describes what a removed cluster contains, as far as the guards show it.
 func (r *removal) holding(name string) string {
 	held := r.held[name]
 	var parts []string
@@ -258,7 +258,7 @@ func (r *removal) holding(name string) string {
 		parts = append(parts, strings.TrimPrefix(strings.ReplaceAll(what, "-", " ")+" of ", " of ")+output.List(names))
 	}
 	if len(held[tenants]) > 0 {
-		parts = append(parts, "what tenants have on it: "+output.List(held[tenants]))
+		parts = append(parts, "the objects of tenants on it: "+output.List(held[tenants]))
 	}
 	charts := "charts"
 	if names := held[unknown]; len(names) > 0 {
@@ -282,7 +282,7 @@ func (r *removal) cluster(name string) *strict.Error {
 		}
 	} else {
 		e.Message = fmt.Sprintf("cluster %s was removed from the specification, and cluster %s has its folder", strict.Quote(name), strict.Quote(to))
-		e.Hint = "Flux goes on there with what Git has for " + to
+		e.Hint = "Flux on the cluster then applies the files of " + to
 	}
 	if len(secrets) > 0 {
 		e.Hint += lost(secrets, r.names())
@@ -315,7 +315,7 @@ func (r *removal) product(g generators.Guard) *strict.Error {
 		message = fmt.Sprintf("%s %s of %s was removed from the specification", kind, strict.Quote(part), g.Product)
 		hint = "Flux deletes the object, and " + g.Product + " then what it has on clusters: namespaces, with the workloads and volumes in them, or whole clusters"
 	}
-	if g.Part == "" { // a part has no Secrets of its own
+	if g.Part == "" { // a part of a product has no Secrets of its own
 		hint += lost(r.claim(ofOwner(generators.OwnerProduct+g.Product)), r.names())
 	}
 	return &strict.Error{
@@ -332,7 +332,7 @@ var lossOf = map[string]string{
 	unknown:          "whatever its chart stores by default, which the specification does not show",
 }
 
-// unknown is lost with an add-on whose chart alone says what it stores.
+// unknown is the kind of data of an add-on whose chart alone determines what it stores.
 const unknown = "unknown"
 
 // addon returns the errors about a removed release: clusters that lose the same data share one error.
@@ -372,8 +372,8 @@ func (r *removal) names() []string {
 	return slices.Concat(slices.Collect(maps.Keys(r.paths)), slices.Collect(maps.Keys(r.clusters)), slices.Collect(maps.Keys(r.held)))
 }
 
-// lost returns the part of a hint that lists the files whose values are lost in Git, "" without files. Files
-// that differ only in the cluster's folder are joined, as dir/{a,b}/file.
+// lost returns the part of a hint that lists the files whose values are lost in Git; "" without files. Files that differ
+// only in the cluster's folder are joined, as dir/{a,b}/file.
 func lost(files, clusters []string) string {
 	if len(files) == 0 {
 		return ""

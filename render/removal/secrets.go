@@ -14,7 +14,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
-// gatherSecrets finds the Secrets whose files go. Those of a tenant that left step by step go with it.
+// gatherSecrets finds the Secrets whose files are removed. It skips the Secrets of a tenant that left step by step.
 func (r *removal) gatherSecrets(old []generators.Guard) {
 	for _, file := range r.Plan.Retired() {
 		r.retired[file] = generators.Guard{Kind: generators.GuardSecret, Owner: generators.OwnerPlatform, Secret: named(file), Path: file}
@@ -34,13 +34,15 @@ func (r *removal) gatherSecrets(old []generators.Guard) {
 	}
 }
 
-// named guesses the namespace and name of a Secret from the path of its file, for an inventory without a guard of it.
+// named derives the namespace and name of a Secret from the path of its file, for an inventory without a guard of the
+// Secret.
 func named(file string) string {
 	name, _, _ := strings.Cut(path.Base(file), ".")
 	return path.Join(path.Base(path.Dir(file)), name)
 }
 
-// claim removes from retired the Secrets that another error names or that are allowed to go, and returns their files, sorted.
+// claim removes from retired the Secrets that another error names or that may be removed, and returns their files,
+// sorted.
 func (r *removal) claim(of func(generators.Guard) bool) (claimed []string) {
 	for _, file := range slices.Sorted(maps.Keys(r.retired)) {
 		if of(r.retired[file]) {
@@ -63,15 +65,16 @@ func ofNamespace(namespace string) func(generators.Guard) bool {
 	}
 }
 
-// ofGoneNamespace matches the Secrets of the platform in a namespace that no add-on of the specification is in any more, but
-// for those that are now declared under the same name elsewhere, without a file there yet.
+// ofGoneNamespace matches the platform's Secrets in a namespace that has no add-on of the specification any more. It
+// skips Secrets that the specification declares under the same name in another namespace, without a file there yet.
 func (r *removal) ofGoneNamespace(namespace string) func(generators.Guard) bool {
 	gone := r.Spec != nil && !slices.ContainsFunc(r.Spec.Addons, func(a *v1alpha1.Addon) bool { return a.Spec.Namespace == namespace })
 	within := ofNamespace(namespace)
 	return func(g generators.Guard) bool { return gone && within(g) && !r.moves(g) }
 }
 
-// moves reports whether the specification declares a Secret of the same name in another namespace, whose file does not exist.
+// moves reports whether the specification declares a Secret of the same name in another namespace, and no file exists
+// there.
 func (r *removal) moves(old generators.Guard) bool {
 	return slices.ContainsFunc(r.Guards, func(text string) bool {
 		g, ok := generators.ParseGuard(text)
@@ -79,7 +82,7 @@ func (r *removal) moves(old generators.Guard) bool {
 	})
 }
 
-// ofCluster matches the Secrets of a cluster that is gone, and of the products that went with it.
+// ofCluster matches the Secrets of a removed cluster, and of the products that were removed with it.
 func (r *removal) ofCluster(name string) func(generators.Guard) bool {
 	return func(g generators.Guard) bool {
 		product, isProduct := strings.CutPrefix(g.Owner, generators.OwnerProduct)
@@ -87,7 +90,7 @@ func (r *removal) ofCluster(name string) func(generators.Guard) bool {
 	}
 }
 
-// hasProduct says whether a cluster of the specification has a product.
+// hasProduct reports whether a cluster of the specification has a product.
 func (r *removal) hasProduct(name string) bool {
 	for cluster := range r.paths {
 		if r.now[generators.Guard{Kind: generators.GuardProduct, Cluster: cluster, Product: name}.String()] {
@@ -97,7 +100,7 @@ func (r *removal) hasProduct(name string) bool {
 	return false
 }
 
-// secrets are the errors of declared Secrets that nothing else takes along, one for each.
+// secrets returns the errors about declared Secrets that no other error names, one for each.
 func (r *removal) secrets() []*strict.Error {
 	files := map[string][]string{}
 	for file, g := range r.retired {
@@ -127,7 +130,7 @@ func (r *removal) secret(name string, files []string) *strict.Error {
 	return &strict.Error{Object: v1alpha1.KindEncryption + " Secret " + name, Message: message, Hint: hint + allow}
 }
 
-// filesOf are the files that a declared Secret has in the specification, sorted.
+// filesOf returns the files of a declared Secret in the specification, sorted.
 func (r *removal) filesOf(name string) (files []string) {
 	for _, text := range r.Guards {
 		if g, ok := generators.ParseGuard(text); ok && g.Kind == generators.GuardSecret && g.Secret == name {
@@ -137,7 +140,7 @@ func (r *removal) filesOf(name string) (files []string) {
 	return files
 }
 
-// exists says whether a plan has a file of the user's data.
+// exists reports whether a plan contains a file with the mode Carried.
 func (r *removal) exists(file string) bool {
 	return slices.ContainsFunc(r.Plan.Steps, func(s tree.Step) bool { return s.Path == file && s.Mode == tree.Carried })
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/fleetwright/fleetwright/internal/strict"
 )
 
-// upgraded reports whether a guard is about what kcm creates when it is installed first. It records the guard if the
-// specification has another version and still leaves that to kcm.
+// upgraded reports whether a guard is about an object that kcm creates only at its first installation. It records the
+// guard if the specification has another version of kcm and still leaves the object to kcm.
 func (r *removal) upgraded(g generators.Guard) bool {
 	toggle, _ := g.CreatedOnce()
 	if toggle == "" {
@@ -25,12 +25,12 @@ func (r *removal) upgraded(g generators.Guard) bool {
 	return true
 }
 
-// upgrade returns the error about an upgrade that leaves to kcm what it does not do.
+// upgrade returns the error about an object that kcm does not upgrade.
 func upgrade(g generators.Guard) *strict.Error {
 	toggle, version := g.CreatedOnce()
-	what, then, other := "its Release", "Flux would wait for the new one for ever", "if kcm is installed anew"
+	what, then, other := "its Release", "Flux would wait forever for the new one", "if kcm is installed again"
 	if toggle == v1alpha1.K0rdentCreateManagement {
-		what, then, other = "the Management", "it would keep the Release of before, and nothing would be upgraded", "if kcm is installed anew, or kubectl gives the Management the new Release"
+		what, then, other = "the Management", "it would keep the Release of before, and nothing would be upgraded", "if kcm is installed again, or kubectl sets the new Release in the Management"
 	}
 	return &strict.Error{
 		Object:  g.Product + " on cluster " + g.Cluster,

@@ -73,7 +73,7 @@ while IFS='|' read -r kind spec error; do
   fi
   grep -F "$error" "$work/out"
 done <<'END'
-RenderFleet|{output: objects, cluster: staging, path: .}|there is no specification in "."
+RenderFleet|{output: objects, cluster: staging, path: .}|no specification found in "."
 RenderFleet|{output: files, fluxManifests: manifests, objects: [{apiVersion: fleetwright.dev/v1alpha1, kind: Fleet, metadata: {name: a}, spec: {repository: {url: https://github.com/a/b}, flux: {install: bootstrap}}}, {apiVersion: fleetwright.dev/v1alpha1, kind: Cluster, metadata: {name: staging}, spec: {environment: staging}}]}|spec.fluxManifests "manifests" does not exist
 EncryptSecrets|{root: .}|spec.root "." contains no readable .sops.yaml
 END

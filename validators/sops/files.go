@@ -27,7 +27,7 @@ func files(p *rule.Pass) {
 	}
 	for _, file := range found.structured {
 		data, err := p.Repo.ReadFile(file)
-		if err != nil || p.Repo.Check(string(data)) != nil || secrets.StateOf(file, data) != secrets.InTheClear {
+		if err != nil || p.Repo.Check(string(data)) != nil || secrets.StateOf(file, data) != secrets.Plaintext {
 			continue
 		}
 		s := scanner{aliased: map[*yaml.Node]bool{}, pass: p, indent: indentsOf(p.Repo, file), file: file, settings: true, strict: !isValues(file) && !namedValues.Of(p)[file], stray: true,

@@ -62,7 +62,7 @@ func variables(p *rule.Pass, file string) {
 		return
 	}
 	data, err := p.Repo.ReadFile(file)
-	if err != nil || secrets.StateOf(file, data) != secrets.InTheClear {
+	if err != nil || secrets.StateOf(file, data) != secrets.Plaintext {
 		return
 	}
 	number := 0

@@ -88,7 +88,7 @@ func (s scanner) several(field string, n *yaml.Node) {
 		return
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		if key, value := n.Content[i].Value, n.Content[i+1]; value.Kind == yaml.ScalarNode && credential.LooksDrawn(key+"-"+one, value.Value) && credential.TokenIn(value.Value) == "" && !credential.LooksSecret(key, value.Value) {
+		if key, value := n.Content[i].Value, n.Content[i+1]; value.Kind == yaml.ScalarNode && credential.LooksRandomSecret(key+"-"+one, value.Value) && credential.TokenIn(value.Value) == "" && !credential.LooksSecret(key, value.Value) {
 			s.value(key+"-"+one, value)
 		}
 	}
@@ -181,13 +181,13 @@ func (s scanner) value(field string, n *yaml.Node) {
 	case s.settings && strings.TrimPrefix(field, "_") == "auth" && credential.IsUserPassword(text):
 		s.report(n, finding.Error, fmt.Sprintf("%s of %s holds a user's password in base64", field, s.what()))
 	case s.settings && !s.encoded(field, n):
-		if what, _ := credential.DrawnIn(text); what != "" {
+		if what, _ := credential.SecretIn(text); what != "" {
 			s.report(n, severityOf(what), fmt.Sprintf("%s of %s holds %s in plaintext", field, s.what(), what))
 		}
 	}
 }
 
-// severityOf returns the severity for a result of [credential.DrawnIn].
+// severityOf returns the severity for a result of [credential.SecretIn].
 func severityOf(what string) finding.Severity {
 	if what == credential.Hash {
 		return finding.Warning
@@ -208,7 +208,7 @@ func (s scanner) looksSecret(field, text string) bool {
 		field = "webhook_url"
 	}
 	if s.strict {
-		return credential.LooksDrawn(field, text)
+		return credential.LooksRandomSecret(field, text)
 	}
 	return credential.LooksSecret(field, text)
 }

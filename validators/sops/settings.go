@@ -72,19 +72,19 @@ func judged(p *rule.Pass, search *credential.Search, file, text string) *drawn {
 	if isOpenAPI(text) {
 		return nil
 	}
-	what, line := search.DrawnIn(text)
+	what, line := search.SecretIn(text)
 	if what == "" {
 		key := configFiles.Of(p)[file]
 		if key == "" {
 			key = path.Base(file)
 		}
 		key = strings.TrimSuffix(key, path.Ext(key))
-		if value := strings.TrimSpace(text); !credential.LooksDrawn(key, value) {
+		if value := strings.TrimSpace(text); !credential.LooksRandomSecret(key, value) {
 			return nil
 		}
 		what, line = "a value that looks like a secret", 1
 	}
-	if secrets.StateOf(file, []byte(text)) != secrets.InTheClear {
+	if secrets.StateOf(file, []byte(text)) != secrets.Plaintext {
 		return nil
 	}
 	return &drawn{file, what, line}

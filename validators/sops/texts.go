@@ -42,12 +42,12 @@ func (s scanner) text(field string, n *yaml.Node) {
 	if len(documents) > 0 || !s.settings {
 		return
 	}
-	if what, line := credential.DrawnIn(n.Value); what != "" {
+	if what, line := credential.SecretIn(n.Value); what != "" {
 		inner.report(&yaml.Node{Line: line, Column: 1}, severityOf(what), said(what, s.what()))
 	}
 }
 
-// said returns the message about a result of [credential.DrawnIn] for a string: the name of a setting, or the
+// said returns the message about a result of [credential.SecretIn] for a string: the name of a setting, or the
 // form of a credential.
 func said(what, holder string) string {
 	if name, err := strconv.Unquote(what); err == nil {

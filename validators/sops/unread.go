@@ -59,7 +59,7 @@ func unread(p *rule.Pass) {
 			continue
 		}
 		text, err := p.Repo.ReadFile(f.Path)
-		if err != nil || secrets.StateOf(f.Path, text) != secrets.InTheClear {
+		if err != nil || secrets.StateOf(f.Path, text) != secrets.Plaintext {
 			continue
 		}
 		found := finding.Finding{Place: finding.Place{File: f.Path, Column: 1}, Secret: true}

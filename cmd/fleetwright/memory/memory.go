@@ -22,9 +22,9 @@ const (
 
 var _ = tune(os.Getenv)
 
-// tune lets the heap grow to enough without many collections, and beyond that to twice the live heap. A fixed
-// limit would make Go collect garbage all the time if the repository alone needs that much. It does not change
-// a GOGC or GOMEMLIMIT from the environment, and returns whether it changed anything.
+// tune lets the heap grow to enough without many collections, and beyond that to twice the live heap. With a fixed limit,
+// Go would collect garbage all the time if the repository alone needs that much. It does not change a GOGC or GOMEMLIMIT
+// from the environment, and returns whether it changed anything.
 func tune(env func(string) string) bool {
 	percent, limit := env("GOGC") == "", env("GOMEMLIMIT") == ""
 	if percent || limit {
@@ -41,8 +41,8 @@ var most = func() *atomic.Int64 {
 	return most
 }()
 
-// Limit lets the heap grow to a number of bytes. Before it is larger, Go collects garbage as often as necessary, so that
-// only what is alive counts.
+// Limit sets the maximum size of the heap, in bytes. Close to it, Go collects garbage as often as necessary, so that only
+// live objects count.
 func Limit(bytes int64) { most.Store(bytes) }
 
 // watchHeap adapts the settings to the live heap after each collection.

@@ -16,7 +16,7 @@ type Placed struct {
 	Secret *v1alpha1.DeclaredSecret
 	// File of the Secret, from the platform repository's root.
 	File string
-	// Retired is set if the Secret's tenant is Removed: its file is no longer applied.
+	// Retired is set if the Secret's tenant is Removed, so that no cluster applies the file any more.
 	Retired bool
 	// Clusters that apply it.
 	Clusters []*v1alpha1.Cluster
@@ -24,8 +24,7 @@ type Placed struct {
 	Places []layout.SecretPlace
 }
 
-// Places returns the files of all declared Secrets, sorted by path. A Secret that is for no cluster
-// has none.
+// Places returns the files of all declared Secrets, sorted by path. A Secret without clusters has no file.
 func Places(spec *v1alpha1.Spec, lay layout.Layout) []Placed {
 	var out []Placed
 	at := map[string]int{}
@@ -59,8 +58,8 @@ func (p Placed) On(c *v1alpha1.Cluster) (layout.SecretPlace, bool) {
 	return p.Places[i], true
 }
 
-// Of returns the files that a step of a platform product lists, without those that have a place of
-// their own and are listed there.
+// Of returns the files that a step of a platform product lists, except for files with a place of their own, which are
+// listed there.
 func Of(placed []Placed, product, step string) []string {
 	var files []string
 	for _, p := range placed {

@@ -39,7 +39,7 @@ var (
 	angleReferences  = lazily(`<[A-Za-z][A-Za-z _.:/-]*>|^<[A-Z]+[0-9]{0,2}(?:_[A-Z0-9]{1,12})*>$`)
 	calls            = lazily(`\b[a-z][A-Za-z_.]*\(["']?[A-Z][A-Z0-9_]*["']?\)`)
 	firstReferences  = lazily(`^(op|vault|ref\+[a-z]+|arn|secret|akv|gcp|awssm|env|file)://?|^vault:|^secretref:|^urn:[a-z0-9-]+:|^os\.environ/|^env[.:]`)
-	wholeReferences  = lazily(`^%[^%]+%$|^\{(env|file):[^{}]+\}$|^ENC\[(AES256_GCM,data:[A-Za-z0-9+/]+={0,2},iv:[A-Za-z0-9+/]+={0,2},tag:[A-Za-z0-9+/]+={0,2},type:[a-z]+|PKCS7,[A-Za-z0-9+/\s]{40,}={0,2}|GPG,[A-Za-z0-9+/\s]{40,}={0,2})\]$|^age1[0-9a-z]{50,}$|^Ag[A-D][A-Za-z0-9+/]{600,}={0,2}$`) // the last of a SealedSecret: the length of a key for a session, 512, and the key
+	wholeReferences  = lazily(`^%[^%]+%$|^\{(env|file):[^{}]+\}$|^ENC\[(AES256_GCM,data:[A-Za-z0-9+/]+={0,2},iv:[A-Za-z0-9+/]+={0,2},tag:[A-Za-z0-9+/]+={0,2},type:[a-z]+|PKCS7,[A-Za-z0-9+/\s]{40,}={0,2}|GPG,[A-Za-z0-9+/\s]{40,}={0,2})\]$|^age1[0-9a-z]{50,}$|^Ag[A-D][A-Za-z0-9+/]{600,}={0,2}$`) // the last form is a SealedSecret: the length of a session key, 512, and the key
 )
 
 // longestFirst is more than the maximum length that firstReferences reads.
@@ -54,7 +54,7 @@ func isReference(value string) bool {
 		slices.ContainsFunc([]string{"%", "{env:", "{file:", "ENC[", "age1", "Ag"}, func(mark string) bool { return strings.HasPrefix(value, mark) }) && wholeReferences().MatchString(value)
 }
 
-// mostJudged is how much of a long value is judged, in bytes.
+// mostJudged is the maximum number of bytes of a long value that are judged.
 const mostJudged = 4 << 10
 
 // IsPlaceholder reports whether a value is not a secret because it is a placeholder for one.
@@ -81,7 +81,7 @@ func IsFiller(key, value string) bool {
 	return angleNames().MatchString(text) || !isReference(text)
 }
 
-// fillers matches words that occur with placeholders, and simple sequences of characters.
+// fillers matches words that are typical of placeholders, and simple sequences of characters.
 var fillers = lazily(`(?i)change[-_ ]?me|change[-_ ]?this|replace|placeholder|example|redacted|dummy|foobar|fixme|password|passwd|secret|token|apikey|default|please|production|development|0?123456789?0?|12345|abcdef(gh?i?j?)?|deadbeef|qwerty`)
 
 // leastPart is the minimum length of a part next to a placeholder that may be a secret.
@@ -123,7 +123,7 @@ func IsPublic(key, value string) bool {
 	lower := strings.ToLower(key)
 	value = strings.TrimSpace(value)
 	if len(PrivateKeysIn(value)) > 0 || HasPassword(value) || TokenIn(value) != "" {
-		return false // whatever the key: the address of a Slack webhook is a secret
+		return false // even for a public key: the address of a Slack webhook is a secret
 	}
 	for _, prefix := range []string{"-----BEGIN CERTIFICATE", "-----BEGIN PUBLIC KEY", "ssh-rsa ", "ssh-ed25519 ", "ecdsa-sha2-", "age1"} {
 		if strings.HasPrefix(value, prefix) {
@@ -184,7 +184,7 @@ func namesField(field, value string) bool {
 		return false
 	}
 	const begin = 5 // of a name
-	return ends && before != "" || strings.HasSuffix(field, "Key") && !IsDrawn(value) &&
+	return ends && before != "" || strings.HasSuffix(field, "Key") && !IsSurelyRandom(value) &&
 		(strings.HasSuffix(value, "Key") || len(lower) >= begin && strings.HasPrefix(name, lower[:begin]))
 }
 
@@ -200,7 +200,7 @@ var filled = lazily(`^[A-Z]+(_[A-Z]+)+$`)
 // PasswordIn reports whether a string contains a URL with a password.
 func PasswordIn(text string) bool { return passwordIn(text) >= 0 }
 
-// passwordIn returns the start of the word that contains a URL with a password; -1 if there is none.
+// passwordIn returns the offset of the word that contains a URL with a password; -1 if no word does.
 func passwordIn(text string) int {
 	for begin := 0; ; {
 		at := strings.Index(text[begin:], "://")
@@ -271,8 +271,8 @@ func LooksSecret(field, value string) bool {
 		return false
 	}
 	many := field
-	if field = Singular(field); field != many && reference().MatchString(field) && (!IsDrawn(value) || !strings.ContainsAny(value, "0123456789")) {
-		return false // a list of the names of Secrets
+	if field = Singular(field); field != many && reference().MatchString(field) && (!IsSurelyRandom(value) || !strings.ContainsAny(value, "0123456789")) {
+		return false // the value is a list of names of Secrets
 	}
 	short := shortPasswords().MatchString(field)
 	if !short && !secretNames().MatchString(field) {
@@ -304,13 +304,13 @@ func LooksSecret(field, value string) bool {
 
 var (
 	passwords = lazily(`(?i)(password|passwd|passphrase)([-_]?[0-9]{1,2}|[-_](old|new|current|previous|b64|base64))?$`)
-	// shortPasswords matches whole words: compass is not one.
+	// shortPasswords matches whole words, so that compass does not match.
 	shortPasswords = lazily(`(^|[-_.])(?i:pass|pwd|psk)$|[a-z](Pass|Pwd|Psk)$`)
 	// constants matches names of variables, such as the secretKey of an ExternalSecret.
 	constants = lazily(`^[A-Z]+[0-9]?(?:_(?:[A-Z]+[0-9]?|[0-9]))+$`)
 	// typeNames matches names such as ServiceAccountToken.
 	typeNames = lazily(`^[A-Z][a-z]{2,}([A-Z][a-z]{2,})*(Token|Secret|Key|Credentials?)$`)
-	// fingerprint matches that of an OpenPGP key, as gpg prints it.
+	// fingerprint matches the fingerprint of an OpenPGP key, as gpg prints it.
 	fingerprint = lazily(`^[0-9A-F]{16}$|^[0-9A-F]{40}$`)
 	signingKeys = lazily(`(?i)(gpg|pgp|git|commit).*signing[-_]?key$`)
 	// speaking matches the ends of the names of Secrets and of their keys.
@@ -323,10 +323,10 @@ func IsRandom(value string) bool {
 	return len(value) >= leastRandom && len(value) <= mostJudged && isRandom(value)
 }
 
-// IsDrawn reports whether a value looks randomly generated even in a field that may contain any name. Names such
+// IsSurelyRandom reports whether a value looks randomly generated even in a field that may contain any name. Names such
 // as AccessToken and clusterIssuerV1 consist of words; a random value changes between letters, capitals and digits more
 // often.
-func IsDrawn(value string) bool {
+func IsSurelyRandom(value string) bool {
 	value = strings.TrimSpace(value)
 	if !IsRandom(value) {
 		return false
@@ -357,8 +357,7 @@ func IsDrawn(value string) bool {
 // leastWord is the minimum average length of the words of a name.
 const leastWord = 4
 
-// isRandom reports whether a string looks as if it were not made of words, unlike names such as
-// postgres-credentials.
+// isRandom reports whether a string looks random, unlike names that consist of words, such as postgres-credentials.
 func isRandom(value string) bool {
 	var numbers, upper, lower, other int
 	for _, r := range value {
@@ -374,7 +373,7 @@ func isRandom(value string) bool {
 		}
 	}
 	if numbers == len(value) {
-		return len(value) >= 12 // if shorter, it may be a number, a port or a date
+		return len(value) >= 12 // a shorter one may be a number, a port or a date
 	}
 	kinds := 0
 	for _, n := range []int{numbers, upper, lower} {

@@ -30,9 +30,9 @@ type form struct {
 	markSet  set
 }
 
-// tokens are the formats of credentials that can't be confused with anything else, with their
-// names. Each contains enough random characters that no other string matches by accident.
-// Source: the vendors' documents on the formats of their tokens.
+// tokens are the formats of credentials that can't be confused with other strings, with their names. Each contains enough
+// random characters that no other string matches by accident. Source: the vendors' documents on the formats of their
+// tokens.
 var tokens = formsOf([]form{
 	{name: "a GitHub token", marks: "ghp_ gho_ ghu_ ghs_ ghr_", form: lazily(`\bgh[pousr]_[A-Za-z0-9]{36,}\b`), counts: isToken},
 	{name: "a GitHub token", marks: "github_pat_", form: lazily(`\bgithub_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59}\b`), counts: isToken},
@@ -68,10 +68,10 @@ var tokens = formsOf([]form{
 
 func isToken(text string, at []int) bool {
 	token := text[at[0]:at[1]]
-	return entropy(token) > 3 && !keyboardRow().MatchString(token) && !strings.HasSuffix(token, "EXAMPLE") // of AWS's documentation
+	return entropy(token) > 3 && !keyboardRow().MatchString(token) && !strings.HasSuffix(token, "EXAMPLE") // the examples of AWS's documentation
 }
 
-// keyboardRow are keys of a keyboard in their order, which nobody drew.
+// keyboardRow matches keys in the order of a keyboard, which are not randomly generated.
 var keyboardRow = lazily(`(?i)qwertyuiop|asdfghjkl|abcdefghijkl`)
 
 // formMarks contains the marks of all forms.
@@ -96,8 +96,8 @@ func TokenIn(text string) string {
 	return name
 }
 
-// VendorTokenIn is [TokenIn] for prose and programs. It also returns the line of the credential, from 1; 0 for none. It ignores
-// JSON Web Tokens and the IDs of keys, because documentation and tests contain examples of both.
+// VendorTokenIn is [TokenIn] for prose and programs. It also returns the line of the credential, from 1; 0 without one.
+// It ignores JSON Web Tokens and the IDs of keys, because documentation and tests contain examples of both.
 func VendorTokenIn(text string) (name string, line int) {
 	found := formMarks.in(text)
 	for _, f := range tokens {
@@ -117,10 +117,11 @@ func IsUserPassword(text string) bool {
 	return !IsPlaceholder(password) && IsRandom(password)
 }
 
-// tokenIn is [TokenIn] for a string whose marks are known. It also returns where the credential begins.
+// tokenIn is [TokenIn] for a string whose marks are known. It also returns the offset of the credential.
 func tokenIn(text string, found set) (name string, at int) { return formIn(tokens, text, found) }
 
-// formIn returns the name of the first form that matches a string with known marks, and where the match begins; -1 for none.
+// formIn returns the name of the first form that matches a string with known marks, and the offset of the match; -1
+// without a match.
 func formIn(all []form, text string, found set) (name string, at int) {
 	if found.isEmpty() {
 		return "", -1
@@ -136,8 +137,8 @@ func formIn(all []form, text string, found set) (name string, at int) {
 	return "", -1
 }
 
-// in returns where the form matches in a string with known marks, -1 if it doesn't. It searches only lines that contain one
-// of its marks, unless the form may have several lines.
+// in returns the offset at which the form matches in a string with known marks, -1 without a match. It searches only
+// lines that contain one of its marks, unless the form may have several lines.
 func (f form) in(text string, found set) int {
 	if f.lines {
 		return f.acrossLines(text)
@@ -162,8 +163,8 @@ func (f form) in(text string, found set) int {
 	return -1
 }
 
-// acrossLines searches a string for a credential that may have several lines. It returns the offset of the form's mark at which the
-// credential begins, or -1 if there is none.
+// acrossLines searches a string for a credential that may have several lines. It returns the offset of the form's mark at
+// which the credential begins, or -1 without a match.
 func (f form) acrossLines(text string) int {
 	for begin := 0; ; {
 		at := strings.Index(text[begin:], f.marks)
@@ -181,7 +182,7 @@ func (f form) acrossLines(text string) int {
 // longestEntry is the maximum length of a credential with several lines, in bytes.
 const longestEntry = 512
 
-// within returns where the form matches in a string, -1 if it doesn't.
+// within returns the offset at which the form matches in a string, -1 without a match.
 func (f form) within(text string) int {
 	for _, at := range f.form().FindAllStringSubmatchIndex(text, mostKeys) {
 		if f.counts(text, at) {
@@ -212,13 +213,14 @@ var (
 type PrivateKey struct {
 	// Kind in words, such as "an age private key".
 	Kind string
-	// Recipient is the public key of an age key, "" for another.
+	// Recipient is the public key of an age key; "" for other keys.
 	Recipient string
 	// Offset of the key in the text, in bytes.
 	Offset int
 }
 
-// mostKeys is the maximum number of keys of a kind that are found in a text. Strings that only resemble a key don't count.
+// mostKeys is the maximum number of keys of a kind that are found in a text. Strings that only resemble a key do not
+// count.
 const mostKeys = 100
 
 // PrivateKeysIn returns the private keys in a text that have no password, in their order. It
@@ -296,10 +298,10 @@ var entries = formsOf([]form{
 	{name: "a password", marks: "machine", form: lazily(`^machine\s+[^\s]+\s+login\s+[^\s]+\s+password\s+([^\s"',]{6,})`), counts: isPassword, lines: true},
 	{name: "a password", marks: ":*: :5432:", form: lazily(`(?m)^[A-Za-z0-9.*-]+:(?:[0-9]{2,5}|\*):[A-Za-z0-9_.*-]+:[A-Za-z0-9_.*-]+:([^\s:/]{8,})$`), counts: isPassword},
 	{name: "a password", marks: "-u --user", form: lazily(`(?:^|\s)(?:-u|--user)[ =]?["']?[A-Za-z0-9_.@+-]+:([^\s"':]{8,})`), counts: func(text string, at []int) bool {
-		return isPassword(text, at) && IsDrawn(text[at[2]:at[3]])
+		return isPassword(text, at) && IsSurelyRandom(text[at[2]:at[3]])
 	}},
 	{name: "a password", marks: "mysql mariadb sshpass", form: lazily(`\b(?:mysql[a-z]*|mariadb[a-z-]*|sshpass)\b[^\n]{0,200}?[\s"']-p([^\s"'=/:.,$-][^\s"'=/:.,$]{7,})`), counts: func(text string, at []int) bool {
-		return isPassword(text, at) && IsDrawn(text[at[2]:at[3]])
+		return isPassword(text, at) && IsSurelyRandom(text[at[2]:at[3]])
 	}},
 	{name: "a bearer token", marks: "Bearer bearer", form: lazily(`\b[Bb]earer ([A-Za-z0-9._~+/-]{16,}=*)`), counts: isPassword},
 	{name: "a user's password in base64", marks: "Basic basic", form: lazily(`(?i:authorization)["']?[:=]\s*["']?[Bb]asic ([A-Za-z0-9+/]{12,}={0,2})`), counts: isUserPassword},

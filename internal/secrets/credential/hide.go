@@ -29,18 +29,17 @@ func assignments(text string) [][]int {
 		all = append(all, at)
 		begin = at[1]
 		if c := text[at[4]]; c == '{' || c == '[' {
-			begin = at[4] + 1 // also finds settings in braces
+			begin = at[4] + 1 // search inside the value, too: it may be settings in braces
 		}
 	}
 }
 
-// mostHidden is the length up to which a string is searched, in bytes; a longer one is hidden.
+// mostHidden is the maximum length of a string that is searched, in bytes. A longer string is hidden.
 const mostHidden = 1 << 20
 
-// Hide reports whether the value of a field is hidden from people and scripts: the value of a field
-// with the name of a secret, even if it is weak or only a placeholder; a credential of a known
-// form; a private key; a URL with a password; and a text with a setting that looks like a secret.
-// In doubt it hides the value, unlike [LooksSecret].
+// Hide reports whether the value of a field is hidden from people and scripts: the value of a field with the name of a
+// secret, even if it is weak or only a placeholder; a credential of a known form; a private key; a URL with a password;
+// and a text with a setting that looks like a secret. In doubt it returns true, unlike [LooksSecret].
 func Hide(field, value string) bool {
 	field = Singular(field)
 	if hidesURL(field, value) || hidesUser(value) {
@@ -77,8 +76,8 @@ func HideLine(field, value string) bool {
 	return name != nil && !reference().MatchString(field) && !otherNames().MatchString(field[:name[4]]) && !IsEvident(value) && !IsPlaceholder(value)
 }
 
-// hidesURL reports whether a URL is hidden: one that contains a secret as a parameter, and a webhook address, which
-// anyone who knows it can call.
+// hidesURL reports whether a URL is hidden: a URL with a secret parameter, and a webhook address, which anyone who knows
+// it can call.
 func hidesURL(field, value string) bool {
 	at := strings.Index(value, "://")
 	return at >= 0 && (assignsSecret(value[at:]) || (webhooks().MatchString(field) || strings.HasSuffix(field, "address") || strings.Contains(value, "hooks.slack.com/")) && randomPart(value[at+len("://"):]))
@@ -95,7 +94,7 @@ func hidesUser(value string) bool {
 		return false
 	}
 	found := users().FindStringSubmatch(value)
-	return found != nil && IsDrawn(found[1]+found[2])
+	return found != nil && IsSurelyRandom(found[1]+found[2])
 }
 
 // HideLiteral reports whether the file name after the key of a generator's entry may in fact be a value
@@ -104,8 +103,8 @@ func HideLiteral(key, value string, ofSecret bool) bool {
 	return HideLine(key, value) || ofSecret && !IsEvident(value) && !words().MatchString(value)
 }
 
-// HideIn returns the rest of a line from the first value on for which [HideLine] is true, and the name of its field; "" for
-// none.
+// HideIn returns the rest of a line from the first value on for which [HideLine] is true, and the name of its field; ""
+// if no value is hidden.
 func HideIn(line string) (field, rest string) {
 	settings := assignments(line)
 	for _, o := range otherSettings {

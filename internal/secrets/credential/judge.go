@@ -5,14 +5,14 @@ import (
 	"unicode/utf8"
 )
 
-// Grade is how likely a value of a Secret is a credential.
+// Grade is the probability that a value of a Secret is a credential.
 type Grade int
 
 // The grades.
 const (
 	// Public is a placeholder, or a value that is not secret.
 	Public Grade = iota
-	// Plain is a value without a sign that it is a credential: not its key, its form or its entropy.
+	// Plain is a value that does not look like a credential by its key, form or entropy.
 	Plain
 	// Likely is a value that most likely is a credential.
 	Likely

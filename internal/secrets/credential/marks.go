@@ -9,8 +9,8 @@ import (
 // much faster than matching a regular expression for each form.
 type marks struct {
 	all []string
-	// first maps each pair of bytes to 1 + the index of a list in begin, which contains the marks that begin
-	// with the pair; 0 if there are none.
+	// first maps each pair of bytes to 1 + the index of a list in begin, which contains the marks that begin with the pair;
+	// 0 if no mark does.
 	first [1 << 16]uint8
 	begin [][]int
 }

@@ -54,7 +54,7 @@ func TestForms(t *testing.T) {
 	}
 	for name, all := range examples {
 		for _, example := range all {
-			if what, line := DrawnIn("a: b\n" + example + "\nc: d\n"); what != name || line != 2 {
+			if what, line := SecretIn("a: b\n" + example + "\nc: d\n"); what != name || line != 2 {
 				t.Errorf("%s is %q in line %d, want %q in line 2", example, what, line, name)
 			}
 			if !known(example) {
@@ -84,7 +84,7 @@ func TestNotDrawn(t *testing.T) {
 		"kubectl create secret generic a --from-literal password=changeme", "$secret = Get-AzKeyVaultSecret -VaultName $KeyVaultName -Name $SecretName -AsPlainText", "token_url: https://login.acme.net/oauth2/token",
 		"token = (var.ENV == \"prod\" ? var.VAULT_ROOT_TOKEN_PROD : var.VAULT_ROOT_TOKEN_STG)", "secret = f\"{user}-{os.environ['A1_B2']}-c3D4e5F6\"",
 	} {
-		if what, _ := DrawnIn(text); what != "" {
+		if what, _ := SecretIn(text); what != "" {
 			t.Errorf("%s holds %s", text, what)
 		}
 	}

@@ -11,8 +11,8 @@ import (
 // mostLine is the maximum length of a line of settings, in bytes.
 const mostLine = 8 << 10
 
-// SettingIn returns the name of the first setting in a text with several lines, such as YAML, JSON or a file of variables,
-// whose value is most likely a secret in plaintext; "" if there is none.
+// SettingIn returns the name of the first setting in a text with several lines, such as YAML, JSON or a file of
+// variables, whose value is most likely a secret in plaintext; "" if no value is.
 func SettingIn(text string) string {
 	for line := range strings.Lines(text) {
 		if len(line) > mostLine || !nameStems.in(line) && !strings.Contains(line, "://") {
@@ -24,7 +24,7 @@ func SettingIn(text string) string {
 		if strings.Count(line, ":")+strings.Count(line, "=") < 2 || strings.HasPrefix(strings.TrimSpace(line), "#") {
 			continue
 		}
-		for _, found := range assigned().FindAllStringSubmatch(line, -1) { // several settings in a line, as in JSON
+		for _, found := range assigned().FindAllStringSubmatch(line, -1) { // JSON has several settings in a line
 			if field := strings.TrimLeft(found[1], "-"); LooksSecret(field, found[2]) {
 				return field
 			}
@@ -33,22 +33,24 @@ func SettingIn(text string) string {
 	return ""
 }
 
-// DrawnIn returns what in a text of any kind is most likely a secret, and its line from 1: the quoted name of a setting whose
-// value looks randomly generated, a URL with a password, or a credential of a known form; "" if there is
-// none. It ignores values made of words: in programs, the name of a password may be next to any word.
-func DrawnIn(text string) (what string, line int) {
-	return (&Search{Left: math.MaxInt}).DrawnIn(text)
+// SecretIn finds the first string in a text of any kind that is most likely a secret. It returns a description and the
+// line, from 1: the quoted name of a setting whose value looks randomly generated, a URL with a password, or a credential
+// of a known form; "" if it finds none. It ignores values that consist of words: in programs, the name of a password may
+// be next to any word.
+func SecretIn(text string) (what string, line int) {
+	return (&Search{Left: math.MaxInt}).SecretIn(text)
 }
 
 // Search searches several texts, as long as not too many of their lines mention secrets.
 type Search struct {
-	// Left is how many bytes of lines that mention secrets may still be searched; below 0, some were not searched.
+	// Left is the number of bytes of lines mentioning secrets that may still be searched. If it is negative, some lines were
+	// not searched.
 	Left int
 }
 
-// DrawnIn returns what the function [DrawnIn] returns for a text, until Left bytes of lines that mention secrets were
-// searched; then it returns "".
-func (s *Search) DrawnIn(text string) (what string, line int) {
+// SecretIn is the function [SecretIn] for one of the texts, until Left bytes of lines that mention secrets were searched.
+// Then it returns "".
+func (s *Search) SecretIn(text string) (what string, line int) {
 	if s.Left < 0 {
 		return "", 0
 	}
@@ -69,7 +71,7 @@ func (s *Search) DrawnIn(text string) (what string, line int) {
 			if s.Left -= len(piece); s.Left < 0 {
 				return known, line
 			}
-			if name := drawnIn(piece); name != "" && !hashes().MatchString(piece) {
+			if name := secretInLine(piece); name != "" && !hashes().MatchString(piece) {
 				return strconv.Quote(name), number
 			}
 		}
@@ -83,7 +85,7 @@ func IsHash(value string) bool {
 	return at != nil && at[0] == 0 && at[1] == len(value)
 }
 
-// Hash is the result of [DrawnIn] for the hash of a password, which only helps to guess it.
+// Hash is the result of [SecretIn] for the hash of a password. An attacker can only use it to guess the password.
 const Hash = "the hash of a password"
 
 // knownIn returns the name of the first credential of a known form in a text, without private keys, and its line.
@@ -105,8 +107,7 @@ func knownIn(text string) (what string, line int) {
 	return what, strings.Count(text[:at], "\n") + 1
 }
 
-// pieces returns the parts of a line that are short enough to be judged: a long line, as in JSON,
-// is split at its commas.
+// pieces returns the parts of a line that are short enough to be judged. A long line, as in JSON, is split at its commas.
 func pieces(line string) []string {
 	if len(line) <= mostLine {
 		return []string{line}
@@ -114,14 +115,14 @@ func pieces(line string) []string {
 	return strings.SplitAfter(line, ",")
 }
 
-func drawnIn(line string) string {
+func secretInLine(line string) string {
 	field, value := setting(line)
-	if LooksDrawn(field, value) {
+	if LooksRandomSecret(field, value) {
 		return lastWord(field)
 	}
 	for _, at := range assignments(line) {
-		folder := strings.LastIndexFunc(line[:at[2]], func(r rune) bool { return !isOfPath(r) }) + 1 // of an annotation such as checksum/secret
-		if field := strings.TrimLeft(line[at[2]:at[3]], "-"); LooksDrawn(line[folder:at[2]]+field, line[at[4]:at[5]]) {
+		folder := strings.LastIndexFunc(line[:at[2]], func(r rune) bool { return !isOfPath(r) }) + 1 // the name may be an annotation such as checksum/secret
+		if field := strings.TrimLeft(line[at[2]:at[3]], "-"); LooksRandomSecret(line[folder:at[2]]+field, line[at[4]:at[5]]) {
 			return field
 		}
 	}
@@ -130,7 +131,7 @@ func drawnIn(line string) string {
 			continue
 		}
 		for _, found := range o.form().FindAllStringSubmatch(line, -1) {
-			if LooksDrawn(found[1], found[2]) {
+			if LooksRandomSecret(found[1], found[2]) {
 				return found[1]
 			}
 		}
@@ -150,22 +151,22 @@ var otherSettings = []struct {
 
 func isOfPath(r rune) bool { return r == '/' || r == '.' || r == '-' || unicode.IsLetter(r) }
 
-// LooksDrawn is [LooksSecret] for a value in any text: the value must look randomly generated or, for the name of a
+// LooksRandomSecret is [LooksSecret] for a value in any text: the value must look randomly generated or, for the name of a
 // password, be a short word with digits.
-func LooksDrawn(field, value string) bool {
+func LooksRandomSecret(field, value string) bool {
 	if !LooksSecret(field, value) || isExpression(value) || HasPassword(value) {
 		return false
 	}
 	if madeUp().MatchString(value) && !hasRealPart(value) {
 		return false
 	}
-	return IsDrawn(value) || strings.Contains(value, "://") || strongName(field) && len(value) <= longestWeak && strings.ContainsAny(value, "0123456789") && IsRandom(value)
+	return IsSurelyRandom(value) || strings.Contains(value, "://") || strongName(field) && len(value) <= longestWeak && strings.ContainsAny(value, "0123456789") && IsRandom(value)
 }
 
-// madeUp matches digits in their order after a word that says that the value is made up, as tests and examples have it.
+// madeUp matches digits in their order after a word that marks a value as an example, as in tests.
 var madeUp = lazily(`(?i)^[a-z._-]*(?:test|example|sample|dummy|fake|demo)[a-z._-]*(12345|123456|1234567|12345678|123456789)0?$`)
 
-// longestWeak is the maximum length of a password that a person made up.
+// longestWeak is the maximum length of a password that a person chose.
 const longestWeak = 20
 
 // expressions matches expressions with which programs compute a value: a call, an element of a map, a path of jq, a cmdlet of

@@ -73,8 +73,8 @@ func or(value *int, otherwise int) int {
 // whole reports whether the file is encrypted as one value.
 func (e *editor) whole() bool { return e.format == formats.Binary }
 
-// structured reports whether the content is a mapping in YAML or JSON; a file of another format
-// is one only after encryption.
+// structured reports whether the content is a mapping in YAML or JSON. Files of other formats have a mapping only after
+// encryption.
 func (e *editor) structured(encrypted bool) bool {
 	return e.format == formats.Yaml || e.format == formats.Json || encrypted && e.whole()
 }
@@ -124,7 +124,7 @@ func jsonError(file string, data []byte) error {
 }
 
 func (e *editor) loadPlain(data []byte) (sops.TreeBranches, error) {
-	if e.format != formats.Yaml && secrets.StateOf(e.file, data) != secrets.InTheClear {
+	if e.format != formats.Yaml && secrets.StateOf(e.file, data) != secrets.Plaintext {
 		return nil, e.alreadyEncrypted()
 	}
 	if err := e.read(data, false); err != nil {
@@ -154,7 +154,7 @@ func (e *editor) alreadyEncrypted() error {
 // inLine matches the line number in an error of a library.
 var inLine = regexp.MustCompile(`\bline (\d+)`)
 
-// refused returns an error of SOPS's stores without the values that it may quote.
+// refused returns an error of SOPS's stores without the values that the original may quote.
 func (e *editor) refused(err error, what string) *Error {
 	line := 0
 	if found := inLine.FindStringSubmatch(err.Error()); found != nil {

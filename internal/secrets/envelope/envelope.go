@@ -1,8 +1,7 @@
-// Package envelope is the only importer of SOPS: it encrypts files, decrypts them, and updates
-// their recipients. The sops command can read its files, and the other way round. It supports only
-// age keys, including SSH keys. Keys of other services (PGP, the clouds' and Vault's) stay in a
-// file unchanged. An operation that needs them is an error, and no service is ever contacted.
-// Values in plaintext are in memory only. No error, and no log message, contains one.
+// Package envelope is the only importer of SOPS: it encrypts files, decrypts them, and updates their recipients. The sops
+// command can read its files, and the other way round. It supports only age keys, including SSH keys. Keys of other
+// services (PGP, the clouds' and Vault's) stay in a file unchanged. An operation that needs such a key is an error, and
+// no service is ever contacted. Plaintext values are in memory only. No error, and no log message, contains one.
 package envelope
 
 import (
@@ -25,13 +24,12 @@ import (
 // keyBytes is the length of a data key in bytes.
 const keyBytes = 32
 
-// Version is the version of SOPS that encrypted files name.
+// Version is the version of SOPS in the metadata of encrypted files.
 const Version = "3.13.3"
 
-// Encrypt encrypts the content of a file according to a creation rule. The format is that of the
-// file's name, as in SOPS: YAML, JSON, dotenv, INI, or any other as a whole. It returns an error
-// if the content is already encrypted, or if the rule selects no value of it. now is the time of the encryption in
-// the file's metadata.
+// Encrypt encrypts the content of a file according to a creation rule. The end of the file's name determines the format,
+// as in SOPS: YAML, JSON, dotenv, INI, or any other, which is encrypted as a whole. It returns an error if the content is
+// already encrypted, or if the rule selects no value of it. now is the time of the encryption in the file's metadata.
 func Encrypt(file string, plain []byte, rule *secrets.CreationRule, now time.Time) ([]byte, error) {
 	e, err := newEditor(file, rule.Indents)
 	if err != nil {
@@ -181,8 +179,8 @@ func Decrypt(file string, data []byte, ids *keys.Identities) ([]byte, error) {
 	return plain, nil
 }
 
-// Check decrypts a file with private keys and discards the plaintext: the error is why it cannot be
-// decrypted, or that it was changed.
+// Check decrypts a file with private keys and discards the plaintext. The error is the reason why it cannot be decrypted,
+// or reports that the file was changed.
 func Check(file string, data []byte, ids *keys.Identities) error {
 	_, _, err := open(file, data, ids)
 	return err

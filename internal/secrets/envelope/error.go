@@ -6,7 +6,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/output"
 )
 
-// Reason is why a file cannot be encrypted, decrypted or updated.
+// Reason is the reason why a file cannot be encrypted, decrypted or updated.
 type Reason string
 
 // The reasons.
@@ -33,11 +33,11 @@ const (
 	Changed Reason = "changed"
 )
 
-// Error is what is wrong with a file, with the place. It contains no encrypted value.
+// Error is an error in a file, with its place. It contains no encrypted value.
 type Error struct {
 	Reason       Reason
 	File         string
-	Line, Column int // 0 if no line is wrong
+	Line, Column int // 0 if the error has no line
 	Message      string
 
 	hint string

@@ -27,7 +27,7 @@ func recipientOf(key sopskeys.MasterKey) secrets.Recipient {
 	return secrets.Recipient{Service: service, ID: id}
 }
 
-// open returns the decrypted part of the data key for each group, nil if no private key decrypts it.
+// open returns the decrypted part of the data key for each group; nil for a group whose part no private key decrypts.
 func (e *editor) open(m *sops.Metadata, ids *keys.Identities) ([][]byte, error) {
 	parts := make([][]byte, len(m.KeyGroups))
 	opened, corrupt := 0, (*Error)(nil)
@@ -83,8 +83,8 @@ func (e *editor) openGroup(group sops.KeyGroup, ids *keys.Identities) (part []by
 	return nil, corrupt
 }
 
-// noKeyError returns the error that no private key decrypts a file. It lists the file's recipients, and where private keys were
-// searched.
+// noKeyError returns the error that no private key decrypts a file. It lists the file's recipients, and the places that
+// were searched for private keys.
 func (e *editor) noKeyError(m *sops.Metadata, ids *keys.Identities, opened, needed int) error {
 	var names []string
 	for _, group := range m.KeyGroups {
@@ -103,7 +103,7 @@ func (e *editor) noKeyError(m *sops.Metadata, ids *keys.Identities, opened, need
 	}
 	hint := "set SOPS_AGE_KEY_FILE to a file with one of them"
 	if ids.Len() == 0 && len(ids.Looked) > 0 {
-		hint += "; there is no key in " + strings.Join(ids.Looked, ", ")
+		hint += "; no key found in " + strings.Join(ids.Looked, ", ")
 	}
 	return &Error{Reason: NoKey, File: e.file, Line: line, Column: column, Message: message, hint: hint}
 }

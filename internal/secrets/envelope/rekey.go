@@ -19,7 +19,7 @@ type Change struct {
 	Groups bool
 }
 
-// Any reports whether anything changes.
+// Any reports whether the recipients change.
 func (c Change) Any() bool { return len(c.Added)+len(c.Removed) > 0 || c.Groups }
 
 // Metadata returns, without any private key, the recipients of an encrypted file of any format.
@@ -119,7 +119,8 @@ func groupsOf(m *sops.Metadata) [][]secrets.Recipient {
 	return groups
 }
 
-// threshold returns how many of a rule's groups are needed to decrypt: as the rule says, or else the file, or else all.
+// threshold returns the number of a rule's groups that are needed to decrypt: the number in the rule, or else in the
+// file, or else all groups.
 func threshold(m *sops.Metadata, rule *secrets.CreationRule) int {
 	if len(rule.Groups) < 2 {
 		return 0

@@ -21,8 +21,7 @@ import (
 // Identities are private keys. They never print the keys.
 type Identities struct {
 	ids []age.Identity
-	// Recipients are the public keys of those private keys that contain it: not of keys of
-	// plugins or SSH.
+	// Recipients are the public keys that the private keys contain. Keys of plugins and SSH keys contain none.
 	Recipients []string
 	// Looked are the places that were searched and contain no key.
 	Looked []string
@@ -79,8 +78,7 @@ func (i *Identities) note(err error) {
 	}
 }
 
-// DefaultFile returns the file in which SOPS searches the user's keys, "" if there is no
-// home folder.
+// DefaultFile returns the file in which SOPS searches the user's keys; "" if the user has no home folder.
 func DefaultFile(env func(string) string) string {
 	dir := env("XDG_CONFIG_HOME")
 	switch home := env("HOME"); {

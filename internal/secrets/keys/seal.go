@@ -24,7 +24,7 @@ func Seal(to string, data []byte) (armored string, err error) {
 	a := armor.NewWriter(&out)
 	w, err := age.Encrypt(a, r)
 	if missing := (*plugin.NotFoundError)(nil); errors.As(err, &missing) {
-		return "", advice.New(fmt.Errorf("%s needs a plugin, but there is no age-plugin-%s on PATH", to, missing.Name), "install age-plugin-"+missing.Name)
+		return "", advice.New(fmt.Errorf("%s needs a plugin, but age-plugin-%s is not on PATH", to, missing.Name), "install age-plugin-"+missing.Name)
 	}
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", to, err)
@@ -55,7 +55,7 @@ func (i *Identities) Open(armored string) ([]byte, error) {
 	}
 	r, err := age.Decrypt(armor.NewReader(strings.NewReader(armored)), i.ids...)
 	if missing := (*plugin.NotFoundError)(nil); errors.As(err, &missing) {
-		return nil, fmt.Errorf("there is no age-plugin-%s on PATH", missing.Name)
+		return nil, fmt.Errorf("age-plugin-%s is not on PATH", missing.Name)
 	}
 	if other := (*age.NoIdentityMatchError)(nil); errors.As(err, &other) {
 		return nil, ErrOther

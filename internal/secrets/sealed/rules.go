@@ -26,13 +26,14 @@ import (
 type Rules struct {
 	// configs maps folders to their .sops.yaml; nil for a folder without one.
 	configs map[string]*found
-	// specified returns the rules of the specification in a folder, which decide; nil if there is none.
+	// specified returns the rules of the specification in a folder, which take precedence; nil for a folder without a
+	// specification.
 	specified func(dir string) (*secrets.Config, error)
 	overruled map[string]bool
 }
 
 type found struct {
-	// config is nil for a folder with a specification alone, and specified for one with a .sops.yaml alone.
+	// config is nil for a folder that has only a specification, and specified for a folder that has only a .sops.yaml.
 	config, specified *secrets.Config
 	// foreign reports whether the .sops.yaml was not generated.
 	foreign bool
@@ -44,19 +45,20 @@ func NewRules(specified func(dir string) (*secrets.Config, error)) *Rules {
 	return &Rules{configs: map[string]*found{}, specified: specified, overruled: map[string]bool{}}
 }
 
-// Overruled returns the .sops.yaml that were not generated, and that the specification decided against for some file.
+// Overruled returns the .sops.yaml files that were not generated, and that the specification overruled for at least one
+// file.
 func (r *Rules) Overruled() []string { return slices.Sorted(maps.Keys(r.overruled)) }
 
 // ErrNoRule reports that no rule contains the recipients of a file.
 type ErrNoRule struct {
 	File string
-	// Config is the .sops.yaml without a rule for the file, "" if there is no .sops.yaml.
+	// Config is the .sops.yaml without a rule for the file, "" without a .sops.yaml.
 	Config string
 }
 
 func (e *ErrNoRule) Error() string {
 	if e.Config == "" {
-		return fmt.Sprintf("%s: there is no .sops.yaml in its folder or above", e.File)
+		return fmt.Sprintf("%s: no .sops.yaml found in its folder or above", e.File)
 	}
 	return fmt.Sprintf("%s: no creation rule of %s matches it", e.File, e.Config)
 }
@@ -69,8 +71,8 @@ func (e *ErrNoRule) Hint() string {
 	return "add a rule whose path_regex matches the file, or rename the file"
 }
 
-// ErrByNameOnly reports that a file looks like a secret, but that the first rule that matches it is for
-// all paths, so that the file is encrypted only if the user names it.
+// ErrByNameOnly reports that a file looks like a secret, but that the first rule that matches it is for all paths. Such a
+// file is encrypted only if the user names it.
 type ErrByNameOnly struct{ File, Config string }
 
 func (e *ErrByNameOnly) Error() string {
@@ -134,7 +136,7 @@ func (r *Rules) checkConfig(file string) error {
 	return refused(f.config)
 }
 
-// refused returns why sops refuses a configuration, nil if it doesn't.
+// refused returns the reason why sops refuses a configuration; nil if sops accepts it.
 func refused(c *secrets.Config) error {
 	if c.Err == nil {
 		return nil
@@ -185,7 +187,7 @@ func ruleIn(c *secrets.Config, file, below string) (*secrets.CreationRule, *secr
 	return nil, nil, &ErrNoRule{File: file, Config: c.File}
 }
 
-// in returns the .sops.yaml and the specification of a folder, which it reads once; nil if there is none.
+// in returns the .sops.yaml and the specification of a folder, which it reads once; nil for a folder without both.
 func (r *Rules) in(dir string) *found {
 	if f, known := r.configs[dir]; known {
 		return f
@@ -202,7 +204,7 @@ func (r *Rules) in(dir string) *found {
 	return f
 }
 
-// configIn reads the .sops.yaml of a folder; nil if there is none.
+// configIn reads the .sops.yaml of a folder; nil if it does not exist.
 func configIn(dir string) *found {
 	file := filepath.Join(dir, secrets.ConfigName)
 	data, err := read(file)

@@ -16,7 +16,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/secrets/keys"
 )
 
-// Action is what was done with a file.
+// Action is the change that was made to a file.
 type Action string
 
 // The actions.
@@ -38,7 +38,7 @@ type Result struct {
 	Recipients []secrets.Recipient
 	// Content is the new content of the file; the old content if the file is not changed.
 	Content []byte
-	// Config is the .sops.yaml for the file, "" if none was needed.
+	// Config is the .sops.yaml for the file; "" if none was needed.
 	Config string
 	// Clear are the values in plaintext in Content.
 	Clear []secrets.ClearValue
@@ -118,8 +118,8 @@ func (o UpdateOptions) update(file string, data []byte, rule *secrets.CreationRu
 	case o.Rotate:
 		res.Action = Rotated
 		res.Content, res.Change, err = envelope.Rotate(file, data, rule, o.Keys, o.Now)
-		if err == nil && secrets.AsMade(data) {
-			res.Content = secrets.MarkMade(res.Content) // the same values, encrypted again
+		if err == nil && secrets.HasGeneratedValues(data) {
+			res.Content = secrets.MarkGenerated(res.Content) // the values are the same, encrypted again
 		}
 	default:
 		res.Content, res.Change, err = envelope.UpdateKeys(file, data, rule, o.Keys)
@@ -164,13 +164,13 @@ func Write(ctx context.Context, results []Result) error {
 func FindEncrypted(ctx context.Context, dir string, known func(file string) bool) ([]string, error) {
 	none := func(string) error { return nil }
 	return find(ctx, dir, none, func(file string, data []byte) bool {
-		return filepath.Base(file) != secrets.ConfigName && (known == nil || !known(file)) && secrets.StateOf(file, data) != secrets.InTheClear
+		return filepath.Base(file) != secrets.ConfigName && (known == nil || !known(file)) && secrets.StateOf(file, data) != secrets.Plaintext
 	})
 }
 
 // FindPlain returns the files in a folder that are in plaintext although the rules require encryption. left contains an
-// error for each file that looks like a secret but needs no encryption by the rules, or that may contain one and can't
-// be parsed or is too large. FindPlain returns an error if there is no .sops.yaml, or if one is broken: then it is
+// error for each file that looks like a secret but needs no encryption by the rules, or that may contain one and can't be
+// parsed or is too large. FindPlain returns an error without a .sops.yaml, or with a broken one, because then it is
 // unknown which files should be encrypted.
 func (r *Rules) FindPlain(ctx context.Context, dir string) (plain []string, left, err error) {
 	var leftOver, broken []error
@@ -189,7 +189,7 @@ func (r *Rules) FindPlain(ctx context.Context, dir string) (plain []string, left
 			broken = append(broken, r.checkConfig(file))
 			return false
 		}
-		if secrets.StateOf(file, data) != secrets.InTheClear || len(data) == 0 {
+		if secrets.StateOf(file, data) != secrets.Plaintext || len(data) == 0 {
 			return false
 		}
 		rule, config, err := r.For(file)
@@ -224,8 +224,8 @@ var looksSecret = secrets.CreationRule{PathRegex: "."}
 // putAway are folders that contain no files of the repository.
 var putAway = []string{".git", "node_modules"}
 
-// find returns the regular files in a folder for which choose is true, sorted. It follows no link. It calls large for a file that
-// is too large, unless its name says that it is encrypted: then it returns an error.
+// find returns the regular files in a folder for which choose is true, sorted. It follows no link. For a file that is too
+// large, it calls large, or returns an error if the file's name says that the file is encrypted.
 func find(ctx context.Context, dir string, large func(file string) error, choose func(file string, data []byte) bool) ([]string, error) {
 	var files []string
 	err := filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {

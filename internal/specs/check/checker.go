@@ -16,7 +16,7 @@ type Checker struct {
 	Report  *strict.Report
 	Spec    *v1alpha1.Spec
 	Objects map[any]*strict.Object // by their decoded values
-	// Incomplete is set if an object could not be read, so that a missing name may be one of it.
+	// Incomplete is set if an object could not be read. A missing name may then belong to that object.
 	Incomplete bool
 	// Keyless is set if clusters may have no keys.
 	Keyless bool

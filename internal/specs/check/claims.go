@@ -2,9 +2,8 @@ package check
 
 import "github.com/fleetwright/fleetwright/internal/strict"
 
-// claims records the objects that are generated from a product's specification or that the product itself creates,
-// each with its origin: names are derived, so that two different origins may result in the same
-// name.
+// claims records the objects that are generated from a product's specification or that the product itself creates, each
+// with its origin. Because names are derived, two different origins may result in the same name.
 type claims struct {
 	// objects are keyed by their place and the object's kind and name.
 	objects map[string]*claimed
@@ -25,14 +24,13 @@ type claimed struct {
 type Claim struct {
 	Path *strict.Path
 	By   string
-	// Way is a hint how to resolve a conflict.
+	// Way is a hint on how to resolve a conflict.
 	Way string
 }
 
-// Makes records the claim of an object at a place, on all its clusters or on some, and reports
-// an error if another claim has the same object there. It ignores duplicates in a list,
-// which the list's own check reports.
-func (c *Product) Makes(k Claim, place, object string, clusters ...string) {
+// Record records the claim of an object at a place, on all its clusters or on some, and reports an error if another claim
+// has the same object there. It ignores duplicates in a list, which the list's own check reports.
+func (c *Product) Record(k Claim, place, object string, clusters ...string) {
 	id := place + "\x00" + object
 	if c.claims.objects == nil {
 		c.claims = claims{map[string]*claimed{}, map[[2]string]bool{}}

@@ -44,8 +44,8 @@ func ClusterHint(name string) string {
 
 // VariableHint returns the hint how to write the name of a variable.
 func VariableHint(name string) string {
-	if meant := strict.AsVariable(name); len(name) <= strict.MaxShown && VariableName.MatchString(meant) {
-		return "write " + meant
+	if corrected := strict.AsVariable(name); len(name) <= strict.MaxShown && VariableName.MatchString(corrected) {
+		return "write " + corrected
 	}
 	return "use letters, digits and _; the first character is not a digit"
 }

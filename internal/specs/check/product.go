@@ -20,8 +20,8 @@ func NewProduct(c *Checker, product any) *Product {
 	return &Product{Checker: c, Of: product}
 }
 
-// Cluster checks that a product's cluster exists, and that the Fleet does not enable Flux's lockdown;
-// why is what lockdown would break.
+// Cluster checks that a product's cluster exists, and that the Fleet does not enable Flux's lockdown; why describes what
+// lockdown would break.
 func (c *Product) Cluster(name, hint, why string) {
 	if !c.Incomplete {
 		c.Named(strict.At("spec", "cluster"), Declared{What: "cluster", Otherwise: ClusterHint(name), Names: c.Known.Clusters}, name)
@@ -66,12 +66,12 @@ type Declared struct {
 	What string
 	// List is the field that declares the names, such as spec.sources; "" for other objects.
 	List string
-	// Otherwise is the hint how to declare another name; by default, to add it to the list.
+	// Otherwise is the hint on how to declare another name; by default, to add it to the list.
 	Otherwise string
 	Names     []string
 }
 
-// Hint returns which name was probably meant, or how to declare it.
+// Hint returns the name that was probably meant, or how to declare the name.
 func (d Declared) Hint(r *strict.Report, name string) string {
 	if d.Otherwise == "" && d.List != "" {
 		d.Otherwise = "add it to " + d.List
@@ -79,8 +79,7 @@ func (d Declared) Hint(r *strict.Report, name string) string {
 	return r.Suggest(name, d.What, d.Otherwise, d.Names)
 }
 
-// Torn reports whether something in a field of the spec could not be read, so that a missing
-// name may be there.
+// Torn reports whether a part of a field of the spec could not be read, so that a missing name may be there.
 func (c *Product) Torn(fields ...string) bool {
 	return slices.ContainsFunc(fields, func(field string) bool { return c.Objects[c.Of].Torn[field] })
 }
@@ -91,7 +90,7 @@ func (c *Product) Named(p *strict.Path, d Declared, name string) bool {
 		return true
 	}
 	if name != "" && !c.Torn(d.List) {
-		c.Fail(c.Of, p, d.Hint(c.Report, name), "there is no %s %s", d.What, strict.Quote(name))
+		c.Fail(c.Of, p, d.Hint(c.Report, name), "%s %s does not exist", d.What, strict.Quote(name))
 	}
 	return false
 }

@@ -19,7 +19,7 @@ func (c *checker) derived() {
 	s := &c.of.Spec
 	note := func(p *strict.Path, by, kind, namespace, name string) {
 		if name != "" {
-			c.Makes(check.Claim{Path: p, By: by, Way: "choose another name"}, "", kind+" "+path.Join(namespace, name))
+			c.Record(check.Claim{Path: p, By: by, Way: "choose another name"}, "", kind+" "+path.Join(namespace, name))
 		}
 	}
 	const itself = "kcm itself"

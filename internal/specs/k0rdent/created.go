@@ -46,7 +46,7 @@ func (c *checker) leftToKCM(p *strict.Path, config map[string]any, disabled bool
 	}
 }
 
-// versions checks that the versions of charts are known, and that those of a Release that kcm creates
+// versions checks that the versions of charts are known, and that the versions in a Release that kcm creates
 // are the release's own.
 func (c *checker) versions() {
 	s := &c.of.Spec
@@ -65,7 +65,7 @@ func (c *checker) version(p *strict.Path, chart, version string, source *v1alpha
 	case source != nil, c.misspelt(chart) != "":
 	case c.created.Release && c.created.Of == nil:
 	case c.created.Release && own == "":
-		c.Fail(c.of, p, "say with helm where its chart is, or remove controller.createRelease from spec.values",
+		c.Fail(c.of, p, "set the source of its chart in helm, or remove controller.createRelease from spec.values",
 			"the Release that kcm %s creates has no provider %s", strict.Shorten(c.of.Spec.Version), strict.Quote(chart))
 	case c.created.Release && version != own:
 		c.Fail(c.of, at, "remove it, or controller.createRelease from spec.values",

@@ -51,8 +51,8 @@ func (c *checker) fits(p *strict.Path, d v1alpha1.K0rdentCluster) {
 	}
 }
 
-// notEnabled returns those of the needed providers that no enabled chart contains; none if it
-// is unknown what a chart contains.
+// notEnabled returns the needed providers that no enabled chart contains. It returns none if the content of a chart is
+// unknown.
 func (c *checker) notEnabled(needs []string) []string {
 	var brings []string
 	enabled, known := c.created.Enabled(&c.of.Spec)
@@ -74,7 +74,7 @@ func (c *checker) notEnabled(needs []string) []string {
 func (c *checker) serviceVersions(p *strict.Path, template v1alpha1.K0rdentTemplate, services []v1alpha1.K0rdentService) {
 	version, err := semver.NewVersion(template.K8sVersion)
 	if err != nil {
-		return // an invalid version is reported at its field; without one, only the chart knows it
+		return // an invalid version is reported at its field; a missing one is set only in the chart
 	}
 	for i, service := range services {
 		for _, of := range c.of.Spec.ServiceTemplates {

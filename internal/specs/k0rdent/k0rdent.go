@@ -19,8 +19,8 @@ import (
 type checker struct {
 	*check.Product
 	of *v1alpha1.K0rdent
-	// sources are the declared sources by name with their kinds, followed by the versions of templates
-	// by name, and the names of chains and credentials.
+	// sources maps the declared sources to their kinds. The other fields are the versions of templates by name, and the
+	// names of chains and credentials.
 	sources             map[string]string
 	clusters, services  map[string][]string
 	clusterChains       []string
@@ -28,11 +28,11 @@ type checker struct {
 	labels              map[string]map[string]string
 	// rulesValid is set if the access rules, and the objects that they distribute, are valid.
 	rulesValid bool
-	// created says which objects kcm itself creates.
+	// created reports the objects that kcm creates itself.
 	created kcm.Created
 }
 
-// Complete sets fields of the specification's K0rdent, if it has one, that follow from its version.
+// Complete sets the fields of the specification's K0rdent, if it has one, that follow from its version.
 func Complete(spec *v1alpha1.Spec) {
 	if k := v1alpha1.ProductOf[*v1alpha1.K0rdent](spec); k != nil {
 		kcm.Complete(&k.Spec)
@@ -77,8 +77,7 @@ func (c *checker) release() {
 	}
 }
 
-// ownedValue is a value of kcm's chart that another field of the specification sets: it would be
-// overwritten.
+// ownedValue is a value of kcm's chart that another field of the specification overwrites.
 type ownedValue struct {
 	path []string
 	// is is the value's only allowed content; nil if it must not be set at all.
@@ -101,8 +100,8 @@ func ownedValues() []ownedValue {
 	})
 }
 
-// values reports values that would let kcm manage objects that are in Git, values that would be overwritten,
-// and values of another type where such values need a mapping.
+// values reports values that would let kcm manage objects that are in Git, values that would be overwritten, and values
+// of another type where a mapping is needed to overwrite them.
 func (c *checker) values() {
 	for _, owned := range ownedValues() {
 		p, in := strict.At("spec", "values"), any(c.of.Spec.Values)
@@ -221,8 +220,7 @@ func (c *checker) helm(p *strict.Path, h *v1alpha1.K0rdentHelm) {
 	}
 }
 
-// sourceRef checks a reference to a source and returns the kind of the source, "" if there is
-// none.
+// sourceRef checks a reference to a source and returns the kind of the source, "" if the source does not exist.
 func (c *checker) sourceRef(p *strict.Path, ref *v1alpha1.NameRef) string {
 	if ref == nil || ref.Name == "" {
 		return ""
@@ -269,7 +267,7 @@ func (c *checker) chains(p *strict.Path, what string, chains []v1alpha1.K0rdentC
 					if c.Torn(templatesField(what)) {
 						continue
 					}
-					c.Fail(c.of, q.Child("versions").Item(k), strict.Choices("version", "add it to "+templatesField(what), versions), "there is no version %s of the %s %s", strict.Quote(version), what, strict.Quote(path.Template))
+					c.Fail(c.of, q.Child("versions").Item(k), strict.Choices("version", "add it to "+templatesField(what), versions), "version %s of the %s %s does not exist", strict.Quote(version), what, strict.Quote(path.Template))
 				case slices.Index(path.Versions, version) < k:
 					c.Fail(c.of, q.Child("versions").Item(k), "use a separate path for each upgrade route", "the path contains version %s twice", strict.Quote(version))
 				case k > 0 && older(version, path.Versions[k-1]):
@@ -298,7 +296,7 @@ func (c *checker) missingTemplate(p *strict.Path, what, name string, known map[s
 	c.Named(p, d, name)
 }
 
-// templatesField is the field that declares cluster templates or service templates.
+// templatesField returns the field that declares cluster templates or service templates.
 func templatesField(what string) string {
 	return "spec." + strings.ReplaceAll(what, " template", "Templates")
 }
@@ -311,7 +309,7 @@ func (c *checker) template(p *strict.Path, what string, ref v1alpha1.K0rdentTemp
 		c.missingTemplate(p.Child("name"), what, ref.Name, known)
 	case !slices.Contains(versions, ref.Version) && c.Torn(templatesField(what)):
 	case !slices.Contains(versions, ref.Version) && ref.Version != "":
-		c.Fail(c.of, p.Child("version"), strict.Choices("version", "add it to "+templatesField(what), versions), "there is no version %s of the %s %s", strict.Quote(ref.Version), what, strict.Quote(ref.Name))
+		c.Fail(c.of, p.Child("version"), strict.Choices("version", "add it to "+templatesField(what), versions), "version %s of the %s %s does not exist", strict.Quote(ref.Version), what, strict.Quote(ref.Name))
 	default:
 		return ref.Version != ""
 	}

@@ -20,7 +20,7 @@ func (c *checker) providers() {
 			continue
 		}
 		if len(p.Provides) > 0 && c.ownChart(p.Name) {
-			c.Fail(c.of, at.Child("provides"), "remove it", "what the chart %s of kcm provides is known", strict.Quote(p.Name))
+			c.Fail(c.of, at.Child("provides"), "remove it", "the providers of kcm's chart %s are known", strict.Quote(p.Name))
 		}
 		if near := c.misspelt(p.Name); near != "" {
 			slip = slip || near == kcm.Sveltos
@@ -38,8 +38,8 @@ func (c *checker) ownChart(name string) bool {
 	return known && c.of.Spec.ChartsURL == v1alpha1.K0rdentCharts
 }
 
-// misspelt returns the chart of kcm for which the name of a provider is a typo, "" if there is
-// none. A custom registry of charts may contain other charts.
+// misspelt returns the chart of kcm for which the name of a provider is a typo, "" if it is none. A custom registry of
+// charts may contain other charts.
 func (c *checker) misspelt(name string) string {
 	const most = 2 // maximum number of wrong letters
 	if _, known := kcm.Brings(name); known || c.of.Spec.ChartsURL != v1alpha1.K0rdentCharts {

@@ -35,7 +35,7 @@ func (c *checker) secret(p *strict.Path, cred v1alpha1.K0rdentCredential) {
 	case len(keys) > 0:
 		c.SecretOf(p, c.of.Spec.Cluster, "credential "+strict.Quote(cred.Name), cred.Keys, keys)
 	case cred.Other != nil && cred.Other.Identity == nil && c.Whole(c.of):
-		c.Fail(c.of, p, "add keys, those that the provider reads, or other.identity", "credential %s has neither keys nor an identity", strict.Quote(cred.Name))
+		c.Fail(c.of, p, "add the keys that the provider reads, or other.identity", "credential %s has neither keys nor an identity", strict.Quote(cred.Name))
 	}
 }
 
@@ -164,12 +164,11 @@ func (c *checker) serviceList(p *strict.Path, namespace string, services []v1alp
 			}
 		}
 	}
-	c.circle(p, "service", ids, deps)
+	c.cycle(p, "service", ids, deps)
 }
 
-// circle reports the first of the names that depends on itself, directly or through
-// others.
-func (c *checker) circle(p *strict.Path, what string, names []string, deps map[string][]string) {
+// cycle reports the first name that depends on itself, directly or through others.
+func (c *checker) cycle(p *strict.Path, what string, names []string, deps map[string][]string) {
 	done := map[string]bool{}
 	var waits func(name string, above map[string]bool) bool
 	waits = func(name string, above map[string]bool) bool {
@@ -192,7 +191,7 @@ func (c *checker) circle(p *strict.Path, what string, names []string, deps map[s
 	}
 }
 
-// options reports options for which there is a separate field.
+// options reports options that have a separate field.
 func (c *checker) options(p *strict.Path, options map[string]any) {
 	if options["services"] != nil {
 		c.Fail(c.of, p.Child("services"), "write them in the field services", "services have a separate field")
@@ -207,7 +206,7 @@ func (c *checker) multiClusterServices() {
 	for _, m := range c.of.Spec.MultiClusterServices {
 		deps[m.Name] = m.DependsOn
 	}
-	c.circle(p, "MultiClusterService", names, deps)
+	c.cycle(p, "MultiClusterService", names, deps)
 	for i, m := range c.of.Spec.MultiClusterServices {
 		p := p.Item(i)
 		c.Names(p.Child("dependsOn"), check.Declared{What: "MultiClusterService", List: "spec.multiClusterServices", Names: names}, m.DependsOn)

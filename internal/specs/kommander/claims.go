@@ -30,7 +30,7 @@ func (c *checker) derived(p *strict.Path, list []v1alpha1.KommanderApplication, 
 	for i, a := range list {
 		p, by := p.Item(i).Child("name"), "AppDeployment "+at.namespace+"/"+a.Name
 		note := func(p *strict.Path, by, way, kind, namespace, name string) {
-			c.Makes(check.Claim{Path: p, By: by, Way: way}, "", kind+" "+path.Join(namespace, name))
+			c.Record(check.Claim{Path: p, By: by, Way: way}, "", kind+" "+path.Join(namespace, name))
 		}
 		namespace, name := v1alpha1.KommanderKustomization(at.namespace, a.Name)
 		note(p, by, "use another name and set application: "+strict.Shorten(a.Application), "Kustomization", namespace, name)
@@ -53,7 +53,7 @@ func (c *checker) derived(p *strict.Path, list []v1alpha1.KommanderApplication, 
 // the Helm release in the definition.
 func (c *checker) installed(k check.Claim, a v1alpha1.KommanderApplication, at place) {
 	k.Way = "use overrides for some clusters, or select different clusters in each"
-	c.Makes(k, at.namespace, "HelmRelease "+path.Join(at.namespace, a.Application), a.Clusters...)
+	c.Record(k, at.namespace, "HelmRelease "+path.Join(at.namespace, a.Application), a.Clusters...)
 	k.Way = "set another releaseName or namespace in one of the definitions, or use different clusters"
 	release := func(version string, clusters []string) {
 		d := c.of.Spec.Definition(a.Application, version)
@@ -61,14 +61,14 @@ func (c *checker) installed(k check.Claim, a v1alpha1.KommanderApplication, at p
 			return
 		}
 		object := "the Helm release " + path.Join(cmp.Or(d.Namespace, at.namespace), d.ReleaseName)
-		c.Makes(k, at.namespace, object, clusters...)
+		c.Record(k, at.namespace, object, clusters...)
 		if clusters == nil {
 			clusters = at.clusters
 		}
 		if clusters == nil && at.selected {
 			clusters = []string{} // some of the workspace's clusters
 		}
-		c.Makes(k, "workspace "+at.workspace, object, clusters...)
+		c.Record(k, "workspace "+at.workspace, object, clusters...)
 	}
 	release(a.Version, a.Clusters)
 	for _, o := range a.Overrides {
@@ -81,7 +81,7 @@ func (c *checker) installed(k check.Claim, a v1alpha1.KommanderApplication, at p
 // installation records the objects that the steps of the installation create in the management cluster.
 func (c *checker) installation() {
 	s := &c.of.Spec
-	c.Makes(check.Claim{By: "the sync of Kommander's own applications"}, "", "Kustomization "+path.Join(v1alpha1.KommanderNamespace, v1alpha1.AppsKommander))
+	c.Record(check.Claim{By: "the sync of Kommander's own applications"}, "", "Kustomization "+path.Join(v1alpha1.KommanderNamespace, v1alpha1.AppsKommander))
 	core := map[string]string{v1alpha1.KommanderGatekeeperApp: s.Gatekeeper.Version, v1alpha1.KommanderAppManagementApp: s.AppManagement.Version}
 	if s.ChartMuseum != nil {
 		core[v1alpha1.KommanderChartMuseumApp] = s.ChartMuseum.Version
@@ -106,7 +106,7 @@ func (c *checker) charts() {
 	s := &c.of.Spec
 	note := func(p *strict.Path, url string) {
 		if name := v1alpha1.KommanderHelmRepository(url); name != "" {
-			c.Makes(check.Claim{Path: p, By: "the repository " + strict.Quote(strings.TrimRight(url, "/")), Way: "use the same settings in both"}, "", "HelmRepository "+path.Join(v1alpha1.KommanderFluxNamespace, name))
+			c.Record(check.Claim{Path: p, By: "the repository " + strict.Quote(strings.TrimRight(url, "/")), Way: "use the same settings in both"}, "", "HelmRepository "+path.Join(v1alpha1.KommanderFluxNamespace, name))
 		}
 	}
 	for i, d := range s.Definitions {

@@ -75,11 +75,11 @@ func (c *checker) repositories() {
 	c.URL(c.of, p.Child("url"), s.Management.URL)
 	c.Branch(c.of, p.Child("branch"), s.Management.Branch)
 	if s.Management.URL != "" && !strings.HasPrefix(s.Management.URL, "https://") && c.Whole(c.of) {
-		meant := strict.WithScheme(s.Management.URL, []string{"https"})
-		if meant == "" || len(meant) > strict.MaxShown {
-			meant = "https://…"
+		corrected := strict.WithScheme(s.Management.URL, []string{"https"})
+		if corrected == "" || len(corrected) > strict.MaxShown {
+			corrected = "https://…"
 		}
-		c.Fail(c.of, p.Child("url"), "write management: {url: '"+meant+"'} with a URL of the same repository", "Kommander's controllers write to %s with a user name and password, which requires https://", strict.Quote(s.Management.URL))
+		c.Fail(c.of, p.Child("url"), "write management: {url: '"+corrected+"'} with a URL of the same repository", "Kommander's controllers write to %s with a user name and password, which requires https://", strict.Quote(s.Management.URL))
 	}
 	c.SecretOf(p, s.Cluster, "the management repository", s.Management.Keys, []string{"username", "password"}, "caFile", "ca.crt")
 	if a := s.AirGapped; a != nil {
@@ -109,9 +109,9 @@ func (c *checker) rootCA() {
 		return
 	}
 	a, namespace, sure := c.Spec.CertManager(cluster)
-	if given := c.of.Spec.RootCA.Namespace; a != nil && sure && given != namespace && c.Whole(a, c.of) {
+	if configured := c.of.Spec.RootCA.Namespace; a != nil && sure && configured != namespace && c.Whole(a, c.of) {
 		c.Fail(c.of, strict.At("spec", "rootCA", "namespace"), "remove it, or write "+strict.Shorten(namespace),
-			"the ClusterIssuer kommander-ca would never become ready: cert-manager of %s reads its Secret in namespace %s, not in %s", c.Called(a), strict.Quote(namespace), strict.Quote(given))
+			"the ClusterIssuer kommander-ca would never become ready: cert-manager of %s reads its Secret in namespace %s, not in %s", c.Called(a), strict.Quote(namespace), strict.Quote(configured))
 	}
 }
 
@@ -245,7 +245,7 @@ func (c *checker) handover(p *strict.Path, a v1alpha1.KommanderApplication) {
 		differs := func(p *strict.Path, version string) {
 			if version != "" && version != of.version {
 				c.Fail(c.of, p, "write the same version in spec."+of.field+".version and here",
-					"AppDeployment %s takes over what the installation applies in version %s, but has version %s", strict.Quote(a.Name), strict.Quote(of.version), strict.Quote(version))
+					"AppDeployment %s takes over the application that the installation applies in version %s, but has version %s", strict.Quote(a.Name), strict.Quote(of.version), strict.Quote(version))
 			}
 		}
 		differs(p.Child("version"), a.Version)

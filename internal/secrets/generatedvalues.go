@@ -10,35 +10,35 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// AnnotationMade is the annotation of a Secret's file that Fleetwright generated: the digest of its
+// AnnotationGenerated is the annotation of a Secret's file that Fleetwright generated: the digest of its
 // encrypted values. If a user changes a value, SOPS encrypts it to another string; it does not
 // change the other values, even if the recipients change. The digest therefore shows whether the
 // file still has the generated values.
-const AnnotationMade = "fleetwright.dev/made"
+const AnnotationGenerated = "fleetwright.dev/made"
 
-// NotMade is the value of AnnotationMade before the file is encrypted.
-var NotMade = strings.Repeat("0", 2*sha256.Size)
+// NoDigest is the value of AnnotationGenerated before the file is encrypted.
+var NoDigest = strings.Repeat("0", 2*sha256.Size)
 
-// MarkMade writes the digest of an encrypted Secret's values into its AnnotationMade. It returns the content
+// MarkGenerated writes the digest of an encrypted Secret's values into its AnnotationGenerated. It returns the content
 // unchanged if the annotation does not exist in plaintext, or if SOPS's checksum includes annotations.
-func MarkMade(content []byte) []byte {
-	mark, values, ok := readMade(content)
+func MarkGenerated(content []byte) []byte {
+	mark, values, ok := readMark(content)
 	if !ok || bytes.Count(content, []byte(mark)) != 1 {
 		return content
 	}
 	return bytes.Replace(content, []byte(mark), []byte(values), 1)
 }
 
-// AsMade reports whether an encrypted Secret still has the values that Fleetwright
+// HasGeneratedValues reports whether an encrypted Secret still has the values that Fleetwright
 // generated.
-func AsMade(content []byte) bool {
-	mark, values, ok := readMade(content)
+func HasGeneratedValues(content []byte) bool {
+	mark, values, ok := readMark(content)
 	return ok && mark == values
 }
 
-// readMade returns the annotation of an encrypted Secret, and the digest of its current values. ok
+// readMark returns the annotation of an encrypted Secret, and the digest of its current values. ok
 // is false if it has no annotation that may be changed.
-func readMade(content []byte) (mark, digest string, ok bool) {
+func readMark(content []byte) (mark, digest string, ok bool) {
 	var doc yaml.Node
 	if CheckEncrypted(content) != nil || yaml.Unmarshal(content, &doc) != nil {
 		return "", "", false
@@ -52,9 +52,9 @@ func readMade(content []byte) (mark, digest string, ok bool) {
 		return "", "", false
 	}
 	if annotations := field(metadata, "annotations"); annotations != nil {
-		mark = value(annotations, AnnotationMade)
+		mark = value(annotations, AnnotationGenerated)
 	}
-	return mark, digestOf(root), len(mark) == len(NotMade)
+	return mark, digestOf(root), len(mark) == len(NoDigest)
 }
 
 // digestOf returns the digest of a Secret's encrypted values, sorted by their keys.

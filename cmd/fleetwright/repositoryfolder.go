@@ -12,10 +12,10 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// folder is the folder of the repository that a command works on.
+// folder is the repository's folder that a command uses.
 type folder struct {
 	dir string
-	// loaded is the repository if finding the folder already loaded it, else nil.
+	// loaded is the repository if it was loaded to find the folder, else nil.
 	loaded *repository.Repository
 }
 
@@ -27,10 +27,10 @@ func (f folder) load() (*repository.Repository, error) {
 	return loadRepository(f.dir)
 }
 
-// repositoryFolder returns the folder of the repository that a command works on: the one that the command line
-// names, or the working directory. If the command line names none, and the working directory is in a Git work
-// tree whose Flux paths lead into it, the root of the work tree is used and a note is printed to standard
-// error. This is not done if --root is set or the folder has a configuration file.
+// repositoryFolder returns the repository's folder that a command uses: the one that the command line names, or the
+// working directory. If the command line names none, and the working directory is in a Git work tree whose Flux paths
+// lead into it, it returns the root of the work tree and prints a note to standard error, unless --root is set or the
+// working directory has a configuration file.
 func (s streams) repositoryFolder(args, roots []string) folder {
 	dir := folderArgument(args)
 	top, below, ok := gitrepo.Within(dir)
@@ -39,7 +39,7 @@ func (s streams) repositoryFolder(args, roots []string) folder {
 	}
 	repo, err := repository.Load(dir, repository.Options{})
 	if err != nil {
-		return folder{dir: dir} // reading it returns the error
+		return folder{dir: dir} // reading the folder returns the error
 	}
 	file, synced := syncedFrom(repo, below)
 	if file == "" {
@@ -56,9 +56,9 @@ func (s streams) repositoryFolder(args, roots []string) folder {
 	return folder{dir: filepath.FromSlash(up)}
 }
 
-// syncedFrom returns a path that Flux syncs, and the file that names it, if the path exists only relative to a
-// parent of the repository's folder. below is the path from that parent to the folder. It returns "" if there
-// is no such path, or if another path exists in the repository as it is.
+// syncedFrom returns a path that Flux syncs and that exists only relative to a parent of the repository's folder, and the
+// file that names it. below is the path from that parent to the folder. It returns "" if no such path exists, or if
+// another synced path exists in the repository itself.
 func syncedFrom(repo *repository.Repository, below string) (file, synced string) {
 	for o := range repo.Objects() {
 		var at string
@@ -83,9 +83,9 @@ func syncedFrom(repo *repository.Repository, below string) (file, synced string)
 	return file, synced
 }
 
-// tellPart prints a note that nothing in the folder says what Flux syncs, if the command line did not name the
-// folder and it is only a part of a Git work tree.
-func (v *validation) tellPart() {
+// notePart prints a note that no file in the folder declares what Flux syncs, if the command line names no folder and the
+// working directory is only a part of a Git work tree.
+func (v *validation) notePart() {
 	synced := v.fleet == nil || slices.ContainsFunc(v.fleet.Clusters, func(c *reconcile.Cluster) bool { return !c.Root.Guessed() })
 	if !v.unnamed || synced || len(v.flags.graph.roots) > 0 || hasConfiguration(v.dir) {
 		return
