@@ -382,12 +382,12 @@ func TestPrerequisites(t *testing.T) {
 // TestVersionsOfATemplate asks what is said of a version of a template that isn't there.
 func TestVersionsOfATemplate(t *testing.T) {
 	t.Parallel()
-	names := func(all ...string) *world {
+	names := func(all ...string) *managementCluster {
 		var objects []*reconcile.Object
 		for _, name := range all {
 			objects = append(objects, &reconcile.Object{Identity: reconcile.Identity{Group: group, Kind: clusterTemplate, Namespace: system, Name: name}})
 		}
-		return &world{World: &platform.World{Objects: objects}}
+		return &managementCluster{ManagementCluster: &platform.ManagementCluster{Objects: objects}}
 	}
 	w := names("aws-standalone-cp-1-0-42", "aws-standalone-cp-1-0-43", "aws-standalone-cp-1-0-9", "aws-standalone-cp", "aws-eks-1-0-9", "mine-1-0-42")
 	for name, want := range map[string]string{

@@ -257,12 +257,12 @@ func TestReferences(t *testing.T) {
 	t.Parallel()
 	made := base + templates + cluster("aws-standalone-cp-1-0-43", "aws")
 	inTeam := strings.ReplaceAll(made+"  auditPolicy: strict\n", "name: tools\n  namespace: kcm-system", "name: tools\n  namespace: team")
-	handedOn := access("list: [team]", "clusterAuditPolicies: [strict]")
+	distributions := access("list: [team]", "clusterAuditPolicies: [strict]")
 	awaits := "which does not exist: kcm does not reconcile it until the object exists\n"
 	cases(t, ReferenceMissing, map[string][2]string{
-		"handed on":     {inTeam + policy("strict", "Metadata") + handedOn, ""},
+		"handed on":     {inTeam + policy("strict", "Metadata") + distributions, ""},
 		"not handed on": {inTeam + policy("strict", "Metadata"), "ClusterDeployment team/tools references ClusterAuditPolicy team/strict, " + awaits + "  it is in kcm-system: distribute it to namespace team with an access rule of the AccessManagement\n"},
-		"none handed":   {base + policy("lenient", "Metadata") + handedOn, "AccessManagement kcm references ClusterAuditPolicy kcm-system/strict, " + awaits},
+		"none handed":   {base + policy("lenient", "Metadata") + distributions, "AccessManagement kcm references ClusterAuditPolicy kcm-system/strict, " + awaits},
 		"no Region":     {base + swap(t, templates, "spec:\n  identityRef:\n", "spec:\n  region: eu\n  identityRef:\n"), "? whether Region eu, which Credential kcm-system/aws references, exists: Git has no Region at all\n"},
 		"of a Region":   {made + "-- clusters/prod/region.yaml --\napiVersion: k0rdent.mirantis.com/v1beta1\nkind: Region\nmetadata:\n  name: eu\nspec:\n  clusterDeployment: {name: tool, namespace: kcm-system}\n", "Region eu references ClusterDeployment kcm-system/tool, " + awaits + "  did you mean \"tools\"?\n"},
 		"kcm's own":     {made + "  serviceSpec:\n    provider: {name: ksm-projectsveltos}\n", ""},
