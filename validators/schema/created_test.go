@@ -74,7 +74,7 @@ func TestCreatedInFiles(t *testing.T) {
 // TestIsLarge: a few thousand values are judged at once, more as a unit of work.
 func TestIsLarge(t *testing.T) {
 	t.Parallel()
-	for n, want := range map[int]bool{100: false, mostPlain: true} {
+	for n, want := range map[int]bool{100: false, mostUnboundedValues: true} {
 		list := make([]any, n)
 		if got := isLarge(map[string]any{"a": list}); got != want {
 			t.Errorf("%d values: %t", n, got)
