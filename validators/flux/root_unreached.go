@@ -27,8 +27,9 @@ cluster's folder is renamed, or its gotk-sync.yaml is deleted.
 
 The rule reports an error for a Kustomization flux-system/flux-system that starts no cluster: its spec.path does not exist,
 or its source is not defined in the same folder. It also reports one for a folder next to a cluster's folder that has the
-same files except for the one that starts the cluster, such as flux-system/gotk-components.yaml, if that one is missing or
-does not start it. It reports a warning for such a Kustomization in a folder that was moved as a whole, and for a folder without a cluster that
+same files, such as flux-system/gotk-components.yaml, if the file that starts the cluster is missing or does not start it.
+
+It reports a warning for such a Kustomization in a folder that was moved as a whole, and for a folder without a cluster that
 no build reads and that has the same files with Kustomizations as the folder of a cluster next to it. A folder that a
 script, Terraform or Bicep in the repository names is not reported, because that may start the cluster.`,
 	Fix: `Correct spec.path and spec.sourceRef: flux bootstrap writes the folder of the file as path, and the source that the
