@@ -221,9 +221,9 @@ func (w *world) addIntendedKind(o *reconcile.Object) {
 	if _, known := schemas.VersionOf(gvk); known {
 		return
 	}
-	if m := schemas.MistakeOf(gvk); m != nil && m.Meant.Kind != "" {
+	if m := schemas.MistakeOf(gvk); m != nil && m.Intended.Kind != "" {
 		id := o.Identity
-		id.Group, id.Kind = m.Meant.Group, m.Meant.Kind
+		id.Group, id.Kind = m.Intended.Group, m.Intended.Kind
 		if id != o.Identity {
 			w.objects[id] = append(w.objects[id], o)
 		}
