@@ -156,7 +156,7 @@ func (w *world) unmatched(p *rule.Pass) []unmatched {
 				continue
 			}
 			if left -= len(labels); left < 0 {
-				w.exceeded(p, "the matches of its selectors", fmt.Sprintf("they need more than %d comparisons with labels", limits.Comparisons))
+				w.exceeded(p, "the matching of its selectors", fmt.Sprintf("it needs more than %d comparisons with labels", limits.Comparisons))
 				return found
 			}
 			ok = ok && !u.matched(labels) && (u.near != "" || !w.mayHold(s.kind, namespace, all))

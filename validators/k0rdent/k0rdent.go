@@ -183,7 +183,7 @@ const tooMuch = "the access rules exceed the limit"
 // tooMuch records that the rules of an AccessManagement are not followed any further.
 func (w *managementCluster) tooMuch(h *distribution, o *reconcile.Object) {
 	h.doubt = tooMuch
-	w.Exceeded(o, fmt.Sprintf("the objects that %s distributes", o), tooMuchOf, "spec", "accessRules")
+	w.Exceeded(o, fmt.Sprintf("the distribution by %s", o), tooMuchOf, "spec", "accessRules")
 }
 
 // follow adds the objects that one access rule distributes to a namespace.
