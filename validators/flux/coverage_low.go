@@ -93,7 +93,7 @@ func share(c finding.Covered) string {
 func isLow(c finding.Covered, deployed platform.Definitions, tenants map[account]bool) bool {
 	c = withSwitchedOff(c)
 	for _, u := range c.Unreached {
-		held := deployed.Beside(u.File)
+		held := deployed.InCatalog(u.File)
 		switch {
 		case u.Object.Kind == kustomizationKind && (held || u.Cause == coverageOfSources && tenants[account{u.Object.Namespace, u.Object.Name}]):
 			c.Kustomizations.Found--

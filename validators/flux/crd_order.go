@@ -39,11 +39,11 @@ wait: true on the latter. If the definitions are in Git, depend on the Kustomiza
 			steps := limits.Comparisons
 			for _, k := range w.cluster.Kustomizations {
 				if k.Spec.KubeConfig == nil && !k.Spec.Suspend {
-					found = append(found, w.besideRelease(o, k)...)
-					found = append(found, w.besideDefinition(o, k, &steps)...)
+					found = append(found, w.appliedWithRelease(o, k)...)
+					found = append(found, w.appliedBeforeDefinition(o, k, &steps)...)
 				}
 			}
-			found = append(found, w.besideOthers(o, &steps)...)
+			found = append(found, w.appliedBeforeRelease(o, &steps)...)
 			if steps < 0 {
 				w.exceeded(p, "the order of its CRDs", fmt.Sprintf("its Kustomizations depend on each other in more than %d ways", limits.Comparisons))
 			}
@@ -111,9 +111,9 @@ func (w *world) orders() orders {
 	return o
 }
 
-// besideRelease finds custom resources that one Kustomization applies together with the only HelmRelease that
+// appliedWithRelease finds custom resources that one Kustomization applies together with the only HelmRelease that
 // defines them.
-func (w *world) besideRelease(o orders, k *reconcile.Kustomization) []early {
+func (w *world) appliedWithRelease(o orders, k *reconcile.Kustomization) []early {
 	var found []early
 	first := map[*reconcile.Object]*reconcile.Object{}
 	more := map[*reconcile.Object]int{}
@@ -145,9 +145,9 @@ func (w *world) besideRelease(o orders, k *reconcile.Kustomization) []early {
 	return found
 }
 
-// besideDefinition finds custom resources whose Kustomization does not wait for the Kustomization that applies
+// appliedBeforeDefinition finds custom resources whose Kustomization does not wait for the Kustomization that applies
 // their definitions.
-func (w *world) besideDefinition(o orders, k *reconcile.Kustomization, steps *int) []early {
+func (w *world) appliedBeforeDefinition(o orders, k *reconcile.Kustomization, steps *int) []early {
 	var found []early
 	reported := map[*reconcile.Kustomization]bool{}
 	var before map[reconcile.Identity]bool

@@ -13,12 +13,12 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// mostBeside is the maximum number of folders that are compared with the folders of clusters.
-const mostBeside = 10_000
+// mostFolders is the maximum number of folders that are compared with the folders of clusters.
+const mostFolders = 10_000
 
-// beside finds folders next to the folders of clusters that have all files of a cluster except the one that starts it:
+// neighbours finds folders next to the folders of clusters that have all files of a cluster except the one that starts it:
 // probably a cluster is missing there.
-func (r *rootless) beside(left []*repository.Object) {
+func (r *rootless) neighbours(left []*repository.Object) {
 	looked, paths := 0, r.repo.Paths()
 	for _, c := range r.clusters {
 		at := c.Root.Path
@@ -30,7 +30,7 @@ func (r *rootless) beside(left []*repository.Object) {
 		for i, own := range parts {
 			names, _ := r.repo.ReadDir(cleanJoin(parts[:i]))
 			for _, name := range names {
-				if looked++; looked > mostBeside {
+				if looked++; looked > mostFolders {
 					return
 				}
 				dir := cleanJoin(slices.Concat(parts[:i], []string{name}, parts[i+1:]))

@@ -59,7 +59,7 @@ same file defines. For a folder without a root, restore its gotk-sync.yaml or Fl
 				r.sync(o)
 			}
 		}
-		r.beside(left)
+		r.neighbours(left)
 		r.folders(left)
 	},
 }
@@ -111,7 +111,7 @@ func (r *rootless) sync(o *repository.Object) {
 		kind, _ := o.Text("spec", "sourceRef", "kind")
 		f.Line, f.Column = o.Position("spec", "sourceRef", "name")
 		f.Message = fmt.Sprintf("Kustomization flux-system/flux-system starts no cluster: its source %s %s is not defined in the same folder", kind, name)
-		if near, ok := nearest.To(kind+" "+name, r.sourcesBeside(o)); ok {
+		if near, ok := nearest.To(kind+" "+name, r.sourcesInFolder(o)); ok {
 			f.Hint = fmt.Sprintf("did you mean %s?", near)
 		}
 	default:
@@ -130,8 +130,8 @@ func (r *rootless) folderOf(file string) string {
 	return dir
 }
 
-// sourcesBeside returns the sources that are defined in the folder of an object, as KIND NAME.
-func (r *rootless) sourcesBeside(o *repository.Object) []string {
+// sourcesInFolder returns the sources that are defined in the folder of an object, as KIND NAME.
+func (r *rootless) sourcesInFolder(o *repository.Object) []string {
 	var all []string
 	for _, kind := range []string{"GitRepository", "OCIRepository", "Bucket"} {
 		for _, source := range r.repo.ByKind(fluxapi.SourceGroup, kind) {

@@ -39,9 +39,9 @@ var writesObjects = regexp.MustCompile(`\bkubectl\b.*\b(?:create|apply|patch|rep
 // applied matches a kubectl command that applies a file.
 var applied = regexp.MustCompile(`\b(?:apply|create)\s.*?(?:-f|-k|--filename|--kustomize)[ =]+\S`)
 
-// appliedBeside returns, by the base name of a file, the first file that Flux does not read and that applies it: in a
+// applyingFiles returns, by the base name of a file, the first file that Flux does not read and that applies it: in a
 // command, or as a URL, such as the extra manifests of Talos.
-func appliedBeside(repo *repository.Repository, names map[string]bool) map[string]string {
+func applyingFiles(repo *repository.Repository, names map[string]bool) map[string]string {
 	found := map[string]string{}
 	beside.Read(repo, names, false, func(file, text string) {
 		for line := range strings.Lines(text) {

@@ -50,7 +50,7 @@ cannot name another namespace. For an ssh:// URL, name a Secret with identity (a
 			}
 		}
 		spoken := beside.Speaking(p.Repo, names, true)
-		applied := appliedBeside(p.Repo, files)
+		applied := applyingFiles(p.Repo, files)
 		habits := secretPractices(p)
 		reportUnnamed(p)
 		each(p, func(w *world) { w.secretsMissing(p, &open, otherFiles{spoken, applied}, habits[w.cluster]) })

@@ -110,7 +110,7 @@ func labelsOf(o *reconcile.Object) (of string, labels map[string]any) {
 type unmatched struct {
 	selection
 	w *world
-	// name and value are those of the label. near is its probable correct name or value.
+	// name and value belong to the label. near is its probable correct name or value.
 	name, value, near string
 }
 

@@ -54,7 +54,7 @@ func catalogLabels() map[string][]string {
 func catalogLabelled(p *rule.Pass, o *reconcile.Object, known map[string][]string, keys []string) {
 	labels, _ := o.Field("metadata", "labels").(map[string]any)
 	if len(labels) > limits.Labels {
-		p.ReportBuilt(o, rule.Exceeded(finding.Finding{}, "the labels of "+o.String(), fmt.Sprintf("it has more than %d entries", limits.Labels)), "metadata", "labels")
+		p.ReportBuilt(o, rule.Exceeded(finding.Finding{}, "metadata.labels of "+o.String(), fmt.Sprintf("it has more than %d entries", limits.Labels)), "metadata", "labels")
 		return
 	}
 	for _, key := range slices.Sorted(maps.Keys(labels)) {

@@ -18,7 +18,7 @@ type Kind struct {
 	apischema.GroupVersionKind
 	// Objects is the number of objects. An object that several clusters apply from one place counts once.
 	Objects int
-	// File and Line are those of the first object.
+	// File and Line are the place of the first object.
 	File string
 	Line int
 	// Clusters are the clusters that apply the kind, in their order, with the sources of their schemas.
