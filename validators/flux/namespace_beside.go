@@ -38,7 +38,7 @@ const nearNamespace = 10
 
 // makers collects the namespaces that the files beside the manifests create or may create.
 type makers struct {
-	// made are the names of the namespaces that some file creates.
+	// created are the names of the namespaces that some file creates.
 	created map[string]bool
 	// terraform are the candidate names in Terraform files. modules reports whether one of the files creates
 	// namespaces.

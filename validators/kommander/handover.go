@@ -133,7 +133,7 @@ func (h *handovers) judge(t takeover) {
 	}
 }
 
-// judgeVersion checks an object that Git applies only if it does not exist. It reports an AppDeployment that
+// checkVersion checks an object that Git applies only if it does not exist. It reports an AppDeployment that
 // installs another version, and returns whether it reported something. doubt is the reason why it is unknown
 // whether the AppDeployment takes the object over.
 func (h *handovers) checkVersion(t takeover, o, other *reconcile.Object, doubt string) bool {

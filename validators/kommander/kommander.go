@@ -64,7 +64,7 @@ type managementCluster struct {
 	steps  int
 }
 
-// worlds returns the management clusters of a repository.
+// managementClusters returns the management clusters of a repository.
 func managementClusters(p *rule.Pass) []*managementCluster {
 	var out []*managementCluster
 	for _, of := range platform.ManagementClusters(p, flux.Doubts, appsGroup, workspacesGroup, coreGroup, schemas.KommanderDispatchGroup) {

@@ -92,7 +92,7 @@ func (d *deployments) add(o *reconcile.Object) (other *reconcile.Object, sure bo
 	return other, sure
 }
 
-// judgeShared reports an AppDeployment of an application that another one installs already.
+// checkShared reports an AppDeployment of an application that another one installs already.
 func checkShared(p *rule.Pass, o, other *reconcile.Object, application string, sure bool, fixed map[string]bool) {
 	at := []any{"spec", "appRef", "name"}
 	named, known := fixed[application]
