@@ -127,7 +127,7 @@ func alertMissing(p *rule.Pass, c *reconcile.Cluster) {
 	}
 	p.ReportIn(c.Name, finding.Finding{
 		Place:   c.Root.Place,
-		Message: fmt.Sprintf("cluster %s has no Alert: Flux reports its failures to no one", c.Name),
+		Message: fmt.Sprintf("cluster %s has no Alert: Flux does not report its failures", c.Name),
 		Hint:    "add a Provider and an Alert with eventSeverity: error",
 	})
 }

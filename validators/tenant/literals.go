@@ -14,8 +14,8 @@ func hoist(expression string) (text string, values map[string]string) {
 	return hoistUnless(expression, func(string) bool { return false })
 }
 
-// hoistUncalled is like hoist, but keeps the literals that are passed to functions whose cost CEL does not limit.
-func hoistUncalled(expression string) (text string, values map[string]string) {
+// hoistExceptArguments is like hoist, but keeps the literals that are passed to functions whose cost CEL does not limit.
+func hoistExceptArguments(expression string) (text string, values map[string]string) {
 	return hoistUnless(expression, func(before string) bool {
 		before = strings.TrimRight(before, " \t\n")
 		return slices.ContainsFunc([]string{"matches(", "find(", "findAll(", "uantity("}, func(call string) bool { return strings.HasSuffix(before, call) })
