@@ -151,7 +151,7 @@ func (w work) built(cluster string, o *reconcile.Object) checked {
 	for _, p := range problems {
 		if o.Looks && p.Kind == schemas.Invalid {
 			p.Kind, p.Required, p.Misspelt, p.Rule = schemas.Unresolved, false, false, false
-			p.Message = fmt.Sprintf("%s of %s: HelmRelease %s asks the cluster for objects that are not known here", p.Message, o, o.HelmRelease.Name)
+			p.Message = fmt.Sprintf("%s of %s: HelmRelease %s looks up objects in the cluster, which are unknown here", p.Message, o, o.HelmRelease.Name)
 		}
 		l := located{Problem: p, doubtful: doubtful}
 		why, hint := unreplaced(o, p)
