@@ -152,7 +152,7 @@ func story(cycle []edge) string {
 		if e.verb == "" {
 			continue
 		}
-		if verbs++; reported > most {
+		if verbs++; verbs > most {
 			fmt.Fprintf(&b, " …")
 			break
 		}
