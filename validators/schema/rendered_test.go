@@ -162,7 +162,7 @@ spec: {size: large}
 	}
 }
 
-// What a template makes of objects that it looks up objects for is not known, also through a named template.
+// The value that a template computes from objects that it looks up in the cluster is unknown, also through a named template.
 func TestRenderedFromTheCluster(t *testing.T) {
 	t.Parallel()
 	const policy = "apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata: {name: dns}\nspec:\n  podSelector: {}\n  egress: [{to: [{ipBlock: {cidr: {{ADDRESS}} }}]}]\n"
