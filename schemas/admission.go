@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// Admitted returns an object as the API server validates it: after the mutating webhooks of its
-// kind. It does not change the object itself.
-// kcm's webhooks for ClusterTemplates, ServiceTemplates and ProviderTemplates set the sourceRef and
-// the interval of spec.helm.chartSpec, which the definitions require, and write durations as Go does
-// (10m0s), because they write the whole object again.
+// Admitted returns an object as the API server validates it: after the mutating webhooks of its kind. It does not change
+// the object itself.
+// kcm's webhooks for ClusterTemplates, ServiceTemplates and ProviderTemplates set the sourceRef and the interval of
+// spec.helm.chartSpec, which the definitions require. They write the whole object again, so durations get Go's notation
+// (10m0s).
 // Source: kcm v1.11.4 and v1.12.0-rc2, internal/webhook/template_webhook.go (setHelmChartDefaults),
-// api/v1beta1/templates_common.go (DefaultSourceRef), internal/helm/release.go
-// (DefaultReconcileInterval), templates/provider/kcm/templates/webhooks.yaml.
+// api/v1beta1/templates_common.go (DefaultSourceRef), internal/helm/release.go (DefaultReconcileInterval),
+// templates/provider/kcm/templates/webhooks.yaml.
 func Admitted(object map[string]any) map[string]any {
 	kind, _ := object["kind"].(string)
 	if object["apiVersion"] != K0rdentGroup+"/v1beta1" || !slices.Contains([]string{"ClusterTemplate", "ServiceTemplate", "ProviderTemplate"}, kind) {
@@ -28,8 +28,8 @@ func Admitted(object map[string]any) map[string]any {
 	return object
 }
 
-// changed returns a copy of a map in which change was called for a copy of the map at a path; it returns the map
-// itself if there is no such map.
+// changed returns a copy of a map in which change was called for a copy of the map at a path; it returns the original if
+// it has no such map.
 func changed(in map[string]any, change func(map[string]any), path ...string) map[string]any {
 	if len(path) == 0 {
 		out := maps.Clone(in)
@@ -48,11 +48,11 @@ func changed(in map[string]any, change func(map[string]any), path ...string) map
 // fillChart sets the source and the interval of a chart if they are missing.
 func fillChart(spec map[string]any) {
 	source, isMap := spec["sourceRef"].(map[string]any)
-	if _, given := spec["sourceRef"]; !given || isMap && isEmpty(source["kind"]) && isEmpty(source["name"]) {
+	if _, isSet := spec["sourceRef"]; !isSet || isMap && isEmpty(source["kind"]) && isEmpty(source["name"]) {
 		spec["sourceRef"] = map[string]any{"kind": "HelmRepository", "name": "kcm-templates"}
 	}
 	spellDurations(spec)
-	if _, given := spec["interval"]; !given || spec["interval"] == time.Duration(0).String() {
+	if _, isSet := spec["interval"]; !isSet || spec["interval"] == time.Duration(0).String() {
 		spec["interval"] = (10 * time.Minute).String()
 	}
 }

@@ -14,8 +14,8 @@ import (
 
 var errManyPatterns = count.Errorf("its patterns come to more than %d instructions", limits.PatternsTogether)
 
-// countPatterns counts the instructions of a schema's patterns before they are compiled, and returns
-// the size of the largest. Invalid patterns count as zero. The error is a *count.Error.
+// countPatterns counts the instructions of a schema's patterns before they are compiled, and returns the size of the
+// largest. Invalid patterns count as zero. The error is a *count.Error.
 func countPatterns(s *structural.Structural) (largest int, err error) {
 	total := 0
 	pattern := func(v *structural.ValueValidation) {
@@ -61,7 +61,7 @@ func callsOf(s *structural.Structural) (*calls.Calls, error) {
 			continue
 		}
 		if len(text) > limits.CELCharacters {
-			return nil, count.Errorf("a rule has %d characters, and up to %d are read", len(text), limits.CELCharacters)
+			return nil, count.Errorf("a rule has %d characters; the limit is %d", len(text), limits.CELCharacters)
 		}
 		parsed, issues := env.Parse(text)
 		if issues != nil && issues.Err() != nil {
@@ -74,8 +74,8 @@ func callsOf(s *structural.Structural) (*calls.Calls, error) {
 	return all, nil
 }
 
-// matchesTooMuch returns a problem if matching the object's strings with the schema's patterns would take too
-// many steps, so that the object is not checked; nil if it is within the limit.
+// matchesTooMuch returns a problem if matching the object's strings with the schema's patterns would require too many
+// steps, so that the object is not checked; nil if it is within the limit.
 func (s *Schema) matchesTooMuch(object map[string]any) []Problem {
 	if !s.foreign || s.pattern <= calls.SmallPattern {
 		return nil

@@ -13,9 +13,9 @@ import (
 	"github.com/fleetwright/fleetwright/internal/count"
 )
 
-// FromDefinition compiles the schema of one version of a CustomResourceDefinition. openAPIV3Schema
-// is the field's value as plain Go values, and namespaced the definition's scope. The definition
-// may be untrusted: it returns an error if the API server would refuse the definition.
+// FromDefinition compiles the schema of one version of a CustomResourceDefinition. openAPIV3Schema is the field's value
+// as plain Go values, and namespaced the definition's scope. The definition may be untrusted: FromDefinition returns an
+// error if the API server would refuse the definition.
 func FromDefinition(gvk schema.GroupVersionKind, namespaced bool, openAPIV3Schema map[string]any) (*Schema, error) {
 	return compileValues(origin{gvk: gvk, namespaced: namespaced}, openAPIV3Schema)
 }
@@ -49,7 +49,7 @@ func compileJSON(from origin, text []byte) (s *Schema, err error) {
 		return nil, limit
 	}
 	if err != nil {
-		return nil, errors.New("the schema holds what the API server doesn't support")
+		return nil, errors.New("the schema contains a part that the API server does not support")
 	}
 	if errs := structural.ValidateStructural(nil, s.structure); len(errs) > 0 {
 		reasons := make([]string, len(errs))
@@ -66,8 +66,8 @@ func compileJSON(from origin, text []byte) (s *Schema, err error) {
 	return s, err
 }
 
-// checkValues returns an error for parts of a schema that no value can match: a type that doesn't
-// exist, or an invalid pattern.
+// checkValues returns an error for parts of a schema that no value can match: a type that does not exist, or an invalid
+// pattern.
 func checkValues(s *structural.Structural) error {
 	var wrong []string
 	pattern := func(v *structural.ValueValidation) {
@@ -75,13 +75,13 @@ func checkValues(s *structural.Structural) error {
 			return
 		}
 		if _, err := count.Compile(v.Pattern); err != nil {
-			wrong = append(wrong, fmt.Sprintf("the pattern %q is no regular expression", v.Pattern))
+			wrong = append(wrong, fmt.Sprintf("the pattern %q is not a valid regular expression", v.Pattern))
 		}
 	}
 	visitor := structural.Visitor{
 		Structural: func(s *structural.Structural) bool {
 			if s.Type != "" && !isJSONType(s.Type) {
-				wrong = append(wrong, fmt.Sprintf("%q is no type", s.Type))
+				wrong = append(wrong, fmt.Sprintf("%q is not a type", s.Type))
 			}
 			pattern(s.ValueValidation)
 			return false

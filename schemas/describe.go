@@ -26,8 +26,7 @@ type describer struct {
 	structure *structural.Structural
 }
 
-// quotedPath matches the field in the validator's errors about allOf, anyOf, oneOf and not, which
-// have no separate field.
+// quotedPath matches the field in the validator's errors about allOf, anyOf, oneOf and not, which have no separate field.
 var quotedPath = regexp.MustCompile(`^"([^"]*)" (must .*)$`)
 
 // problem converts an error to a problem. For an error about an encrypted value, the kind of the
@@ -64,7 +63,7 @@ func (d describer) problem(err error) Problem {
 	return d.unlessUnknown(p, name, value)
 }
 
-// beyond returns the error of a quantity that exceeds a limit, nil if it doesn't.
+// beyond returns the error of a quantity that exceeds a limit, nil if it does not.
 func beyond(failed *openapi.Validation, value any) error {
 	if text, isText := value.(string); isText && failed != nil && failed.Code() == openapi.InvalidTypeCode && wanted(failed) == quantityFormat {
 		return count.Number(text)
@@ -79,16 +78,16 @@ func wanted(e *openapi.Validation) string {
 	return want
 }
 
-// isBlocking reports whether the API server doesn't evaluate the rules of an object with such an
-// error (apiextensions-apiserver, customresource/strategy.go, hasBlockingErr, and validation.go,
+// isBlocking reports whether the API server does not evaluate the rules of an object with such an error
+// (apiextensions-apiserver, customresource/strategy.go, hasBlockingErr, and validation.go,
 // kubeOpenAPIResultToFieldErrors).
 func isBlocking(code int32) bool {
 	return slices.Contains([]int32{openapi.RequiredFailCode, openapi.InvalidTypeCode, openapi.EnumFailCode,
 		openapi.TooLongFailCode, openapi.MaxItemsFailCode, openapi.TooManyPropertiesCode}, code)
 }
 
-// unlessUnknown makes a problem unresolved where Flux, or who else applies it, substitutes the value, and
-// none where the value is encrypted.
+// unlessUnknown returns the problem as unresolved if the value will be substituted, and as no problem if the value is
+// encrypted.
 func (d describer) unlessUnknown(p Problem, name string, value any) Problem {
 	text, _ := value.(string)
 	key := ""
@@ -100,7 +99,7 @@ func (d describer) unlessUnknown(p Problem, name string, value any) Problem {
 		p.Kind = ""
 	case !d.literal && (isSubstituted(text) || isSubstituted(key)):
 		p.Kind, p.Hint = Unresolved, ""
-		p.Message = name + " holds a variable: its value isn't known here"
+		p.Message = name + " contains a variable with an unknown value"
 	}
 	return p
 }
@@ -121,7 +120,7 @@ func (d describer) fieldErrorAt(path []any, err *field.Error) Problem {
 		p.Message, p.blocking = name+" is required", true
 	case field.ErrorTypeDuplicate:
 		p.Message = fmt.Sprintf("%s repeats an entry%s", name, d.key(err.BadValue))
-		p.Hint = "entries of this list are told apart by " + keyNames(err.BadValue) + ": merge them, or rename one"
+		p.Hint = "entries of this list are identified by " + keyNames(err.BadValue) + ": merge them, or rename one"
 	default:
 		// The rest contains examples and the regular expression.
 		detail, _, _ := strings.Cut(err.Detail, " (e.g. ")
@@ -141,7 +140,7 @@ func (d describer) key(key any) string {
 	}
 	keys, ok := key.(map[string]any)
 	if !ok {
-		return fmt.Sprintf(": %s is there already", literal(key))
+		return fmt.Sprintf(": %s already exists", literal(key))
 	}
 	var parts []string
 	for _, k := range slices.Sorted(maps.Keys(keys)) {
@@ -150,7 +149,7 @@ func (d describer) key(key any) string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(": one with %s is there already", strings.Join(parts, " and "))
+	return fmt.Sprintf(": one with %s already exists", strings.Join(parts, " and "))
 }
 
 func literal(v any) string {
@@ -168,7 +167,7 @@ func keyNames(key any) string {
 	return strings.Join(slices.Sorted(maps.Keys(keys)), " and ")
 }
 
-// explain returns what is wrong with a value and what is allowed.
+// explain returns a message about a wrong value with the allowed ones.
 func (d describer) explain(e *openapi.Validation, value any) (message, hint string) {
 	switch e.Code() {
 	case openapi.RequiredFailCode:

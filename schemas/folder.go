@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Limits of what is read of a folder.
+// Limits for reading a folder.
 const (
 	mostEntries   = 200_000
 	largestSchema = 16 << 20
@@ -30,9 +30,8 @@ const (
 //
 //	GROUP may be its first label
 //
-// All names are in lower case, in folders of any depth (but KIND_VERSION.json only at
-// the top, because it does not name a group). Links out of the
-// folder are not followed. A Folder is safe for concurrent use.
+// All names are in lower case, in folders of any depth (but KIND_VERSION.json only at the top, because it does not name a
+// group). Links out of the folder are not followed. A Folder is safe for concurrent use.
 type Folder struct {
 	name        string
 	files       fs.FS
@@ -57,8 +56,7 @@ type folderIndex struct {
 	why     error
 }
 
-// OpenFolder opens a folder. It is read when a kind without another schema is first
-// looked up.
+// OpenFolder opens a folder. The folder is read when a kind without another schema is first looked up.
 func OpenFolder(dir string, definitions DefinitionReader) (*Folder, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -236,7 +234,7 @@ func (f *Folder) schemaIn(name string, gvk schema.GroupVersionKind) (*Schema, er
 	}
 	var m map[string]any
 	if err := json.Unmarshal(text, &m); err != nil {
-		return nil, fmt.Errorf("it is no JSON object: %w", err)
+		return nil, fmt.Errorf("it is not a JSON object: %w", err)
 	}
 	return FromJSONSchema(gvk, m)
 }
@@ -247,7 +245,7 @@ func readFile(files fs.FS, name string) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no file", name)
+		return nil, fmt.Errorf("%s is not a file", name)
 	}
 	if info.Size() > largestSchema {
 		return nil, fmt.Errorf("%s is larger than %d MB", name, largestSchema>>20)

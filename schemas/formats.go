@@ -21,9 +21,9 @@ func (q quantity) MarshalText() ([]byte, error)     { return []byte(q), nil }
 func (q *quantity) UnmarshalText(text []byte) error { *q = quantity(text); return nil }
 func isQuantity(text string) bool                   { _, err := count.Quantity(text); return err == nil }
 
-// isBytes reports whether a string is base64 as the API server decodes it in built-in kinds:
-// encoding/json ignores line breaks, which kustomize writes into the Secrets that it generates. An
-// empty string is valid, although strfmt refuses it.
+// isBytes reports whether a string is base64 as the API server decodes it in built-in kinds: encoding/json ignores line
+// breaks, which kustomize writes into the Secrets that it generates. An empty string is valid, although strfmt refuses
+// it.
 func isBytes(text string) bool {
 	text = strings.NewReplacer("\r", "", "\n", "").Replace(text)
 	return text == "" || strfmt.Default.Validates("byte", text)

@@ -7,8 +7,8 @@ import (
 	"github.com/google/cel-go/ext"
 )
 
-// HealthEnv is the environment in which Flux parses and evaluates the expressions of health checks. It cannot
-// check their types, because it knows none. The variables are the fields of the object, such as apiVersion.
+// HealthEnv is the environment in which Flux parses and evaluates the expressions of health checks. It has no types, so
+// it cannot check them. The variables are the fields of the object, such as apiVersion.
 // Source: github.com/fluxcd/pkg/runtime v0.110, cel/expression.go (NewExpression).
 var HealthEnv = sync.OnceValues(func() (*cel.Env, error) {
 	return cel.NewEnv(cel.HomogeneousAggregateLiterals(), cel.EagerlyValidateDeclarations(true), cel.DefaultUTCTimeZone(true),

@@ -17,11 +17,10 @@ import (
 	"github.com/fleetwright/fleetwright/internal/limits"
 )
 
-// FromJSONSchema compiles a JSON Schema, as in catalogs for validators, that encoding/json has
-// decoded. If it was generated from a CustomResourceDefinition, the result is the original schema.
-// For other schemas, values are validated with the validator of the API server. It returns an error
-// for a schema that this validator would not check completely. A JSON Schema doesn't say whether
-// the kind is namespaced: Namespaced is true.
+// FromJSONSchema compiles a JSON Schema, as in catalogs for validators, that encoding/json has decoded. If it was
+// generated from a CustomResourceDefinition, the result is the original schema. For other schemas, values are validated
+// with the validator of the API server. It returns an error for a schema that this validator would not check completely.
+// A JSON Schema does not contain the kind's scope: Namespaced is true.
 func FromJSONSchema(gvk schema.GroupVersionKind, jsonSchema map[string]any) (s *Schema, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -72,7 +71,7 @@ func (r *resolver) resolve(m map[string]any, stack []string) (map[string]any, er
 	}
 	for _, k := range unjudged {
 		if _, ok := m[k]; ok {
-			return nil, fmt.Errorf("the keyword %q is not known to the API server's validator", k)
+			return nil, fmt.Errorf("the keyword %q is unknown to the API server's validator", k)
 		}
 	}
 	if ref, ok := m["$ref"].(string); ok {
@@ -134,8 +133,8 @@ func (r *resolver) value(k string, v any, stack []string) (any, error) {
 	return v, nil
 }
 
-// follow resolves a reference into the same schema. A schema that contains itself ends with one
-// that allows anything.
+// follow resolves a reference into the same schema. A reference in a recursive schema is resolved to a schema that allows
+// anything.
 func (r *resolver) follow(ref string, stack []string) (map[string]any, error) {
 	pointer, local := strings.CutPrefix(ref, "#")
 	if !local {
@@ -199,16 +198,15 @@ func (c structuralizer) convert(m map[string]any, root bool) (map[string]any, bo
 	return out, true
 }
 
-// openness sets whether other fields are allowed, in the way of a structural schema. If the tool
-// that generated the JSON Schema closed its objects, it left the root open only because of
-// metadata.
+// openness sets whether other fields are allowed, in the form of a structural schema. If the tool that generated the JSON
+// Schema closed its objects, it left the root open only because of metadata.
 func (c structuralizer) openness(out map[string]any, root bool) {
-	additional, given := out["additionalProperties"]
+	additional, hasAdditional := out["additionalProperties"]
 	if isBool(additional) {
 		delete(out, "additionalProperties")
 	}
 	_, typed := out["type"]
-	open := additional == true || !typed || !given && out["type"] == "object"
+	open := additional == true || !typed || !hasAdditional && out["type"] == "object"
 	if open && (!root || !c.closed) {
 		out["x-kubernetes-preserve-unknown-fields"] = true
 	}
@@ -258,8 +256,8 @@ func (c structuralizer) children(m, out map[string]any) bool {
 	return true
 }
 
-// isIntOrString reports whether a schema allows an integer or a string, in one of the forms in which catalogs of JSON Schemas
-// write Kubernetes' int-or-string.
+// isIntOrString reports whether a schema allows an integer or a string, in one of the forms in which catalogs of JSON
+// Schemas write Kubernetes' int-or-string.
 func isIntOrString(m map[string]any) bool {
 	if m["format"] == "int-or-string" || m["x-kubernetes-int-or-string"] == true {
 		return true
@@ -290,7 +288,7 @@ func plainFrom(gvk schema.GroupVersionKind, whole map[string]any, rules bool) (*
 	}
 	var s spec.Schema
 	if err := json.Unmarshal(text, &s); err != nil {
-		return nil, fmt.Errorf("it is no schema: %w", err)
+		return nil, fmt.Errorf("it is not a schema: %w", err)
 	}
 	meta, err := metadata()
 	if err != nil {
@@ -301,7 +299,7 @@ func plainFrom(gvk schema.GroupVersionKind, whole map[string]any, rules bool) (*
 	}}, nil
 }
 
-// checkPatterns returns an error for patterns that Go's regular expressions don't support, and for patterns that are too
+// checkPatterns returns an error for patterns that Go's regular expressions do not support, and for patterns that are too
 // large, alone or together.
 func checkPatterns(v any, total *int) error {
 	switch v := v.(type) {
@@ -338,7 +336,7 @@ func checkPattern(pattern string, total *int) error {
 		return limit
 	}
 	if err != nil {
-		return fmt.Errorf("the pattern %q is not known to the API server's validator", pattern)
+		return fmt.Errorf("the pattern %q is unknown to the API server's validator", pattern)
 	}
 	if *total += size; *total > limits.PatternsTogether {
 		return errManyPatterns
@@ -378,8 +376,7 @@ func (p *plainSchema) unknown(path []any) Problem {
 	return Problem{Kind: UnknownField, Path: path, Message: fmt.Sprintf("unknown field %q %s", name, in)}
 }
 
-// withoutNulls returns a copy of a value without map fields that are null: the API server prunes
-// them.
+// withoutNulls returns a copy of a value without map fields that are null, because the API server prunes them.
 func withoutNulls(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

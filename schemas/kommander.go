@@ -19,8 +19,8 @@ const (
 	ConstraintsGroup         = "constraints.gatekeeper.sh"
 )
 
-// typos returns the unknown fields of an object whose kind is only partly known, if they are typos of
-// a known field that the object doesn't have. Any other unknown field may belong to a later release.
+// typos returns the unknown fields of an object whose kind is only partly known, if they are typos of a known field that
+// the object does not have. Any other unknown field may belong to a later release.
 func (s *Schema) typos(object map[string]any, opts Options) []Problem {
 	var found []Problem
 	var walk func(node *structural.Structural, v any, at []any)
@@ -34,9 +34,9 @@ func (s *Schema) typos(object map[string]any, opts Options) []Problem {
 				path := slices.Concat(at, []any{key})
 				if p, known := node.Properties[key]; known {
 					walk(&p, v[key], path)
-				} else if meant := typoFor(node, v, key); meant != "" && (opts.Literal || !isSubstituted(key)) {
+				} else if intended := typoFor(node, v, key); intended != "" && (opts.Literal || !isSubstituted(key)) {
 					found = append(found, Problem{
-						Kind: UnknownField, Path: path, meant: meant, Hint: fmt.Sprintf("did you mean %q?", meant),
+						Kind: UnknownField, Path: path, intended: intended, Hint: fmt.Sprintf("did you mean %q?", intended),
 						Message: fmt.Sprintf("unknown field %q in %s", key, Field(at)),
 					})
 				}
@@ -52,8 +52,8 @@ func (s *Schema) typos(object map[string]any, opts Options) []Problem {
 	return found
 }
 
-// typoFor returns the field of which an unknown field of an object must be a typo, "" if there is
-// none, or if the object already has it.
+// typoFor returns the field of which an unknown field of an object must be a typo, "" if there is none, or if the object
+// already has it.
 func typoFor(node *structural.Structural, object map[string]any, key string) string {
 	if !node.XPreserveUnknownFields {
 		return "" // the API server's code reports it

@@ -69,9 +69,8 @@ func (s *Schema) ofMetadata(object, clean map[string]any, opts Options) []Proble
 	return s.metadataProblems(original, meta, opts)
 }
 
-// metadataProblems checks the names, labels and annotations of an object whose metadata match the
-// schema. It does not report a missing name or namespace: a kustomization may set the namespace,
-// and without a name nothing can be built.
+// metadataProblems checks the names, labels and annotations of an object whose metadata match the schema. It does not
+// report a missing name or namespace: a kustomization may set the namespace, and a build fails without a name.
 func (s *Schema) metadataProblems(original, clean map[string]any, o Options) []Problem {
 	describe := describer{object: original, at: []any{"metadata"}, literal: o.Literal}
 	var found []Problem

@@ -20,16 +20,16 @@ import (
 type Mistake struct {
 	// Field is the field to fix: apiVersion or kind.
 	Field string
-	// Message says what is wrong, and Hint what was probably meant.
+	// Message describes the mistake, and Hint the kind or version that was probably intended.
 	Message, Hint string
-	// Meant is the kind that was probably meant; empty if none is similar.
-	Meant schema.GroupVersionKind
-	// Newer is set if a release newer than the known ones may have the kind: its version follows
-	// the known ones, or the kind is similar to none of its group.
+	// Intended is the kind that was probably intended; empty if none is similar.
+	Intended schema.GroupVersionKind
+	// Newer is set if a release newer than the known ones may have the kind: its version follows the known ones, or no
+	// kind of its group is similar.
 	Newer bool
 }
 
-// MistakeOf returns what is wrong with a kind, nil if nothing is.
+// MistakeOf returns the mistake in a kind, nil if there is none.
 func MistakeOf(gvk schema.GroupVersionKind) *Mistake {
 	_, err := NewSet().Lookup(gvk)
 	if missing := (*MissingError)(nil); errors.As(err, &missing) {
@@ -38,8 +38,8 @@ func MistakeOf(gvk schema.GroupVersionKind) *Mistake {
 	return nil
 }
 
-// mistake returns what is wrong with a kind for which neither the set nor a release has a schema; nil
-// if an unavailable CustomResourceDefinition may define it.
+// mistake returns the mistake in a kind for which neither the set nor a release has a schema; nil if an unavailable
+// CustomResourceDefinition may define it.
 func (s *Set) mistake(gvk schema.GroupVersionKind) *Mistake {
 	if all := Versions(gvk.GroupKind()); len(all) > 0 {
 		return wrongVersion(gvk, all)
@@ -48,16 +48,16 @@ func (s *Set) mistake(gvk schema.GroupVersionKind) *Mistake {
 	if len(s.Versions(gvk.GroupKind())) > 0 || !ours && s.hasGroup(gvk.Group) {
 		return nil
 	}
-	if meant := misspelt(gvk); meant != "" {
+	if intended := misspelt(gvk); intended != "" {
 		return &Mistake{
-			Field: "kind", Message: fmt.Sprintf("there is no kind %q in %s", gvk.Kind, gvk.GroupVersion()),
-			Hint: fmt.Sprintf("did you mean %q?", meant), Meant: schema.GroupVersionKind{Group: gvk.Group, Version: gvk.Version, Kind: meant},
+			Field: "kind", Message: fmt.Sprintf("kind %q does not exist in %s", gvk.Kind, gvk.GroupVersion()),
+			Hint: fmt.Sprintf("did you mean %q?", intended), Intended: schema.GroupVersionKind{Group: gvk.Group, Version: gvk.Version, Kind: intended},
 		}
 	}
-	if meant, ok := otherGroup(gvk, ours); ok {
+	if intended, ok := otherGroup(gvk, ours); ok {
 		return &Mistake{
-			Field: "apiVersion", Message: fmt.Sprintf("there is no %s in %s", gvk.Kind, gvk.GroupVersion()),
-			Hint: fmt.Sprintf("did you mean %q?", meant.GroupVersion()), Meant: meant,
+			Field: "apiVersion", Message: fmt.Sprintf("%s does not exist in %s", gvk.Kind, gvk.GroupVersion()),
+			Hint: fmt.Sprintf("did you mean %q?", intended.GroupVersion()), Intended: intended,
 		}
 	}
 	if ours && Product(gvk.Group) != kubernetes {
@@ -66,7 +66,7 @@ func (s *Set) mistake(gvk schema.GroupVersionKind) *Mistake {
 	return nil
 }
 
-// noKind returns the mistake of a kind that is similar to none in a group of Flux.
+// noKind returns the mistake in a kind that is not similar to any kind in a group of Flux.
 func noKind(gvk schema.GroupVersionKind) *Mistake {
 	var kinds []string
 	for of := range versions() {
@@ -106,17 +106,17 @@ func hasGroup[T any](kinds map[schema.GroupKind]T, group string) bool {
 // alpha matches versions that appear and disappear with the releases of Kubernetes.
 var alpha = regexp.MustCompile(`^v\d+alpha\d+$`)
 
-// wrongVersion returns the mistake of a version that no release has of a known kind; nil for
-// a version that a release has, had, or may have had.
+// wrongVersion returns the mistake in a version of a known kind that no release has; nil for a version that a release
+// has, had, or may have had.
 func wrongVersion(gvk schema.GroupVersionKind, all []Version) *Mistake {
 	if slices.ContainsFunc(all, func(v Version) bool { return v.Name == gvk.Version }) || !isComplete(gvk.Group) ||
 		Product(gvk.Group) == kubernetes && alpha.MatchString(gvk.Version) {
 		return nil
 	}
-	meant := current(gvk.GroupKind(), all)
+	intended := current(gvk.GroupKind(), all)
 	m := &Mistake{
 		Field: "apiVersion", Message: fmt.Sprintf("no known release of %s has %s of %s", Product(gvk.Group), gvk.GroupVersion(), gvk.Kind),
-		Hint: fmt.Sprintf("write %s", meant.GroupVersion()), Meant: meant,
+		Hint: fmt.Sprintf("write %s", intended.GroupVersion()), Intended: intended,
 	}
 	served := slices.IndexFunc(all, func(v Version) bool { return v.Served })
 	if m.Newer = served >= 0 && comesAfter(gvk.Version, all[served].Name); m.Newer {
@@ -159,8 +159,8 @@ func current(of schema.GroupKind, all []Version) schema.GroupVersionKind {
 	return of.WithVersion(all[served].Name)
 }
 
-// misspelt returns the kind of a group with known kinds of which another kind is a typo or
-// an abbreviation; "" if none is similar enough.
+// misspelt returns the known kind of a group of which another kind is a typo or an abbreviation; "" if none is similar
+// enough.
 func misspelt(gvk schema.GroupVersionKind) string {
 	const most = 2 // maximum number of wrong letters
 	for _, known := range embedded() {
@@ -175,10 +175,10 @@ func misspelt(gvk schema.GroupVersionKind) string {
 	return ""
 }
 
-// otherGroup returns the kind of the same name in another group that was probably meant: the group differs in one or two
-// letters, the group has no dot, unlike that of a CustomResourceDefinition, or the group
-// belongs to the same product (ours) but has no such kind.
-func otherGroup(gvk schema.GroupVersionKind, ours bool) (meant schema.GroupVersionKind, ok bool) {
+// otherGroup returns the kind of the same name in another group that was probably intended: the group differs in one or
+// two letters, the group has no dot, unlike the group of a CustomResourceDefinition, or the group belongs to the same
+// product (ours) but has no such kind.
+func otherGroup(gvk schema.GroupVersionKind, ours bool) (intended schema.GroupVersionKind, ok bool) {
 	least := math.MaxInt
 	for of, all := range versions() {
 		if of.Kind != gvk.Kind || of.Group == gvk.Group || !isComplete(of.Group) {
@@ -201,11 +201,11 @@ func otherGroup(gvk schema.GroupVersionKind, ours bool) (meant schema.GroupVersi
 		case distance > 2 || Product(of.Group) == kubernetes && distance > 1 && !swapped(gvk.Group, of.Group):
 			continue // scheduling.x-k8s.io is a different group
 		}
-		if distance < least || distance == least && there.Group < meant.Group {
-			least, meant, ok = distance, there, true
+		if distance < least || distance == least && there.Group < intended.Group {
+			least, intended, ok = distance, there, true
 		}
 	}
-	return meant, ok
+	return intended, ok
 }
 
 // swapped reports whether two names of the same length differ only in two swapped neighbours.

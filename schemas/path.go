@@ -21,8 +21,8 @@ func pathOf(object any, text string) []any {
 	return steps
 }
 
-// follow follows a path as far as the object has it. If there are several ways, it returns the one that leaves the
-// shortest rest, with the rest.
+// follow follows a path as far as the object has it. If a path can be split in several ways, it returns the steps that
+// leave the shortest rest, with the rest.
 func follow(value any, text string) ([]any, string) {
 	text = strings.TrimPrefix(text, ".")
 	if text == "" {
@@ -107,7 +107,7 @@ func index(text string) (int, string, bool) {
 	return i, rest, true
 }
 
-// valueAt returns what is at a path.
+// valueAt returns the value at a path.
 func valueAt(value any, path []any) any {
 	for _, step := range path {
 		switch step := step.(type) {

@@ -12,17 +12,16 @@ type ProblemKind string
 
 // The kinds of problems.
 const (
-	// UnknownField is a field that the kind doesn't have.
+	// UnknownField is a field that the kind does not have.
 	UnknownField ProblemKind = "unknown field"
-	// Invalid is a value that the kind doesn't allow.
+	// Invalid is a value that the kind does not allow.
 	Invalid ProblemKind = "invalid"
 	// Violation is a violation of one of the kind's CEL rules (x-kubernetes-validations).
 	Violation ProblemKind = "violation"
-	// Unresolved is a question that only the cluster can answer: about a value that Flux substitutes
-	// before it applies it, or about a rule that cannot be evaluated here.
+	// Unresolved is a question that only the cluster can answer: about a value that Flux substitutes before it applies
+	// the object, or about a rule that cannot be evaluated here.
 	Unresolved ProblemKind = "unresolved"
-	// Exceeded is a check that was skipped because a fixed limit of Fleetwright is exceeded. The
-	// message says why.
+	// Exceeded is a check that was skipped because a fixed limit of Fleetwright is exceeded. The message has the reason.
 	Exceeded ProblemKind = "exceeded"
 )
 
@@ -32,9 +31,9 @@ type Problem struct {
 	// Path from the object's root: field names (string) and list indexes (int). The last step may
 	// not exist in the object, if a field is required.
 	Path []any
-	// Message says what is wrong and what is allowed, and names the field.
+	// Message describes what is wrong and what is allowed, and names the field.
 	Message string
-	// Hint says how to fix it, "" if that is unknown.
+	// Hint describes how to fix it, "" if that is unknown.
 	Hint string
 	// Required is set if the field at Path is missing.
 	Required bool
@@ -46,10 +45,10 @@ type Problem struct {
 	// OnlyApply is set if only a server-side apply, which Flux uses, refuses the object, and not a
 	// create or an update: a list has a duplicate entry.
 	OnlyApply bool
-	// blocking is set if the API server checks no further.
+	// blocking is set if the API server stops checking after this problem.
 	blocking bool
-	// meant is the field that was probably meant by an unknown one, "" if none is similar.
-	meant string
+	// intended is the field that an unknown one was probably intended to be, "" if none is similar.
+	intended string
 }
 
 // Field returns a path in the notation of kubectl: spec.containers[0].image.
@@ -77,10 +76,9 @@ func Field(path []any) string {
 type Options struct {
 	// Hints limits the hints of many objects together; nil means no limit.
 	Hints *Hints
-	// Literal is set if Flux substitutes nothing in the object any more: ${VAR} is an ordinary
-	// value.
+	// Literal is set if Flux no longer substitutes anything in the object: ${VAR} is an ordinary value.
 	Literal bool
-	// Misspelt keeps a missing field among the problems if an unknown field was probably meant to be it.
+	// Misspelt keeps a missing field among the problems if an unknown field was probably intended to be it.
 	Misspelt bool
 }
 
@@ -98,9 +96,9 @@ const mostNames = 200_000
 // concurrent use.
 type Hints struct{ names atomic.Int64 }
 
-// suggest returns a hint with the field that was probably meant, or with the existing fields; meant is "" if
-// none is similar.
-func (h *Hints) suggest(name string, fields func() []string) (hint, meant string) {
+// suggest returns a hint with the field that was probably intended, or with the existing fields; intended is "" if none
+// is similar.
+func (h *Hints) suggest(name string, fields func() []string) (hint, intended string) {
 	if h != nil && h.names.Load() > mostNames {
 		return "", ""
 	}
@@ -111,8 +109,7 @@ func (h *Hints) suggest(name string, fields func() []string) (hint, meant string
 	return suggest(name, names)
 }
 
-// blocking reports whether the API server would check no further, or whether the following checks cannot be
-// decided.
+// blocking reports whether the API server would stop checking, or whether the following checks cannot be decided.
 func blocking(problems []Problem) bool {
 	return slices.ContainsFunc(problems, func(p Problem) bool { return p.blocking || p.Kind == Unresolved || p.Kind == "" })
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/fleetwright/fleetwright/internal/count"
 )
 
-// quickNode accepts, in one walk and without a copy, most values that the API server's code
-// accepts. It never refuses a value: if it does not accept one, or is unsure, the API server's code
-// decides. A test compares every accepted value with that code.
+// quickNode accepts, in one walk and without a copy, most values that the API server's code accepts. It never refuses a
+// value: if it does not accept one, or is unsure, the API server's code decides. A test compares every accepted value
+// with that code.
 type quickNode struct {
 	// unsure is set if the schema contains something that is not checked here.
 	unsure bool

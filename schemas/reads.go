@@ -47,8 +47,8 @@ func hasUnknown(value any, literal bool) bool {
 	return false
 }
 
-// reads returns the paths, starting at self, that a rule reads. has(self.a) alone reads
-// nothing. A rule that cannot be parsed reads everything.
+// reads returns the paths, starting at self, that a rule reads. has(self.a) alone reads nothing. A rule that cannot be
+// parsed reads everything.
 func reads(rule string) [][]any {
 	env := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).StoredExpressionsEnv()
 	parsed, issues := env.Parse(rule)

@@ -12,7 +12,7 @@ import (
 const longestDetail = 300
 
 // Refused converts the errors of the API server's own code about an object to problems, sorted by field. If the object
-// contains values that Flux substitutes or that are encrypted, only errors about a known value alone are returned.
+// contains values that Flux substitutes or that are encrypted, it returns only errors about a single known value.
 func Refused(object map[string]any, errs field.ErrorList, opts Options) []Problem {
 	describe := describer{object: object, literal: opts.Literal, secret: object["kind"] == "Secret"}
 	alone := holdsUnknown(object, opts.Literal)
@@ -26,9 +26,9 @@ func Refused(object map[string]any, errs field.ErrorList, opts Options) []Proble
 		p := describe.fieldErrorAt(path, err)
 		switch detail := shortened(err.Detail); {
 		case err.Type == field.ErrorTypeInternal:
-			p.Kind, p.Message = Unresolved, "the object is not judged: "+detail
+			p.Kind, p.Message = Unresolved, "the object is not checked: "+detail
 		case err.Type == field.ErrorTypeNotFound:
-			p.Message = Field(path) + " names nothing that exists in the object"
+			p.Message = Field(path) + " refers to an item that does not exist in the object"
 			if text, isText := value.(string); isText && !describe.secret {
 				p.Message = Field(path) + " is " + literal(text) + ", which does not exist in the object"
 			}
@@ -44,8 +44,8 @@ func Refused(object map[string]any, errs field.ErrorList, opts Options) []Proble
 	return sorted(withoutDefaults(object, found), opts)
 }
 
-// withoutDefaults removes problems of fields that the object doesn't have if another problem causes them: the API
-// server copies a default from another field, such as a target port from the port.
+// withoutDefaults removes problems of fields that the object does not have if another problem causes them: the API server
+// copies a default from another field, such as a target port from the port.
 func withoutDefaults(object map[string]any, found []Problem) []Problem {
 	caused := map[string]bool{}
 	for _, p := range found {
@@ -58,8 +58,8 @@ func withoutDefaults(object map[string]any, found []Problem) []Problem {
 	})
 }
 
-// refusedPath returns the path of an error in the object. The error's path is that of the API server's internal types, which
-// have the labels of a template directly below it; an error about an entry of a map may name only the map.
+// refusedPath returns the path of an error in the object. The error's path refers to the API server's internal types,
+// which have the labels of a template directly below it; an error about an entry of a map may name only the map.
 func refusedPath(object map[string]any, err *field.Error) []any {
 	name := fieldName(err)
 	for _, of := range []string{"labels", "annotations"} {
@@ -112,7 +112,7 @@ func holdsUnknown(value any, literal bool) bool {
 	return false
 }
 
-// shortened returns a text cut to longestDetail.
+// shortened returns a string cut to longestDetail.
 func shortened(text string) string {
 	if len(text) <= longestDetail {
 		return text

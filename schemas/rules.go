@@ -142,7 +142,7 @@ func (s *Schema) violations(object, clean map[string]any, opts Options) []Proble
 	return found
 }
 
-// unchecked returns the problem that none of the rules is checked.
+// unchecked returns the problem that the rules are not checked.
 func (s *Schema) unchecked(why string) []Problem {
 	return []Problem{{Kind: Unresolved, Rule: true, Message: "the rules of " + s.GVK.Kind + " are not checked: " + why}}
 }
@@ -178,7 +178,7 @@ func (s *Schema) violation(object, clean map[string]any, err *field.Error, opts 
 	value := valueAt(clean, node)
 	if unknown(value, candidates, opts.Literal) {
 		p.Kind = Unresolved
-		p.Message = fmt.Sprintf("%s: whether %q holds depends on what Flux substitutes or decrypts", name, detail)
+		p.Message = fmt.Sprintf("%s: whether the rule %q is violated depends on values that Flux substitutes or decrypts", name, detail)
 		return p
 	}
 	if len(candidates) == 1 && !strings.Contains(detail, strings.TrimSpace(candidates[0].Rule)) {
@@ -195,8 +195,8 @@ func shorten(text string) string {
 	return text
 }
 
-// broken returns the CEL rules that may have caused an error, by the error's path and detail (its message): rules of the value
-// at the path, or rules of a value around it that name the field with fieldPath.
+// broken returns the CEL rules that may have caused an error, by the error's path and detail (its message): rules of the
+// value at the path, or rules of a value around it that name the field with fieldPath.
 func (s *Schema) broken(path []any, detail string) (at []any, found []apiextensionsv1.ValidationRule) {
 	for end := len(path); end >= 0; end-- {
 		node := nodeAt(s.structure, path[:end])

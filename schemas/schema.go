@@ -25,8 +25,8 @@ type Schema struct {
 	// the number of rules.
 	ownRules  func() rules
 	ruleCount int
-	// calls returns the arguments that the rules pass to functions whose cost CEL does not bound, and the error why they are not
-	// evaluated; pattern is the size of the largest pattern.
+	// calls returns the arguments that the rules pass to functions whose cost CEL does not bound, and the error because
+	// of which they are not evaluated. pattern is the size of the largest pattern.
 	calls   func() (*calls.Calls, error)
 	pattern int
 	// meta validates the object's metadata; nil in the schema of metadata itself.
@@ -35,8 +35,8 @@ type Schema struct {
 	builtIn bool
 	// embedded is set if the objects contain whole objects.
 	embedded bool
-	// foreign is set for a schema that is not one of ours, and origin is its source. Compiling its
-	// rules, and validating an object with it, are units of work.
+	// foreign is set for a schema that is not embedded, and origin is its source. Compiling its rules, and validating an
+	// object with it, are units of work.
 	foreign bool
 	origin  origin
 	// partial is set for a kind that may have more fields than are known.
@@ -62,7 +62,7 @@ type plainSchema struct {
 	rules bool
 }
 
-// origin is the kind and scope of a schema that is not ours, and the place of its definition.
+// origin is the kind and scope of a schema that is not embedded, and the place of its definition.
 type origin struct {
 	gvk        schema.GroupVersionKind
 	namespaced bool

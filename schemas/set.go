@@ -73,7 +73,7 @@ type Definition struct {
 	compiled map[string]func() (*Schema, error)
 }
 
-// NewSet returns a set of the embedded schemas and those of folders.
+// NewSet returns a set of the embedded schemas and the schemas in folders.
 func NewSet(folders ...*Folder) *Set {
 	return &Set{folders: folders, definitions: map[schema.GroupKind][]*Definition{}}
 }
@@ -93,8 +93,8 @@ func (d Definition) place() string {
 	return fmt.Sprintf("%s:%d", d.File, d.Line)
 }
 
-// compilable returns the definition with a function for each version that compiles its schema once, by calling make.
-func (d Definition) compilable(make func(origin, map[string]any) (*Schema, error)) *Definition {
+// compilable returns the definition with a function for each version that compiles its schema once, by calling compile.
+func (d Definition) compilable(compile func(origin, map[string]any) (*Schema, error)) *Definition {
 	d.compiled = map[string]func() (*Schema, error){}
 	for name, read := range d.Versions {
 		d.compiled[name] = sync.OnceValues(func() (*Schema, error) {
@@ -103,7 +103,7 @@ func (d Definition) compilable(make func(origin, map[string]any) (*Schema, error
 				return nil, err
 			}
 			gvk := schema.GroupVersionKind{Group: d.Group, Version: name, Kind: d.Kind}
-			return make(origin{gvk, d.Namespaced, d.File, d.Line}, props)
+			return compile(origin{gvk, d.Namespaced, d.File, d.Line}, props)
 		})
 	}
 	return &d
@@ -137,15 +137,14 @@ func DefinitionOf(object map[string]any, file string, line int) (Definition, boo
 	return d, d.Group != "" && d.Kind != ""
 }
 
-// MissingError is why there is no schema of a kind.
+// MissingError is the reason why a kind has no schema.
 type MissingError struct {
 	GVK schema.GroupVersionKind
-	// Reason follows "no schema for KIND: " and says what to do about it.
+	// Reason follows "no schema for KIND: " and includes what to do about it.
 	Reason string
 	// Limit is the counter that the schema exceeds, nil if none: the object is not checked.
 	Limit *count.Error
-	// Mistake is what is wrong, if that is certain; nil if an unavailable CustomResourceDefinition
-	// may define the kind.
+	// Mistake is the certain mistake in the kind; nil if an unavailable CustomResourceDefinition may define the kind.
 	Mistake *Mistake
 }
 
@@ -153,8 +152,8 @@ func (e *MissingError) Error() string {
 	return fmt.Sprintf("no schema for %s %s: %s", e.GVK.GroupVersion(), e.GVK.Kind, e.Reason)
 }
 
-// varies reports whether a group belongs to a product of which different releases are in use, so
-// that definitions in a repository are more accurate than the embedded ones.
+// varies reports whether a group belongs to a product whose releases differ, so that definitions in a repository are more
+// accurate than the embedded ones.
 func varies(group string) bool {
 	return slices.Contains([]string{
 		K0rdentGroup, KommanderGroup, KommanderAppsGroup, KommanderDispatchGroup, KommanderWorkspacesGroup, ConstraintsGroup, certManagerGroup,
@@ -164,9 +163,8 @@ func varies(group string) bool {
 // certManagerGroup is the group of cert-manager's kinds.
 const certManagerGroup = "cert-manager.io"
 
-// Lookup returns the schemas of a kind: one, or those of all definitions if
-// the kind is defined more than once. If there is none, the error is a
-// *MissingError.
+// Lookup returns the schemas of a kind: one, or the schemas of all definitions if the kind is defined more than once. If
+// there is none, the error is a *MissingError.
 func (s *Set) Lookup(gvk schema.GroupVersionKind) ([]*Schema, error) {
 	own := func() ([]*Schema, error) { return compiled(s.definitions[gvk.GroupKind()], gvk) }
 	if varies(gvk.Group) {
@@ -190,9 +188,9 @@ func (s *Set) Lookup(gvk schema.GroupVersionKind) ([]*Schema, error) {
 	return nil, &MissingError{GVK: gvk, Reason: s.advice(gvk) + s.skipped(), Mistake: s.mistake(gvk)}
 }
 
-// LookupIn returns the schemas of a kind in a cluster: those of the definitions that the cluster applies, if
-// there are any. Otherwise it returns those of Lookup, and the embedded ones in addition to the repository's own; doubtful is
-// set if only other clusters apply these definitions, which are often from another release.
+// LookupIn returns the schemas of a kind in a cluster: those of the definitions that the cluster applies, if there are
+// any. Otherwise it returns the schemas that Lookup returns, and the embedded ones in addition to the repository's own.
+// doubtful is set if only other clusters apply these definitions, which are often from another release.
 func (s *Set) LookupIn(cluster string, gvk schema.GroupVersionKind) (found []*Schema, doubtful bool, err error) {
 	embedded, isEmbedded := Lookup(gvk)
 	if isEmbedded && !varies(gvk.Group) {
@@ -213,7 +211,8 @@ func (s *Set) LookupIn(cluster string, gvk schema.GroupVersionKind) (found []*Sc
 	return found, len(serves) > 0 && !slices.ContainsFunc(serves, func(d *Definition) bool { return len(d.Clusters) == 0 }), nil
 }
 
-// Own returns the schema of a kind in the only definition that a cluster applies itself, nil if there is none, or several.
+// Own returns the schema of a kind in the only definition that a cluster applies itself, nil if there is none, or
+// several.
 func (s *Set) Own(cluster string, gvk schema.GroupVersionKind) []*Schema {
 	var own []*Definition
 	for _, d := range s.definitions[gvk.GroupKind()] {
@@ -223,11 +222,11 @@ func (s *Set) Own(cluster string, gvk schema.GroupVersionKind) []*Schema {
 			}
 		}
 	}
-	found, _ := compiled(own, gvk) // one that is wrong is reported elsewhere
+	found, _ := compiled(own, gvk) // an invalid definition is reported elsewhere
 	return found
 }
 
-// skipped returns which files of the folders cannot be read: one of them may define the kind.
+// skipped describes the files of the folders that cannot be read: one of them may define the kind.
 func (s *Set) skipped() string {
 	var text strings.Builder
 	for _, f := range s.folders {
@@ -262,7 +261,7 @@ func compiled(definitions []*Definition, gvk schema.GroupVersionKind) ([]*Schema
 	return found, nil
 }
 
-// advice returns what to do about a kind without a schema.
+// advice returns advice about a kind without a schema.
 func (s *Set) advice(gvk schema.GroupVersionKind) string {
 	if v, ok := VersionOf(gvk); ok && !v.Served && v.Replacement.Kind != "" {
 		return fmt.Sprintf("it was removed in %s %s; move to %s %s", Product(gvk.Group), v.RemovedIn, v.Replacement.GroupVersion(), v.Replacement.Kind)
@@ -273,10 +272,10 @@ func (s *Set) advice(gvk schema.GroupVersionKind) string {
 		if len(known) == 1 {
 			verb = "is"
 		}
-		return fmt.Sprintf("of this kind %s %s known; move to a known version, or add %s to the repository or to --schemas",
+		return fmt.Sprintf("%s of this kind %s known; move to a known version, or add %s to the repository or to --schemas",
 			strings.Join(known, " and "), verb, definition)
 	}
-	return "add " + definition + " to the repository or to --schemas to have it checked"
+	return "add " + definition + " to the repository or to --schemas so that it is checked"
 }
 
 // Versions returns the served versions of a kind that have a schema, sorted.

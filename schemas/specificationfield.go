@@ -27,7 +27,8 @@ type SpecificationField struct {
 	Fields []SpecificationField
 }
 
-// noField returns the error for a name that is not among those of the fields of a path, or of the kinds if the path is "".
+// noField returns the error for a name that is not one of the names: of the fields at a path, or of the kinds if the path
+// is "".
 func noField(path, name string, names []string) error {
 	hint, _ := suggest(name, names)
 	if path == "" {

@@ -7,9 +7,9 @@ import (
 	"github.com/fleetwright/fleetwright/internal/nearest"
 )
 
-// suggest returns a hint with the field that was probably meant, or with the existing fields; meant is "" if
-// none is similar.
-func suggest(name string, fields []string) (hint, meant string) {
+// suggest returns a hint with the field that was probably intended, or with the existing fields; intended is "" if none
+// is similar.
+func suggest(name string, fields []string) (hint, intended string) {
 	if len(fields) == 0 {
 		return "", ""
 	}
@@ -18,14 +18,14 @@ func suggest(name string, fields []string) (hint, meant string) {
 	}
 	const most = 20
 	if len(fields) > most {
-		return fmt.Sprintf("fields there are %s and %d more", strings.Join(fields[:most], ", "), len(fields)-most), ""
+		return fmt.Sprintf("the existing fields are %s and %d more", strings.Join(fields[:most], ", "), len(fields)-most), ""
 	}
-	return "fields there are " + strings.Join(fields, ", "), ""
+	return "the existing fields are " + strings.Join(fields, ", "), ""
 }
 
-// Misspelt returns the one of the names of which name is a typo: a letter that is
-// missing, added, replaced or swapped with the next, in a word of at least five letters. Names that differ
-// in a digit or in a short word ("app-1", "prod-eu") are not typos of each other.
+// Misspelt returns the name in names of which name is a typo: a letter is missing, added, replaced or swapped with the
+// next one, in a word of at least five letters. Names that differ in a digit or in a short word ("app-1", "prod-eu") are
+// not typos of each other.
 func Misspelt(name string, names []string) (string, bool) { return typoOf(name, names, 5) }
 
 // NearlySame is Misspelt for words of at least three letters.

@@ -9,10 +9,10 @@ import (
 	"github.com/fleetwright/fleetwright/internal/limits"
 )
 
-// Transition returns the problems for which an update of an object would be refused, but not its
-// creation: violations of the kind's rules about the old and the new object, such as an immutable
-// field. Both objects get their defaults first, as on the API server; the arguments are not
-// changed. Rules that cannot be evaluated, or that read a value which is substituted, are skipped.
+// Transition returns the problems for which an update of an object would be refused, but not its creation: violations of
+// the kind's rules about the old and the new object, such as an immutable field. Both objects get their defaults first,
+// as on the API server; the arguments are not changed. Rules that cannot be evaluated, or that read a substituted value,
+// are skipped.
 func (s *Schema) Transition(old, object map[string]any) []Problem {
 	if s.ruleCount == 0 || s.kustomize || s.plain != nil {
 		return nil

@@ -16,11 +16,10 @@ import (
 	"github.com/fleetwright/fleetwright/internal/sorting"
 )
 
-// Validate checks an object as the API server does when Flux applies it, and returns the problems
-// sorted by field. It doesn't change the object, which consists of plain values (map[string]any,
-// []any, string, bool, int64, float64, nil). It ignores fields that an apply drops or sets (the
-// status), the metadata of SOPS (the field sops) and encrypted values. Values with ${VAR} are
-// unresolved instead of invalid. No message contains a value of a Secret.
+// Validate checks an object as the API server does when Flux applies it, and returns the problems sorted by field. It
+// does not change the object, which consists of plain values (map[string]any, []any, string, bool, int64, float64, nil).
+// It ignores fields that an apply drops or sets (the status), the metadata of SOPS (the field sops) and encrypted values.
+// Values with ${VAR} are unresolved instead of invalid. No message contains a value of a Secret.
 func (s *Schema) Validate(object map[string]any) []Problem {
 	return s.ValidateWith(object, Options{})
 }
@@ -42,7 +41,7 @@ func (s *Schema) ValidateWith(object map[string]any, opts Options) []Problem {
 	return s.byServer(object, opts)
 }
 
-// byServer checks an object as the API server would with the known fields.
+// byServer checks an object as the API server would, with the known fields.
 func (s *Schema) byServer(object map[string]any, opts Options) []Problem {
 	if s.quick(object) {
 		if s.ruleCount == 0 {
@@ -82,8 +81,8 @@ func (s *Schema) copy(object map[string]any) map[string]any {
 func sorted(problems []Problem, o Options) []Problem {
 	misspelt := map[string]bool{}
 	for _, p := range problems {
-		if p.meant != "" {
-			misspelt[Field(append(slices.Clone(p.Path[:len(p.Path)-1]), p.meant))] = true
+		if p.intended != "" {
+			misspelt[Field(append(slices.Clone(p.Path[:len(p.Path)-1]), p.intended))] = true
 		}
 	}
 	for i, p := range problems {
@@ -147,7 +146,7 @@ func (s *Schema) isPartial(p Problem, depth int) bool {
 		(strings.Contains(p.Message, "(anyOf)") || strings.Contains(p.Message, " must be an integer, not "))
 }
 
-// unknown returns the problem for a field that the schema doesn't have.
+// unknown returns the problem for a field that the schema does not have.
 func (s *Schema) unknown(at, path []any, o Options) Problem {
 	full := slices.Concat(at, path)
 	name, _ := path[len(path)-1].(string)
@@ -163,12 +162,12 @@ func (s *Schema) unknown(at, path []any, o Options) Problem {
 		in = "at the top of " + s.GVK.Kind
 	}
 	p.Message = fmt.Sprintf("unknown field %q %s", name, in)
-	p.Hint, p.meant = o.Hints.suggest(name, func() []string { return fieldsAt(s.structure, path[:len(path)-1], s.meta != nil) })
+	p.Hint, p.intended = o.Hints.suggest(name, func() []string { return fieldsAt(s.structure, path[:len(path)-1], s.meta != nil) })
 	return p
 }
 
-// mistyped reports whether a path leads through a list where the schema has a map, or the other way
-// round: then the type is wrong.
+// mistyped reports whether a path leads through a list where the schema has a map, or the other way round: in that case
+// the type is wrong.
 func mistyped(s *structural.Structural, path []any) bool {
 	for _, step := range path {
 		if s == nil {

@@ -46,7 +46,7 @@ func TestValidate(t *testing.T) {
 		{"unknown field with its nearest name", release + "spec:\n  intervall: 1h\n  interval: 1h\n" + ref, []string{
 			`unknown field: spec.intervall: unknown field "intervall" in spec (did you mean "interval"?)`}},
 		{"unknown field far from all", release + "spec:\n  interval: 1h\n  chartRef: {kind: OCIRepository, name: a, zzz: b}\n", []string{
-			`unknown field: spec.chartRef.zzz: unknown field "zzz" in spec.chartRef (fields there are apiVersion, kind, name, namespace)`}},
+			`unknown field: spec.chartRef.zzz: unknown field "zzz" in spec.chartRef (the existing fields are apiVersion, kind, name, namespace)`}},
 		{"unknown field at the top", release + "specs: {}\nspec:\n  interval: 1h\n" + ref, []string{
 			`unknown field: specs: unknown field "specs" at the top of HelmRelease (did you mean "spec"?)`}},
 		{"required", release + "spec: {chartRef: {kind: OCIRepository, name: a}}\n", []string{
@@ -55,7 +55,7 @@ func TestValidate(t *testing.T) {
 			`unknown field: spec.intervall: unknown field "intervall" in spec (did you mean "interval"?)`}},
 		{"another one is required too", release + "spec:\n  zzz: 1h\n" + ref, []string{
 			"invalid: spec.interval: spec.interval is required",
-			`unknown field: spec.zzz: unknown field "zzz" in spec (fields there are chart, chartRef, commonMetadata, dependsOn, driftDetection, healthCheckExprs, install, interval, kubeConfig, maxHistory, persistentClient, postRenderStrategy, postRenderers, releaseName, rollback, serviceAccountName, storageNamespace, suspend, targetNamespace, test and 6 more)`}},
+			`unknown field: spec.zzz: unknown field "zzz" in spec (the existing fields are chart, chartRef, commonMetadata, dependsOn, driftDetection, healthCheckExprs, install, interval, kubeConfig, maxHistory, persistentClient, postRenderStrategy, postRenderers, releaseName, rollback, serviceAccountName, storageNamespace, suspend, targetNamespace, test and 6 more)`}},
 		{"a number for a duration", release + "spec:\n  interval: 10\n" + ref, []string{
 			`invalid: spec.interval: spec.interval must be a string, not an integer (a duration has a unit: 10s for seconds, 10m for minutes)`}},
 		{"a duration without a unit", release + "spec:\n  interval: \"10\"\n" + ref, []string{
@@ -77,8 +77,8 @@ func TestValidate(t *testing.T) {
 		{"type", release + "spec:\n  interval: 1h\n  suspend: \"yes\"\n" + ref, []string{
 			"invalid: spec.suspend: spec.suspend must be true or false, not a string (write true)"}},
 		{"substituted", release + "spec:\n  interval: ${INTERVAL}\n  suspend: ${OFF:=false}\n" + ref, []string{
-			"unresolved: spec.interval: spec.interval holds a variable: its value isn't known here",
-			"unresolved: spec.suspend: spec.suspend holds a variable: its value isn't known here"}},
+			"unresolved: spec.interval: spec.interval contains a variable with an unknown value",
+			"unresolved: spec.suspend: spec.suspend contains a variable with an unknown value"}},
 		{"annotation that is no text", "apiVersion: v1\nkind: Namespace\nmetadata: {name: a, annotations: {example.com/a.b: true}}\n", []string{
 			`invalid: metadata.annotations["example.com/a.b"]: metadata.annotations["example.com/a.b"] must be a string, not true (quote it: "true")`}},
 		{"unknown metadata", "apiVersion: v1\nkind: Namespace\nmetadata: {name: a, label: {a: b}}\n", []string{

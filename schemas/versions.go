@@ -22,12 +22,11 @@ type Version struct {
 	// Served is set if the newest known release (Flux 2.9, Kubernetes
 	// 1.36) serves it; Storage is set if Flux stores it.
 	Served, Storage bool
-	// DeprecatedIn and RemovedIn are the releases that deprecated and removed the version ("2.7" of
-	// Flux, "1.22" of Kubernetes), "" if none did. They may be future releases. The oldest known
-	// release of Flux is 2.2: a version that is deprecated in it may have been deprecated before.
+	// DeprecatedIn and RemovedIn are the releases that deprecated and removed the version ("2.7" of Flux, "1.22" of
+	// Kubernetes), "" if none did. They may be future releases. The oldest known release of Flux is 2.2: a version that
+	// is deprecated in it may have been deprecated before.
 	DeprecatedIn, RemovedIn string
-	// Replacement is the kind to move to; empty if there is none, as for the version that is
-	// stored.
+	// Replacement is the kind to move to; empty if there is none, as for the stored version.
 	Replacement schema.GroupVersionKind
 }
 

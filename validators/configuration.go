@@ -39,8 +39,8 @@ type Configuration struct {
 	Ignore []finding.Selector
 	// Roots are the folders that clusters sync. If empty, they are detected.
 	Roots []string
-	// FailOn is the lowest severity at which the validation fails. FailOnUnresolved makes it fail also if
-	// something is unresolved.
+	// FailOn is the lowest severity at which the validation fails. With FailOnUnresolved, it also fails if something is
+	// unresolved.
 	FailOn           finding.Severity
 	FailOnUnresolved bool
 	// MinCoverage is the coverage of the repository, in percent, below which the validation fails.

@@ -29,7 +29,7 @@ func List(w io.Writer) error {
 	return t.Flush()
 }
 
-// Explain writes why a rule matters, its bad and good examples, and how to fix what it finds.
+// Explain writes why a rule matters, its bad and good examples, and how to fix its findings.
 func Explain(w io.Writer, r rule.Rule) error {
 	all, err := Examples(r)
 	if err != nil {
@@ -52,8 +52,8 @@ func Explain(w io.Writer, r rule.Rule) error {
 	return err
 }
 
-// profileOf returns a sentence, in a format, that says which --profile turns the rule on. It returns "" for a
-// rule that is on by default.
+// profileOf returns a sentence, in a format, that names the --profile with which the rule runs. It returns "" for a rule
+// that is on by default.
 func profileOf(r rule.Rule, format string) string {
 	if r.Profile == "" {
 		return ""

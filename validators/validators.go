@@ -1,5 +1,4 @@
-// Package validators holds the list of all rules and runs them over a
-// repository.
+// Package validators holds the list of all rules and runs them over a repository.
 package validators
 
 import (
@@ -30,7 +29,6 @@ import (
 	"github.com/fleetwright/fleetwright/validators/tenant"
 )
 
-// rules are all rules.
 var rules = []rule.Rule{
 	flux.RootUnreached,
 	flux.CoverageLow,
@@ -175,9 +173,9 @@ func All() []rule.Rule {
 	return slices.SortedFunc(slices.Values(rules), func(a, b rule.Rule) int { return cmp.Compare(a.ID, b.ID) })
 }
 
-// Select returns the rules with the given IDs, sorted. An ID may end in "*", which matches any ending. Without
-// IDs it returns all rules that belong to no profile. The rules of the given profiles are added. It returns an
-// error if an ID matches no rule, or a profile has no rules.
+// Select returns the rules with the IDs, sorted. An ID may end in "*", which matches any ending. Without IDs it returns
+// all rules that belong to no profile. The rules of the profiles are added. It returns an error if an ID matches no rule,
+// or a profile has no rules.
 func Select(ids []string, profiles ...string) ([]rule.Rule, error) {
 	all := All()
 	chosen := map[string]bool{}
@@ -246,8 +244,8 @@ func idsOf(all []rule.Rule) []string {
 // Options are the options of a validation.
 type Options = rule.Options
 
-// Run runs rules over a repository in parallel and returns their findings, sorted and without ignored ones. The
-// same repository always gives the same report. It returns an error if the context ended or a rule failed.
+// Run runs rules over a repository in parallel and returns their findings, sorted and without ignored ones. The same
+// repository always produces the same report. It returns an error if the context ended or a rule failed.
 func Run(ctx context.Context, repo *repository.Repository, opts Options) (finding.Report, error) {
 	all := All()
 	if len(opts.Rules) == 0 {

@@ -151,7 +151,7 @@ func clusterLimits() map[string]limitCase {
 	reads := inApp(configMap("a", "  b: c\n"), "error: Kustomization flux-system/app was not checked: the build reads files more than 20000 times")
 	reads.files["app/kustomization.yaml"], reads.files["app/f.txt"] = "configMapGenerator:\n  - name: f\n    files:\n"+strings.Repeat("      - f.txt\n", 20_001), "x"
 	selected := inApp("apiVersion: monitoring.coreos.com/v1\nkind: ServiceMonitor\nmetadata: {name: a, namespace: b}\nspec:\n  endpoints: [{port: a}]\n  selector: {matchLabels: {a: long}}\n"+
-		"  namespaceSelector: {matchNames: ["+strings.Repeat("b, ", 10_000)+"]}\n", "cluster one: what its selectors match was not checked: they are compared more than 1000000 times with labels")
+		"  namespaceSelector: {matchNames: ["+strings.Repeat("b, ", 10_000)+"]}\n", "cluster one: the matching of its selectors was not checked: it needs more than 1000000 comparisons with labels")
 	order := inApp(definition("{type: object}"), "cluster one: the order of its CRDs was not checked: its Kustomizations depend on each other in more than 1000000 ways")
 	order.files["thing/a.yaml"] = thing("")
 	for i := range 101 {

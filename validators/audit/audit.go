@@ -37,7 +37,7 @@ func duration(o *reconcile.Object, path ...any) time.Duration {
 	return d
 }
 
-// stages are words in the names of clusters; the first list names production, the second all other stages.
+// stages are words in the names of clusters; the first list means production, the second all other stages.
 var stages = [][]string{{"prod", "prd", "live"}, {"stag", "stg", "dev", "test", "tst", "qa", "uat", "preprod", "preview", "sandbox", "lab", "demo"}}
 
 // isProduction reports whether a cluster is a production cluster, by the name of its folder. If no cluster has
@@ -66,10 +66,11 @@ func clusterOf(o *reconcile.Object) *reconcile.Cluster {
 	return o.Kustomization.Cluster
 }
 
-// orSpecified adds to a hint the field of a specification that sets what it generates, if the repository has one.
+// orSpecified adds to a hint the field of a specification that sets the value in generated objects, if the repository has
+// a specification.
 func orSpecified(p *rule.Pass, hint, field string) string {
 	if len(p.Repo.ByKind("fleetwright.dev", "Fleet")) == 0 {
 		return hint
 	}
-	return hint + "; where it is generated, by " + field
+	return hint + "; in generated objects, set it with " + field
 }

@@ -65,8 +65,8 @@ var AutomationKey = rule.Rule{
 	Why: `To push, image automation needs a key with write access. If it uses the source that Kustomizations are applied
 from, the key with which each cluster reads the repository can also write to it. Whoever gets that key in one
 cluster can change what all clusters run.`,
-	Fix: `Create a separate GitRepository for the automation, with a Secret whose key can write, and give the sync a
-read-only key.`,
+	Fix: `Create a separate GitRepository for the automation, with a Secret whose key can write, and configure a
+read-only key for the sync.`,
 	Run: func(p *rule.Pass) {
 		objects := p.Applied()
 		for _, o := range objects {

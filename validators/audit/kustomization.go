@@ -21,7 +21,7 @@ var RetryInterval = rule.Rule{
 interval of one hour, a webhook that was not ready yet costs one hour, and every Kustomization that depends on
 this one waits, too.
 
-Reported if the interval is longer than ten minutes.`,
+The rule reports intervals longer than ten minutes.`,
 	Fix: `Set spec.retryInterval: 2m.`,
 	Run: func(p *rule.Pass) {
 		for _, o := range p.Applied() {
@@ -40,11 +40,11 @@ var Timeout = rule.Rule{
 	Title:    "a Kustomization that waits as long as its interval",
 	Severity: finding.Info,
 	Profile:  Profile,
-	Why: `A Kustomization that waits for its objects to become healthy gives up after spec.timeout, which defaults to
+	Why: `A Kustomization that waits for its objects to become healthy fails after spec.timeout, which defaults to
 spec.interval. With an interval of one hour, a hanging rollout is reported only after an hour, and a newer
 commit that fixes it has to wait.
 
-Reported if wait or health checks are set and the interval is longer than ten minutes. The timeout of a
+The rule reports Kustomizations with wait or health checks whose interval is longer than ten minutes. The timeout of a
 HelmRelease defaults to five minutes.`,
 	Fix: `Set spec.timeout to the longest time that the rollout can take, such as 5m.`,
 	Run: func(p *rule.Pass) {
@@ -86,8 +86,8 @@ var AlertMissing = rule.Rule{
 	Severity: finding.Info,
 	Profile:  Profile,
 	Why: `A Kustomization or HelmRelease that fails reports the failure only in its status and in an event. Without an
-Alert of notification-controller, or monitoring of Flux's metrics, nobody notices that the cluster drifts from
-Git.
+Alert of notification-controller, or monitoring of Flux's metrics, the failure is not noticed, and the cluster drifts
+from Git.
 
 The rule checks production clusters, as their paths name them, or all clusters if no path names a stage. A
 Prometheus rule or monitor that mentions Flux's metrics counts as an Alert. A tenant's own repository is not checked.`,
@@ -122,12 +122,12 @@ func alertMissing(p *rule.Pass, c *reconcile.Cluster) {
 		return
 	}
 	if !c.Complete() {
-		p.Unresolved(c.Root.Place, fmt.Sprintf("cannot tell whether cluster %s has an Alert: not all of its objects are known", c.Name))
+		p.Unresolved(c.Root.Place, fmt.Sprintf("cannot decide whether cluster %s has an Alert: not all of its objects are known", c.Name))
 		return
 	}
 	p.ReportIn(c.Name, finding.Finding{
 		Place:   c.Root.Place,
-		Message: fmt.Sprintf("cluster %s has no Alert: Flux reports its failures to no one", c.Name),
+		Message: fmt.Sprintf("cluster %s has no Alert: Flux does not report its failures", c.Name),
 		Hint:    "add a Provider and an Alert with eventSeverity: error",
 	})
 }

@@ -1,4 +1,4 @@
-// Package bootstrap holds the rules that compare what a bootstrap, such as a helmfile, installs with the
+// Package bootstrap holds the rules that compare the releases that a bootstrap, such as a helmfile, installs with the
 // HelmReleases in Git. All of them share one comparison from internal/bootstrap.
 package bootstrap
 
@@ -53,7 +53,7 @@ func releases(p *rule.Pass) []bootstrap.ReleaseReport {
 	return own
 }
 
-// open reports something that cannot be decided, unless the rule limit-exceeded already reports its reason.
+// open reports a question that cannot be decided, unless the rule limit-exceeded already reports its reason.
 func open(p *rule.Pass, file string, line int, reason string) {
 	if !slices.ContainsFunc(bounds.Exceeded(), func(e *bounds.Error) bool { return strings.Contains(reason, e.Why()) }) {
 		p.Unresolved(finding.Place{File: file, Line: line}, reason)
@@ -102,7 +102,7 @@ func driftFinding(in *sources, r bootstrap.ReleaseReport, d bootstrap.Difference
 	f.Column = in.column(f.File, f.Line, value)
 	inBootstrap, inGit := d.Texts()
 	f.Message = fmt.Sprintf("release %q: %s is %s in the bootstrap and %s in Git (%s)", r.Release, d.Field, inBootstrap, inGit, at(d.Git, r.HelmRelease))
-	if inBootstrap == inGit { // but for what Flux makes of it
+	if inBootstrap == inGit { // they differ only after Flux has changed the value
 		f.Message = fmt.Sprintf("release %q: %s is %s in the bootstrap and in Git (%s)", r.Release, d.Field, inGit, at(d.Git, r.HelmRelease))
 	}
 	if absent := d.Absent(); absent != "" {

@@ -9,11 +9,11 @@ import (
 // IdentityDrift is bootstrap-identity-drift.
 var IdentityDrift = rule.Rule{
 	ID:       bootstrap.RuleIdentityDrift,
-	Title:    "Flux would install a second release beside the bootstrap's",
+	Title:    "Flux would install a second release in addition to the bootstrap's",
 	Severity: finding.Error,
 	Why: `Helm identifies a release by its name and its storage namespace. If both are the same, Flux takes over the
-bootstrap's release. Otherwise it installs a second release beside it: nothing manages the objects of the first
-one, or the second one refuses to adopt them and fails.
+bootstrap's release. Otherwise it installs a second release: nothing manages the objects of the first
+release, or the second release refuses to adopt them and fails.
 
 The name is spec.releaseName, or the name of the HelmRelease, prefixed with "NAMESPACE-" if spec.targetNamespace
 is set without a releaseName. The namespace is spec.targetNamespace, or the namespace of the HelmRelease. The

@@ -11,28 +11,28 @@ var Order = rule.Rule{
 	ID:       bootstrap.RuleOrder,
 	Title:    "bootstrap releases that cannot be installed in order, or in another order than in Git",
 	Severity: finding.Error,
-	Why: `helmfile installs releases in parallel unless one needs another. It fails if needs form a cycle, or name a
-release that the file does not define: then no new cluster can be built. It also stops at a hook that runs a script which does
-not exist, or whose kubectl applies such a file, also as the only command of a shell. A file that .gitignore leaves out, or that
-another hook of the release names, is not reported.
+	Why: `helmfile installs releases in parallel unless one needs another. It fails if needs form a cycle, or name a release that
+the file does not define: then no new cluster can be built. It also stops at a hook that runs a missing script, or whose
+kubectl command (or the only command of its shell) applies a missing file. A file that .gitignore excludes, or that another
+hook of the release names, is not reported.
 
 Under Flux, a HelmRelease waits for the HelmReleases of its spec.dependsOn. If both releases are bootstrapped,
 but one does not need the other, helmfile may install them in the wrong order. If a release needs another one, but the
 Kustomization that applies the other depends on its own, one of the two orders is wrong. Both are warnings.
 
-A release also needs those of the file that bring what it uses: the definitions of the objects in its chart and of those
-that its hooks apply or wait for, the cluster's network if it has pods, and the cluster's DNS if its pods call servers by
-name, as Flux does. Without such a need, that one may be installed later: a warning. The same is reported for a hook that runs
-before its release is installed (presync) and needs a definition or a workload that the release itself brings. It is an
-error only if the chart is available and contains that workload.
+A release also needs the releases of the file that install its prerequisites: the definitions of the objects that its chart
+contains and that its hooks apply or wait for, the cluster's network if it has pods, and the cluster's DNS if its pods call
+servers by name, as Flux does. Without such a need, the prerequisite may be installed later: a warning. The same is reported
+for a hook that runs before its release is installed (presync) and needs a definition or a workload of the release itself.
+It is an error only if the chart is available and contains that workload.
 
-Charts that are available are rendered. Of the others, only well-known ones are known: what they define, that they have
+Charts that are available are rendered. For others, the rule knows only well-known ones: their definitions, that they have
 pods, and which are the network or the DNS. Nothing is reported if the definitions may come from elsewhere: from the stage
 of definitions or another helmfile, from CustomResourceDefinitions in the repository, from a URL in the helmfile, or from
 a script or another file that mentions the definition's group or the chart.`,
 	Fix: `In needs, name a release of the same file as NAMESPACE/NAME, and remove cycles. Name the release with the network,
-the DNS or the definitions, unless another one that is needed needs it. A path in the arguments of a hook is relative to
-the folder of the helmfile. A hook that uses what its release brings is a postsync hook.`,
+the DNS or the definitions, unless the release already needs it through another one. A path in the arguments of a hook is
+relative to the folder of the helmfile. Change a hook that uses objects of its own release to a postsync hook.`,
 	Run: func(p *rule.Pass) { orders(p, bootstrap.RuleOrder) },
 }
 

@@ -30,29 +30,29 @@ release that reads it is known.`,
 			line   int
 			reason string
 		}
-		told := map[line]bool{} // of several helmfiles that read it, once
+		reported := map[line]bool{} // several helmfiles may read the line
 		for _, r := range c.report.Refusals {
-			if r.Reported { // also for the files that it misses elsewhere
-				told[line{file: r.File, line: r.Line}] = true
+			if r.Reported { // the reason may be reported for other files that the template misses
+				reported[line{file: r.File, line: r.Line}] = true
 			}
 		}
 		for _, r := range c.report.Refusals {
 			p.Checked(r.Helmfile)
 			at := line{r.File, r.Line, r.Reason}
 			switch {
-			case r.Reported, told[at], r.Absent && told[line{file: r.File, line: r.Line}]:
+			case r.Reported, reported[at], r.Absent && reported[line{file: r.File, line: r.Line}]:
 			case r.Certain:
 				p.Report(finding.Finding{Place: finding.Place{File: r.File, Line: r.Line, Column: in.column(r.File, r.Line, nil)},
 					Declared: finding.Place{File: r.Helmfile}, Message: "helmfile fails: " + r.Reason, Hint: "fix the line: helmfile installs nothing of the file"})
 			default:
 				open(p, r.File, r.Line, "helmfile may fail: "+r.Reason)
 			}
-			told[at] = true
+			reported[at] = true
 		}
 		for _, r := range releases(p) {
 			p.Checked(r.File)
 			if f, isYAML := p.Repo.File(r.File); !r.Unreadable || isYAML && f.Err != nil {
-				continue // of a YAML file the schema rules say so already
+				continue // the schema rules report a YAML file
 			}
 			if r.Stops {
 				p.Report(finding.Finding{Place: finding.Place{File: r.File, Line: r.Line, Column: in.column(r.File, r.Line, nil)},

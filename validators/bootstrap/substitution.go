@@ -15,8 +15,8 @@ var Substitution = rule.Rule{
 or its values file from Git gets them without substitution. Helm then installs the chart with the literal string
 "${VAR}" as a hostname, address or number.
 
-The two differ whatever the variable's value is. In a HelmRelease that is exempt from substitution, ${VAR} is an
-ordinary string.`,
+Git and the bootstrap differ, whatever the variable's value is. In a HelmRelease that is exempt from substitution, ${VAR}
+is an ordinary string.`,
 	Fix: `Write the value itself, or move it into a Secret or ConfigMap that the chart reads. If ${VAR} is meant for the
 chart, annotate the HelmRelease with kustomize.toolkit.fluxcd.io/substitute: disabled.`,
 	Run: func(p *rule.Pass) { drifts(p, bootstrap.RuleSubstitution) },

@@ -26,7 +26,7 @@ template.`,
 func templatePaths(p *rule.Pass) {
 	in := &sources{repo: p.Repo}
 	type release struct{ file, cluster, name, absent string }
-	told := map[release]bool{}
+	reported := map[release]bool{}
 	type place struct {
 		file, cluster string
 		line, column  int
@@ -38,10 +38,10 @@ func templatePaths(p *rule.Pass) {
 		p.Checked(r.File)
 		for _, d := range r.Differences {
 			id := release{r.File, r.Cluster, r.Release, d.Absent()}
-			if d.Rule != bootstrap.RuleTemplatePath || r.Declared(d) || told[id] {
+			if d.Rule != bootstrap.RuleTemplatePath || r.Declared(d) || reported[id] {
 				continue
 			}
-			told[id] = true
+			reported[id] = true
 			f := driftFinding(in, r, d)
 			where := place{f.File, f.Cluster, f.Line, f.Column}
 			if i, known := at[where]; known && f.Line > 0 {

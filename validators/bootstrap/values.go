@@ -14,7 +14,7 @@ var ValuesDrift = rule.Rule{
 	ID:       bootstrap.RuleValuesDrift,
 	Title:    "the bootstrap installs the chart with different values than Git",
 	Severity: finding.Error,
-	Why: `The cluster starts with values that nobody reviewed, and Flux changes them in its first upgrade: pods restart,
+	Why: `The cluster starts with values that were not reviewed, and Flux changes them in its first upgrade: pods restart,
 network settings change in a running cluster, or the upgrade fails on a setting that cannot be changed later.
 
 The rule compares the values that Helm gets, key by key. The bootstrap's values are literal values, values files

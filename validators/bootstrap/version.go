@@ -21,7 +21,7 @@ the bootstrap's version; if the range allows it, the difference is unresolved.`,
 
     version: '{{ readFile "../kubernetes/apps/a/app/ocirepository.yaml" | fromYaml | get "spec.ref.tag" }}'
 
-or update both. To keep an intended difference, give the reason in a comment on the line: # fleetwright:ignore
+or update both. To keep an intended difference, write the reason in a comment on the line: # fleetwright:ignore
 bootstrap-version-drift REASON`,
 	Run: func(p *rule.Pass) { drifts(p, bootstrap.RuleVersionDrift) },
 }

@@ -29,10 +29,11 @@ func (w *world) addBinding(o *reconcile.Object) {
 	}
 }
 
-// everyAccount is the name of all service accounts of a namespace, and the namespace of those of all namespaces.
+// everyAccount as an account's name means all service accounts of its namespace, and as its namespace, all namespaces.
 const everyAccount = "*"
 
-// accountOf returns the service accounts that a subject of a binding stands for, and whether it stands for any.
+// accountOf returns the service accounts that a subject of a binding names. It returns false if the subject is a user or
+// another group.
 // Source: https://kubernetes.io/docs/reference/access-authn-authz/rbac/#referring-to-subjects.
 func accountOf(subject any, namespace string) (account, bool) {
 	name := text(subject, "name")
@@ -52,8 +53,8 @@ func accountOf(subject any, namespace string) (account, bool) {
 	return account{}, false
 }
 
-// granted returns the namespaces in which bindings give a service account permissions, "" for all, and whether any binding
-// names it.
+// granted returns the namespaces in which bindings grant permissions to a service account, "" for all, and whether any
+// binding names the account.
 func (w *world) granted(a account) (namespaces map[string]bool, bound bool) {
 	namespaces = map[string]bool{}
 	for _, as := range []account{a, {a.namespace, everyAccount}, {everyAccount, everyAccount}} {

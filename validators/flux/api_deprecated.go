@@ -107,7 +107,7 @@ func (m *moves) deprecated(o *reconcile.Object, minor int, served served) {
 	gvk := schema.FromAPIVersionAndKind(o.APIVersion, o.Kind)
 	v, known := schemas.VersionOf(gvk)
 	if !known || !v.Deprecated() || !served.has(v.Replacement) && v.Replacement != (schema.GroupVersionKind{}) {
-		return // or the cluster's Flux doesn't know the other one yet
+		return // or the cluster's Flux does not serve the newer version yet
 	}
 	if since := minorOf(v.DeprecatedIn); minor > 0 && since > minor {
 		return

@@ -14,9 +14,9 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// moves collects the findings about deprecated API versions and the edits that fix them. Edits that must happen
-// together form a group: those of an object, of the patches that name the object with its version, and of the
-// other objects that these patches name.
+// moves collects the findings about deprecated API versions and the edits that fix them. Edits that must happen together
+// form a group: the edits of an object, of the patches that name the object with its version, and of the other objects
+// that these patches name.
 type moves struct {
 	pass    *rule.Pass
 	pending []move

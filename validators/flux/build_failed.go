@@ -86,14 +86,14 @@ error.`,
 // are skipped.
 func unbuilt(p *rule.Pass, read map[string]bool) {
 	clusters, definitions := len(p.Fleet().Clusters) > 0, platform.Deployed.Of(p)
-	told := false
+	reported := false
 	for _, k := range p.Repo.Kustomizes() {
 		if clusters && (!definitions.Hold(k.File.Path) || read[k.File.Path]) {
 			continue
 		}
-		if clusters && !told {
+		if clusters && !reported {
 			p.Unresolved(finding.Place{File: k.File.Path, Line: 1}, "the definitions that AppDeployments reference were checked without the variables with which Kommander builds them")
-			told = true
+			reported = true
 		}
 		if k.File.Excluded || repository.IsExample(k.File.Path) || p.Repo.Use(k.File.Path) == repository.Chart {
 			continue

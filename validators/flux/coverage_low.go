@@ -14,8 +14,8 @@ import (
 // leastCoverage is the share, in percent, below which the coverage is reported as low.
 const leastCoverage = 50
 
-// fewReleases is how many HelmReleases without any Kustomization are taken for a repository, not for a file that a user
-// checks by itself.
+// fewReleases is the number of HelmReleases without any Kustomization from which on they count as a repository, not as
+// files that a user checks individually.
 const fewReleases = 3
 
 // CoverageLow is graph-coverage-low.
@@ -23,17 +23,17 @@ var CoverageLow = rule.Rule{
 	ID:       "graph-coverage-low",
 	Title:    "a repository of which less than half is built",
 	Severity: finding.Warning,
-	Why: `What no build reaches is only parsed: its patches, variables, references and charts are not checked, and a
-report without errors says nothing about it. Either the cluster doesn't apply it either, such as after a folder was
-renamed, or Fleetwright doesn't see what does.
+	Why: `Files that no build reaches are only parsed: their patches, variables, references and charts are not checked, and a
+report without errors says nothing about them. Either the cluster does not apply them either, such as after a folder was
+renamed, or Fleetwright does not see what applies them.
 
-Counted are the Kustomizations that are built and the HelmReleases that a build applies, of all that are in files or
+The rule counts the Kustomizations that are built and the HelmReleases that a build applies, of all that are in files or
 come out of builds. A Kustomization whose source is another repository is built once that source is fetched, or passed
 with --source; it does not count if it has a serviceAccountName, since a tenant's repository is checked there. Files in
-folders of archives, templates, examples and tests count only where a build applies them; docs/validate.md lists their
-names.`,
+folders of archives, templates, examples and tests count only where a build applies them; docs/validate.md lists the
+names of these folders.`,
 	Fix: `The message names the causes, the most frequent first: pass the folder that a cluster syncs with --root, the
-checkout of another source with --source, or list in a kustomization.yaml what the cluster is meant to apply.
+checkout of another source with --source, or list in a kustomization.yaml the files that the cluster should apply.
 "fleetwright validate --coverage" lists each object with its cause.`,
 	Run: func(p *rule.Pass) {
 		c := p.Coverage()
@@ -93,7 +93,7 @@ func share(c finding.Covered) string {
 func isLow(c finding.Covered, deployed platform.Definitions, tenants map[account]bool) bool {
 	c = withSwitchedOff(c)
 	for _, u := range c.Unreached {
-		held := deployed.Beside(u.File)
+		held := deployed.InCatalog(u.File)
 		switch {
 		case u.Object.Kind == kustomizationKind && (held || u.Cause == coverageOfSources && tenants[account{u.Object.Namespace, u.Object.Name}]):
 			c.Kustomizations.Found--
@@ -104,8 +104,8 @@ func isLow(c finding.Covered, deployed platform.Definitions, tenants map[account
 	return (c.Kustomizations.Found > 0 || c.HelmReleases.Found >= fewReleases) && c.Percent() < leastCoverage
 }
 
-// tenants returns the Kustomizations that apply with an account of their own, but for those of a folder of this repository. A
-// tenant's repository may have a top folder of the same name.
+// tenants returns the Kustomizations that apply with a service account of their own, except those of a folder of this
+// repository below a top folder: a tenant's repository may have a top folder of the same name.
 func tenants(p *rule.Pass) map[account]bool {
 	all := map[account]bool{}
 	for _, c := range p.Clusters() {

@@ -25,7 +25,8 @@ kind. On a new cluster, neither is ever applied. On an existing cluster it worke
 added last.
 
 If another Kustomization applies the definition, and no dependsOn orders the two, the custom resource is refused until
-the definition exists. If a HelmRelease of another Kustomization brings it, that is reported only where three others wait.
+the definition exists. If a HelmRelease of another Kustomization installs it, the rule reports that only if three other
+Kustomizations wait for the HelmRelease.
 
 The rule knows the definitions of some well-known charts. It reports nothing if Git or another file of the
 repository, such as a bootstrap, shows that the definitions come from elsewhere.`,
@@ -38,11 +39,11 @@ wait: true on the latter. If the definitions are in Git, depend on the Kustomiza
 			steps := limits.Comparisons
 			for _, k := range w.cluster.Kustomizations {
 				if k.Spec.KubeConfig == nil && !k.Spec.Suspend {
-					found = append(found, w.besideRelease(o, k)...)
-					found = append(found, w.besideDefinition(o, k, &steps)...)
+					found = append(found, w.appliedWithRelease(o, k)...)
+					found = append(found, w.appliedBeforeDefinition(o, k, &steps)...)
 				}
 			}
-			found = append(found, w.besideOthers(o, &steps)...)
+			found = append(found, w.appliedBeforeRelease(o, &steps)...)
 			if steps < 0 {
 				w.exceeded(p, "the order of its CRDs", fmt.Sprintf("its Kustomizations depend on each other in more than %d ways", limits.Comparisons))
 			}
@@ -77,7 +78,7 @@ type early struct {
 	names []string
 }
 
-// orders holds what defines custom resources in a cluster.
+// orders holds the objects that define custom resources in a cluster.
 type orders struct {
 	// crds are the Kustomizations that apply the CustomResourceDefinition of a kind.
 	crds map[kind][]*reconcile.Kustomization
@@ -110,9 +111,9 @@ func (w *world) orders() orders {
 	return o
 }
 
-// besideRelease finds custom resources that one Kustomization applies together with the only HelmRelease that
+// appliedWithRelease finds custom resources that one Kustomization applies together with the only HelmRelease that
 // defines them.
-func (w *world) besideRelease(o orders, k *reconcile.Kustomization) []early {
+func (w *world) appliedWithRelease(o orders, k *reconcile.Kustomization) []early {
 	var found []early
 	first := map[*reconcile.Object]*reconcile.Object{}
 	more := map[*reconcile.Object]int{}
@@ -144,15 +145,15 @@ func (w *world) besideRelease(o orders, k *reconcile.Kustomization) []early {
 	return found
 }
 
-// besideDefinition finds custom resources whose Kustomization does not wait for the Kustomization that applies
+// appliedBeforeDefinition finds custom resources whose Kustomization does not wait for the Kustomization that applies
 // their definitions.
-func (w *world) besideDefinition(o orders, k *reconcile.Kustomization, steps *int) []early {
+func (w *world) appliedBeforeDefinition(o orders, k *reconcile.Kustomization, steps *int) []early {
 	var found []early
-	told := map[*reconcile.Kustomization]bool{}
+	reported := map[*reconcile.Kustomization]bool{}
 	var before map[reconcile.Identity]bool
 	for _, object := range k.Objects {
 		by := o.crds[kind{object.Group, object.Kind}]
-		if len(by) == 0 || len(o.releases[object.Group]) > 0 || told[by[0]] || slices.Contains(by, k) {
+		if len(by) == 0 || len(o.releases[object.Group]) > 0 || reported[by[0]] || slices.Contains(by, k) {
 			continue
 		}
 		if before == nil {
@@ -161,7 +162,7 @@ func (w *world) besideDefinition(o orders, k *reconcile.Kustomization, steps *in
 		if *steps < 0 || slices.ContainsFunc(by, func(one *reconcile.Kustomization) bool { return before[idOf(one)] }) {
 			continue
 		}
-		told[by[0]] = true
+		reported[by[0]] = true
 		found = append(found, early{object: object, names: []string{object.Group}, finding: finding.Finding{
 			Message: fmt.Sprintf("Kustomization %s applies %s without waiting for %s, which applies its CRD", k, object, by[0]),
 			Hint:    fmt.Sprintf("add %s to its dependsOn", by[0])}})

@@ -9,9 +9,9 @@ import (
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 )
 
-// besideOthers finds custom resources whose Kustomization does not wait for the HelmRelease that defines them,
+// appliedBeforeRelease finds custom resources whose Kustomization does not wait for the HelmRelease that defines them,
 // although all other Kustomizations with such objects do: a dependency was forgotten or removed.
-func (w *world) besideOthers(o orders, steps *int) []early {
+func (w *world) appliedBeforeRelease(o orders, steps *int) []early {
 	var found []early
 	before := map[*reconcile.Kustomization]map[reconcile.Identity]bool{}
 	for _, group := range slices.Sorted(maps.Keys(o.releases)) {

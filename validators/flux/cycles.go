@@ -49,12 +49,12 @@ func (g *waiting) shortest(part []state) []edge {
 				queue = append(queue, e.to)
 				continue
 			}
-			circle := []edge{e}
+			cycle := []edge{e}
 			for back := e.from; back != start; back = came[back].from {
-				circle = append(circle, came[back])
+				cycle = append(cycle, came[back])
 			}
-			slices.Reverse(circle)
-			return circle
+			slices.Reverse(cycle)
+			return cycle
 		}
 	}
 	return nil

@@ -74,7 +74,7 @@ func TestMarkers(t *testing.T) {
 		{"behind a value of two lines", one + file(head+"  a: b\n    c "+marker("flux-system:web:tag")), ""},
 		{"in a comment", one + file(head+"  # a: b "+marker("flux-system:web")+"  c: d\n"), ""},
 		{"of a policy that is missing", one + file(head+"  a: b "+marker("flux-system:other")), "does not exist"},
-		{"of another namespace", one + policy("apps") + file(head+"  a: b "+marker("apps:web")), "sees only the policies of namespace flux-system"},
+		{"of another namespace", one + policy("apps") + file(head+"  a: b "+marker("apps:web")), "reads only the policies of namespace flux-system"},
 		{"of another namespace with an automation of its own", one + policy("apps") + automation("apps", "", "write") + strings.Replace(same, "https://example.com/fleet", url, 1) +
 			file(head+"  a: b "+marker("apps:web")), ""},
 		{"of one that is suspended", one + policy("apps") + automation("apps", "suspend: true, ", "write") + strings.Replace(same, "https://example.com/fleet", url, 1) +

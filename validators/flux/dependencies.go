@@ -74,8 +74,8 @@ func (w *world) isThere(id reconcile.Identity) bool {
 	return id.Kind == kustomizationKind && id.Namespace == root.Namespace && id.Name == root.Name
 }
 
-// otherKind returns the object of the other kind that a dependency probably meant: one in the namespace that
-// the dependency names, or in any namespace if it names none.
+// otherKind returns the object of the other kind that a dependency was probably meant to name: one in the namespace of
+// the dependency, or in any namespace if it has none.
 func (w *world) otherKind(d dependency) (reconcile.Identity, bool) {
 	id := d.other()
 	if w.isThere(id) {

@@ -30,8 +30,8 @@ neither.`,
 	Run: func(p *rule.Pass) {
 		each(p, func(w *world) {
 			g := w.waits()
-			for _, circle := range g.cycles() {
-				w.reportCycle(p, circle)
+			for _, cycle := range g.cycles() {
+				w.reportCycle(p, cycle)
 			}
 		})
 	},
@@ -52,7 +52,7 @@ type edge struct {
 	dependency *dependency
 }
 
-// waiting is the graph of the states that wait for one another.
+// waiting is the graph of the states that wait for each other.
 type waiting struct {
 	order []state
 	edges map[state][]edge
@@ -65,7 +65,7 @@ func (g *waiting) add(e edge) {
 	g.edges[e.from] = append(g.edges[e.from], e)
 }
 
-// waits returns the graph of what each Kustomization and HelmRelease of the cluster waits for.
+// waits returns the graph of the states that each Kustomization and HelmRelease of the cluster waits for.
 func (w *world) waits() *waiting {
 	g := &waiting{edges: map[state][]edge{}}
 	for _, o := range w.depending() {
@@ -120,10 +120,10 @@ func waitsFor(k *reconcile.Kustomization, o *reconcile.Object) bool {
 }
 
 // reportCycle reports a cycle at the place of its first dependency.
-func (w *world) reportCycle(p *rule.Pass, circle []edge) {
+func (w *world) reportCycle(p *rule.Pass, cycle []edge) {
 	first := 0
 	var at finding.Place
-	for i, e := range circle {
+	for i, e := range cycle {
 		if e.dependency == nil {
 			continue
 		}
@@ -132,31 +132,31 @@ func (w *world) reportCycle(p *rule.Pass, circle []edge) {
 			first, at = i, here
 		}
 	}
-	d := circle[first].dependency
+	d := cycle[first].dependency
 	if d == nil {
-		return // nothing of it is a dependency: a child that its parent waits for
+		return // the cycle has no dependency: its Kustomizations only wait for objects that they apply
 	}
 	p.ReportBuilt(d.of, finding.Finding{Place: at,
-		Message: "a dependency cycle never becomes ready: " + story(slices.Concat(circle[first:], circle[:first])),
+		Message: "a dependency cycle never becomes ready: " + story(slices.Concat(cycle[first:], cycle[:first])),
 		Hint:    "remove one of the dependencies",
 	})
 }
 
-// story describes a cycle: which object depends on, or waits for, which other one.
-func story(circle []edge) string {
+// story describes a cycle: each object with its verb, such as "depends on", and the object that it waits for.
+func story(cycle []edge) string {
 	const most = 12
 	var b strings.Builder
-	b.WriteString(idText(circle[0].from.Identity))
-	told := 0
-	for _, e := range circle {
+	b.WriteString(idText(cycle[0].from.Identity))
+	verbs := 0
+	for _, e := range cycle {
 		if e.verb == "" {
 			continue
 		}
-		if told++; told > most {
+		if verbs++; verbs > most {
 			fmt.Fprintf(&b, " …")
 			break
 		}
-		if told > 1 {
+		if verbs > 1 {
 			b.WriteString(", which")
 		}
 		fmt.Fprintf(&b, " %s %s", e.verb, idText(e.to.Identity))

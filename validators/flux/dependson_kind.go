@@ -15,8 +15,8 @@ var DependsOnKind = rule.Rule{
 	Why: `An entry of spec.dependsOn has no kind: a Kustomization depends on Kustomizations, and a HelmRelease on
 HelmReleases. If an entry names an object of the other kind, Flux looks for one of the same kind, never finds
 it, and never applies the object.`,
-	Fix: `To make a HelmRelease wait for a Kustomization, add the dependency to the Kustomization that applies the
-HelmRelease. To make a Kustomization wait for a HelmRelease, depend on the Kustomization that applies the
+	Fix: `If a HelmRelease must wait for a Kustomization, add the dependency to the Kustomization that applies the
+HelmRelease. If a Kustomization must wait for a HelmRelease, depend on the Kustomization that applies the
 HelmRelease, with wait: true or the HelmRelease in its healthChecks.`,
 	Run: func(p *rule.Pass) {
 		each(p, func(w *world) {

@@ -24,8 +24,9 @@ Kustomization stays not ready ("timeout waiting for") although all of its object
 wait forever.
 
 The rule checks health checks of Flux's own kinds. It checks those of Kubernetes workloads if all charts of the
-cluster are available locally, the namespace contains only built-in kinds and no object of an operator without a namespace
-has a word of the name, and any other object whose name is a typo of one that exists. With wait: true, Flux does not use the list. If the objects of the cluster are only partly known, the check is unresolved.`,
+cluster are available locally, the namespace contains only built-in kinds, and no cluster-scoped custom resource of an
+operator has a word of the name. It also checks any other object whose name is a typo of one that exists. With wait: true,
+Flux does not use the list. If the objects of the cluster are only partly known, the check is unresolved.`,
 	Fix: `Correct the name, namespace or kind, or remove the entry. wait: true checks all objects that the Kustomization
 applies, and needs no list.`,
 	Run: func(p *rule.Pass) {
@@ -49,7 +50,7 @@ func (w *world) checkHealth(p *rule.Pass, open *questions, k *reconcile.Kustomiz
 	check := k.Spec.HealthChecks[i]
 	of := kubescheme.FromAPIVersionAndKind(check.APIVersion, check.Kind)
 	group := of.Group
-	if m := schemas.MistakeOf(of); m != nil && len(schemas.Versions(of.GroupKind())) == 0 && check.APIVersion != "" && // the version counts for nothing
+	if m := schemas.MistakeOf(of); m != nil && len(schemas.Versions(of.GroupKind())) == 0 && check.APIVersion != "" && // Flux ignores the version
 		!unknown(check.APIVersion+check.Kind) {
 		p.ReportBuilt(k.Object, finding.Finding{Place: w.locate(k.Object, check.Kind, "spec", "healthChecks", i, m.Field),
 			Severity: finding.Error,
@@ -72,7 +73,7 @@ func (w *world) checkHealth(p *rule.Pass, open *questions, k *reconcile.Kustomiz
 	})
 }
 
-// workloads are the built-in kinds of which no controller creates objects on its own.
+// workloads are the built-in kinds whose objects no controller creates on its own.
 var workloads = []kind{{"apps", "Deployment"}, {"apps", "StatefulSet"}, {"apps", "DaemonSet"}, {"batch", "Job"}, {"batch", "CronJob"}}
 
 // mustBeThere reports whether an object can only come from Git.
@@ -90,5 +91,5 @@ func (w *world) mustBeThere(id reconcile.Identity) bool {
 		}
 		return o.Namespace == id.Namespace && strings.Contains(o.Group, ".") && !strings.HasSuffix(o.Group, ".k8s.io") && !strings.HasSuffix(o.Group, ".fluxcd.io")
 	})
-	return !mayHold && !w.operators().namespaces[""].mayName(id.Name) // of a kind without namespaces, as Gatekeeper
+	return !mayHold && !w.operators().namespaces[""].mayName(id.Name) // cluster-scoped custom resources, such as Gatekeeper's
 }

@@ -22,10 +22,10 @@ var ImageMarkerUnmatched = rule.Rule{
 	ID:       "flux-image-marker-unmatched",
 	Title:    "a marker of image automation that updates nothing",
 	Severity: finding.Warning,
-	Why: `image-automation-controller replaces the values that a comment such as {"$imagepolicy": "flux-system:podinfo"} follows.
-It reads the policies of the ImageUpdateAutomation's own namespace only, and only the comments of objects: a marker in a
-JSON patch, or in a patch that stands as text in a kustomization.yaml, is never read. It reports none of these: the
-image stays at its version.
+	Why: `image-automation-controller replaces the values that are followed by a comment such as
+{"$imagepolicy": "flux-system:podinfo"}. It reads only the policies of the ImageUpdateAutomation's own namespace, and only
+the comments of objects: a marker in a JSON patch, or in a patch that is a string in a kustomization.yaml, is never read.
+The controller reports none of these mistakes: the image stays at its version.
 
 The rule checks the files that the update.path of an ImageUpdateAutomation of a cluster contains, if its source is this
 repository. A policy that may exist although it is not in Git is unresolved.`,
@@ -61,7 +61,7 @@ type automation struct {
 }
 
 // automations returns the ImageUpdateAutomations of a cluster whose source is the repository, by its name or its address,
-// with those that are suspended.
+// including suspended ones.
 func (w *world) automations(repo *repository.Repository) []automation {
 	own := map[string]bool{}
 	for _, k := range w.cluster.Kustomizations {
@@ -113,10 +113,10 @@ func checkMarkers(p *rule.Pass, open *questions, all []automation, f *repository
 		switch comment := strings.TrimSpace(line[m[0]:]); {
 		case read.other[comment]:
 			p.Report(finding.Finding{Place: at, Message: "image automation never reads this marker: it follows a list, a mapping or an alias, not a value",
-				Hint: "write the value on a line of its own, and the marker behind it"})
+				Hint: "write the value on a line of its own, and the marker after it"})
 			continue
 		case !read.lines[number] && !read.folded[comment]:
-			p.Report(finding.Finding{Place: at, Message: "image automation never reads this marker: it is not in an object, but in a JSON patch or a text",
+			p.Report(finding.Finding{Place: at, Message: "image automation never reads this marker: it is not in an object, but in a JSON patch or a string",
 				Hint: "write the patch as an object in a file of its own, or set images in the kustomization.yaml"})
 			continue
 		}
@@ -148,22 +148,22 @@ func checkPolicy(p *rule.Pass, open *questions, by []automation, at finding.Plac
 		// The name is unknown.
 		automation := reconcile.Identity{Group: fluxapi.ImageGroup, Kind: "ImageUpdateAutomation", Namespace: policy.Namespace, Name: "${}"}
 		if why := first.w.doubt(automation); why != "" || len(first.w.cluster.OpenSets) > 0 {
-			open.add(at, fmt.Sprintf("whether an ImageUpdateAutomation in namespace %s updates by the marker", policy.Namespace), cmp.Or(why, "a ResourceSet may create it"))
+			open.add(at, fmt.Sprintf("whether an ImageUpdateAutomation in namespace %s updates the value with the marker", policy.Namespace), cmp.Or(why, "a ResourceSet may create it"))
 			return
 		}
 	}
 	f := finding.Finding{Message: fmt.Sprintf("%s, which the marker names, does not exist: the image is never updated", idText(policy)), Hint: first.w.hint(policy)}
 	if first.of.Namespace != policy.Namespace {
-		f.Message = fmt.Sprintf("the marker names %s, but %s sees only the policies of namespace %s", idText(policy), first.of, first.of.Namespace)
+		f.Message = fmt.Sprintf("the marker names %s, but %s reads only the policies of namespace %s", idText(policy), first.of, first.of.Namespace)
 		f.Hint = fmt.Sprintf("move the policy to namespace %s, or add an ImageUpdateAutomation to namespace %s", first.of.Namespace, policy.Namespace)
 	}
 	p.Report(f.At(at))
 }
 
-// markers are the comments with markers in the objects of a file.
+// markers holds the comments with markers in the objects of a file.
 type markers struct {
-	lines         map[int]bool    // where a value ends in one
-	folded, other map[string]bool // those behind a value of several lines, and behind what is no value
+	lines         map[int]bool    // the lines of values that end in a marker
+	folded, other map[string]bool // markers after a value of several lines, and markers after a list, a mapping or an alias
 }
 
 func markersIn(f *repository.File, text []string) markers {

@@ -86,7 +86,7 @@ func (i fluxInstance) patches() []patches.Targeted {
 	return all
 }
 
-// look returns what a target selects.
+// look returns the patch's target with the objects that it selects.
 func (i fluxInstance) look(target types.Selector) patches.Targeted {
 	p := patches.Targeted{Target: target}
 	namespace, components := i.namespace(), componentsOf(i.spec, i.elsewhere)
@@ -149,7 +149,7 @@ func (o installed) in(by *types.SelectorRegex) bool {
 	return o.gvk.Group != fluxapi.KustomizeGroup && o.gvk.Group != fluxapi.SourceGroup && by.MatchNamespace(resid.NewResId(o.gvk, "").EffectiveNamespace())
 }
 
-// wayOut returns a hint for a patch that selects nothing, "" if the common hint applies.
+// wayOut returns a hint for a patch that selects nothing, "" if the general hint applies.
 func (i fluxInstance) wayOut(one patches.Targeted) string {
 	selects := func(change func(*types.Selector)) bool {
 		target := one.Target

@@ -22,14 +22,14 @@ var KindMissing = rule.Rule{
 	ID:       "flux-kind-missing",
 	Title:    "an object of Flux that the cluster's own Flux does not know",
 	Severity: finding.Error,
-	Why: `Flux installs only the controllers that it is told to, and with each one the definitions of its kinds. If the cluster's
-Flux lacks the kind of an object, or serves other versions of it, the dry run of the Kustomization fails ("no matches
-for kind"), and none of its objects is applied. Image automation is the usual case: it is no part of a default
-installation.
+	Why: `Flux installs only the controllers that it is configured to install, and with each one the definitions of its kinds.
+If the cluster's Flux lacks the kind of an object, or serves other versions of it, the dry run of the Kustomization fails
+("no matches for kind"), and none of its objects is applied. Image automation is the usual case: a default installation
+does not include it.
 
-The rule compares with the definitions that Git applies with Flux itself (gotk-components.yaml), and else with the
-components of the FluxInstance. It is silent if Git says neither. A version that no supported release of Flux has is
-reported by flux-api-deprecated or schema-invalid.`,
+The rule compares with the definitions that Git applies with Flux itself (gotk-components.yaml), or else with the
+components of the FluxInstance. If Git has neither, the rule reports nothing. A version that no supported release of Flux
+has is reported by flux-api-deprecated or schema-invalid.`,
 	Fix: `Install the controller: run flux bootstrap or flux install --export again with --components-extra, or add it to the
 components of the FluxInstance. Or remove the object. For a version that is not served, write one that the message names,
 or upgrade Flux.`,
@@ -37,23 +37,23 @@ or upgrade Flux.`,
 		var open questions
 		each(p, func(w *world) {
 			install := w.installed()
-			told := map[string]bool{}
+			reported := map[string]bool{}
 			for _, o := range w.applied {
-				// What a release or a ResourceSet applies is applied by itself.
-				if o.HelmRelease != nil || o.ResourceSet() != nil || stopped(o.Kustomization) || told[o.APIVersion+" "+o.Kind] {
+				// The objects of a HelmRelease or ResourceSet are applied separately.
+				if o.HelmRelease != nil || o.ResourceSet() != nil || stopped(o.Kustomization) || reported[o.APIVersion+" "+o.Kind] {
 					continue
 				}
 				why, hint := install.lacks(o)
 				if why == "" {
 					continue
 				}
-				told[o.APIVersion+" "+o.Kind] = true
+				reported[o.APIVersion+" "+o.Kind] = true
 				definition := reconcile.Identity{Group: definitionGroup, Kind: definitionKind, Name: resourceOf(o).GroupResource().String()}
 				if doubt := w.doubt(definition); doubt != "" {
 					open.add(o.Position("kind"), fmt.Sprintf("whether the cluster knows the kind %s", o.Kind), doubt)
 					continue
 				}
-				p.ReportBuilt(o, finding.Finding{Message: fmt.Sprintf("%s cannot be applied, nor what Kustomization %s applies with it: %s", o, o.Kustomization, why), Hint: hint}, "kind")
+				p.ReportBuilt(o, finding.Finding{Message: fmt.Sprintf("%s cannot be applied, and neither can the other objects of Kustomization %s: %s", o, o.Kustomization, why), Hint: hint}, "kind")
 			}
 		})
 		open.report(p)
@@ -76,12 +76,12 @@ func resourceOf(o *reconcile.Object) schema.GroupVersionResource {
 	return resource
 }
 
-// installation is what Git says of the Flux in a cluster: the definitions that it applies, or a FluxInstance; neither if Git does
-// not say it.
+// installation is the Flux of a cluster as Git shows it: the definitions that Git applies, or a FluxInstance; neither if
+// Git shows none.
 type installation struct {
 	served   served
 	instance *reconcile.Object
-	// components are those of the instance.
+	// components are the components of the FluxInstance.
 	components []string
 }
 
@@ -92,7 +92,7 @@ func (w *world) installed() installation {
 	for _, one := range append([]*world{w}, w.beside...) {
 		for _, o := range one.applied {
 			if chart := o.ChartName(one.find); isHelmRelease(o) && strings.HasPrefix(chart, "flux") && chart != "flux-operator" && chart != "flux-instance" {
-				return installation{} // such as flux2, which has any of the definitions
+				return installation{} // such as flux2, whose chart may install any definition
 			}
 		}
 		all = append(all, one.applied...)
@@ -104,7 +104,7 @@ func (w *world) installed() installation {
 	}
 	for of := range served {
 		if slices.ContainsFunc(fluxComponents, func(c fluxComponent) bool { return c.group == of.Group }) {
-			return installation{} // a part of another Flux
+			return installation{} // only some components of Flux, whose other definitions are unknown
 		}
 	}
 	if len(instances) != 1 {

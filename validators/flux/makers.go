@@ -8,13 +8,13 @@ import (
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 )
 
-// made are the kinds whose objects may be created by other objects, which the rules need to know.
-var made = []string{kustomizationKind, helmReleaseKind, "GitRepository", "OCIRepository", "Bucket", "HelmRepository", "HelmChart",
+// createdKinds are the kinds that the rules check references to, and whose objects other objects may create.
+var createdKinds = []string{kustomizationKind, helmReleaseKind, "GitRepository", "OCIRepository", "Bucket", "HelmRepository", "HelmChart",
 	"ExternalArtifact", "ArtifactGenerator", "ImageRepository", "Provider", "ConfigMap", "Secret", "ServiceAccount", "Namespace", "Deployment", "StatefulSet", "DaemonSet", "Job", "CronJob",
 	"Pod", "Service", "PersistentVolumeClaim", "Role", "ClusterRole"}
 
-// notMade are the fields that hold patches of objects, not whole objects.
-var notMade = []string{"patches", "patch", "patchesStrategicMerge", "patchesJson6902", "postRenderers"}
+// patchFields are the fields that hold patches of objects, not whole objects.
+var patchFields = []string{"patches", "patch", "patchesStrategicMerge", "patchesJson6902", "postRenderers"}
 
 // addCreated adds the objects that ResourceSets create. For some of them only the name is known.
 func (w *world) addCreated() {
@@ -45,9 +45,9 @@ func (w *world) isEvaluated(o *reconcile.Object) bool {
 		})
 }
 
-// addMaker records the kinds of the objects that an object has in its fields and may therefore create, as a
-// ResourceSet, the values of a chart or a custom resource with manifests do.
-func (w *world) addMaker(o *reconcile.Object) {
+// addCreator records the kinds of the manifests in an object's fields: a ResourceSet, a HelmRelease with manifests in its
+// values, or a custom resource with manifests may create these objects.
+func (w *world) addCreator(o *reconcile.Object) {
 	if o.Kind == "CustomResourceDefinition" || w.isEvaluated(o) {
 		return
 	}
@@ -62,9 +62,9 @@ func (w *world) addMaker(o *reconcile.Object) {
 			}
 			for name, item := range value {
 				if generated := text(item, "kind"); name == "generate" && generated != "" {
-					w.note(generated, o) // Kyverno's
+					w.note(generated, o) // a generate rule of Kyverno
 				}
-				if !slices.Contains(notMade, name) {
+				if !slices.Contains(patchFields, name) {
 					walk(item, depth+1)
 				}
 			}
@@ -85,9 +85,9 @@ func (w *world) noteText(value string, o *reconcile.Object) {
 	if !strings.Contains(value, "apiVersion") {
 		return
 	}
-	const near = 2 // lines, for a comment between them
+	const near = 2 // lines between apiVersion and kind, such as a comment
 	version := -1 - near
-	var waiting []string // kinds of the last lines
+	var waiting []string // the kinds in the last lines that no apiVersion precedes
 	line := 0
 	for text := range strings.Lines(value) {
 		if line++; strings.Contains(text, "apiVersion") {
@@ -111,27 +111,27 @@ func (w *world) noteText(value string, o *reconcile.Object) {
 }
 
 func (w *world) note(of string, o *reconcile.Object) {
-	if slices.Contains(made, of) && w.makers[of] == nil {
+	if slices.Contains(createdKinds, of) && w.makers[of] == nil {
 		w.makers[of] = o
 	}
 }
 
-// madeSecrets returns the Secrets that other controllers create from the objects in Git. The namespace "*"
-// means any namespace.
-func (w *world) madeSecrets() map[reconcile.Identity]bool {
-	made := map[reconcile.Identity]bool{}
+// createdSecrets returns the Secrets that controllers create from the objects in Git. The namespace "*" means any
+// namespace.
+func (w *world) createdSecrets() map[reconcile.Identity]bool {
+	created := map[reconcile.Identity]bool{}
 	for _, o := range w.applied {
 		for _, id := range o.Creates() {
-			made[id] = true
+			created[id] = true
 		}
 	}
-	return made
+	return created
 }
 
-// addMade adds the names of the objects that controllers create from objects in Git, so that references to them
+// addCreatedNames adds the names of the objects that controllers create from objects in Git, so that references to them
 // can be checked for typos.
-func (w *world) addMade() {
-	for id := range w.madeSecrets() {
+func (w *world) addCreatedNames() {
+	for id := range w.createdSecrets() {
 		of := kind{id.Group, id.Kind}
 		if w.names[of] == nil {
 			w.names[of] = map[string][]string{}

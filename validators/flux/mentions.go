@@ -20,8 +20,8 @@ type mention struct {
 	path []any
 }
 
-// nameField describes a field in which objects of Flux name other objects. The index -1 in the path stands for
-// each item of a list. The path ends at the reference, or at the name if the field is only a name.
+// nameField describes a field in which objects of Flux name other objects. The index -1 in the path means each item of a
+// list. The path ends at the reference, or at the name if the field is only a name.
 type nameField struct {
 	group string
 	kinds []string
@@ -35,8 +35,8 @@ type nameField struct {
 // sourceKinds are the kinds that source-controller fetches.
 var sourceKinds = []string{"GitRepository", "OCIRepository", "HelmRepository", "Bucket"}
 
-// namesIn returns the references in some fields of the cluster's objects. It skips suspended objects, and those
-// that go to another cluster.
+// namesIn returns the references in some fields of the cluster's objects, except for suspended objects and objects that
+// are applied to another cluster.
 func (w *world) namesIn(fields []nameField) []mention {
 	byKind := map[kind][]nameField{}
 	for _, f := range fields {
@@ -60,7 +60,7 @@ func (w *world) namesIn(fields []nameField) []mention {
 	return all
 }
 
-// expand replaces the indexes -1 of a path by those of the list's items, and returns one path for each.
+// expand replaces the indexes -1 of a path by the indexes of the list's items, and returns one path for each item.
 func expand(value any, path, before []any) [][]any {
 	if len(path) == 0 {
 		return [][]any{before}
@@ -174,9 +174,9 @@ func creator(releases map[account]*reconcile.Object, id reconcile.Identity) *rec
 	}
 }
 
-// familiar returns names of Secrets by namespace: of Secrets that exist or that controllers create, and of
-// those with at least two of the given references.
-func (w *world) familiar(references []mention, created map[reconcile.Identity]bool) map[string][]string {
+// knownNames returns names of Secrets by namespace: of Secrets that exist, that controllers create, or that at least two
+// of the references name.
+func (w *world) knownNames(references []mention, created map[reconcile.Identity]bool) map[string][]string {
 	secret := kind{"", "Secret"}
 	names := map[string][]string{}
 	for namespace, all := range w.names[secret] {
@@ -199,14 +199,14 @@ func (w *world) familiar(references []mention, created map[reconcile.Identity]bo
 	return names
 }
 
-// slip returns the familiar name that another name is probably a typo of. A name that is in a file of the
-// repository is no typo.
-func (w *world) slip(id reconcile.Identity, familiar []string) (string, bool) {
-	if w.written[kind{id.Group, id.Kind}][id.Name] || slices.Contains(familiar, id.Name) {
+// typoOf returns the known name that another name is probably a typo of. A name that is in a file of the repository is
+// not a typo.
+func (w *world) typoOf(id reconcile.Identity, knownNames []string) (string, bool) {
+	if w.written[kind{id.Group, id.Kind}][id.Name] || slices.Contains(knownNames, id.Name) {
 		return "", false
 	}
-	if w.budget.names -= len(familiar); w.budget.names < 0 {
+	if w.budget.names -= len(knownNames); w.budget.names < 0 {
 		return "", false
 	}
-	return schemas.Misspelt(id.Name, familiar)
+	return schemas.Misspelt(id.Name, knownNames)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// Patterns of how files that Flux does not read create namespaces.
+// These patterns match how files that Flux does not read create namespaces.
 var (
 	// createsByCommand matches a kubectl command that creates a namespace. appliesFiles matches one that
 	// applies files.
@@ -36,31 +36,29 @@ const variables = "${%"
 // nearNamespace is the maximum number of lines between a name and the text that shows it to be a namespace.
 const nearNamespace = 10
 
-// makers collects what the files beside the manifests say about namespaces.
+// makers collects the namespaces that the files beside the manifests create or may create.
 type makers struct {
-	// made are the names of the namespaces that some file creates.
-	made map[string]bool
+	// created are the names of the namespaces that some file creates.
+	created map[string]bool
 	// terraform are the candidate names in Terraform files. modules reports whether one of the files creates
 	// namespaces.
 	terraform map[string]bool
 	modules   bool
-	// driven reports whether a script creates the namespaces that a variable or a list names. listing reports
-	// whether that list may be a list of folders. spoken are the candidate names in files that may hold the
-	// list.
+	// driven reports whether a script creates the namespaces that a variable or a list names. listing reports whether
+	// that list may be a list of folders. spoken are the candidate names in files that may hold that list.
 	driven, listing bool
 	spoken          map[string]bool
 }
 
-// createdBeside returns which of the given namespaces may be created by files that Flux does not read: scripts,
-// bootstraps, Terraform, templates. A file that only mentions a namespace, such as "kubectl -n NAME", does not
-// count. listed are the namespaces with the name of a folder, if a script that lists folders creates
-// namespaces.
-func createdBeside(repo *repository.Repository, names map[string]bool) (made, listed map[string]bool) {
+// createdBeside returns which of the namespaces may be created by files that Flux does not read: scripts, bootstraps,
+// Terraform, templates. A file that only mentions a namespace, such as "kubectl -n NAME", does not count. listed are the
+// namespaces with the name of a folder, if a script that lists folders creates namespaces.
+func createdBeside(repo *repository.Repository, names map[string]bool) (created, listed map[string]bool) {
 	listed = map[string]bool{}
-	m := makers{made: map[string]bool{}, terraform: map[string]bool{}, spoken: map[string]bool{}}
+	m := makers{created: map[string]bool{}, terraform: map[string]bool{}, spoken: map[string]bool{}}
 	otherfiles.Read(repo, names, true, func(file, text string) {
 		for _, match := range azureInstalls.FindAllStringSubmatch(strings.ReplaceAll(text, "\\\n", " "), -1) {
-			m.made[match[1]] = m.made[match[1]] || names[match[1]] // which documentation says, too, for Git holds nothing of it
+			m.created[match[1]] = m.created[match[1]] || names[match[1]] // also in documentation, because no file in Git contains the created extension
 		}
 		if path.Ext(file) != ".md" {
 			m.read(file, text, names)
@@ -75,18 +73,18 @@ func createdBeside(repo *repository.Repository, names map[string]bool) (made, li
 	if m.listing {
 		for _, file := range repo.Paths() {
 			for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {
-				if name := path.Base(dir); names[name] && !m.made[name] {
+				if name := path.Base(dir); names[name] && !m.created[name] {
 					listed[name] = true
 				}
 			}
 		}
 	}
-	return m.made, listed
+	return m.created, listed
 }
 
 func (m *makers) take(words map[string]bool) {
 	for word := range words {
-		m.made[word] = true
+		m.created[word] = true
 	}
 }
 
@@ -108,7 +106,7 @@ func (m *makers) read(file, text string, names map[string]bool) {
 	if isHelmfile.MatchString(text) && !declines.MatchString(text) {
 		for _, match := range namespaceOf.FindAllStringSubmatch(text, -1) {
 			if names[match[1]] {
-				m.made[match[1]] = true // helmfile creates a release's namespace by default
+				m.created[match[1]] = true // helmfile creates a release's namespace by default
 			}
 		}
 	}
@@ -140,15 +138,15 @@ func (m *makers) commands(text string, names, words map[string]bool) {
 		case createsByOption.MatchString(line), isNamespace.MatchString(line):
 			near = strings.Join(lines[max(0, i-nearNamespace):min(len(lines), i+nearNamespace+1)], "\n")
 		case installsFlux.MatchString(line):
-			otherfiles.Words(line, names, m.made)
+			otherfiles.Words(line, names, m.created)
 			continue
 		default:
 			if match := appliesFiles.FindStringSubmatch(line); match != nil {
-				otherfiles.Words(match[1], names, m.made)
+				otherfiles.Words(match[1], names, m.created)
 			}
 			continue
 		}
-		otherfiles.Words(near, names, m.made)
+		otherfiles.Words(near, names, m.created)
 		if strings.ContainsAny(near, variables) {
 			m.driven, m.listing = true, m.listing || listsFolders.MatchString(text)
 			m.take(words)

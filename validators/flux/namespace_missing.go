@@ -61,15 +61,15 @@ the namespace, but without labels, and does not delete it with the release.`,
 // destination is a namespace to which objects are applied.
 type destination struct {
 	namespace string
-	// of is the first object that names the namespace, and path its field. others is the number of further
-	// objects that do.
+	// of is the first object that names the namespace, and path its field. others is the number of other objects that
+	// name it.
 	of     *reconcile.Object
 	path   []any
 	others int
 }
 
-// destinations returns the namespaces to which Kustomizations and HelmReleases apply objects, in the order of
-// the objects. The namespace of a Kustomization comes before those of its HelmReleases.
+// destinations returns the namespaces to which Kustomizations and HelmReleases apply objects, in the order of the
+// objects. The namespace of a Kustomization comes before the namespaces of its HelmReleases.
 func (w *world) destinations() []destination {
 	var all []destination
 	index := map[string]int{}
@@ -166,7 +166,7 @@ func (w *world) isReserved(name string) bool {
 	return slices.ContainsFunc(reservedPrefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
-// missingNamespaces returns the destinations that no object in Git creates.
+// missingNamespaces returns the destinations whose namespace no object in Git creates.
 func (w *world) missingNamespaces() []destination {
 	made := map[string]bool{"": true, w.cluster.Kustomizations[0].Namespace: true}
 	for _, name := range slices.Concat(knownNamespaces, w.installedNamespaces()) {
@@ -195,8 +195,8 @@ func (w *world) missingNamespaces() []destination {
 	})
 }
 
-// mentionedByCharts returns the strings in the values of the HelmReleases whose charts are not available
-// locally: the chart may create a namespace that its values name.
+// mentionedByCharts returns the strings in the values of the HelmReleases whose charts are not available locally: such a
+// chart may create a namespace that its values name.
 func (w *world) mentionedByCharts() map[string]bool {
 	texts := map[string]bool{}
 	var walk func(value any, named bool)
@@ -239,11 +239,12 @@ func (w *world) createdNamespaces() int {
 	return n
 }
 
-// practised is how namespaces come about in a repository: Git creates all others, or fewer of them than it does not
-// create; something beside Git may create the one.
+// practised describes how the namespaces of a repository are created. alone: Git creates all other namespaces. fewer: Git
+// creates fewer of them than it uses without creating. byScript: a file that Flux does not read may create this
+// namespace.
 type practised struct{ alone, fewer, byScript bool }
 
-// namespaceMissing judges a destination that nothing in Git creates.
+// namespaceMissing reports a destination whose namespace no object in Git creates, or records it as unresolved.
 func (w *world) namespaceMissing(p *rule.Pass, open *questions, d destination, how practised) {
 	alone, byScript := how.alone, how.byScript
 	id := reconcile.Identity{Kind: "Namespace", Name: d.namespace}

@@ -20,12 +20,12 @@ var ObjectReferenceMissing = rule.Rule{
 without its role. The pods are never created or never start, so that a Kustomization with wait: true or a health check
 is never ready, and the binding grants nothing.
 
-A name that is a typo of an object that exists, and that no file of the repository has, is an error; a backend of an
-Ingress or of a route, or a port that its Service does not have, is a warning, since the rest of it works, and so is the
-target of an autoscaler. Other names are warnings if no script, no chart that is not rendered and no object of an operator
-mentions a word of them, and errors if the object is the only one of its kind that is missing, beside three that exist.
-Secrets may be created by hand, and are only judged by typos.`,
-	Fix: `Correct the name, or add the object to what the cluster applies. optional: true lets a pod start without its
+A name that is a typo of an object that exists, and that no file of the repository has, is an error. A missing backend of an
+Ingress or of a route, a port that its Service does not have, and a missing target of an autoscaler are warnings, since the
+rest of the object works. Other names are warnings if no script, no chart that is not rendered and no object of an operator
+mentions a word of them, and errors if the object is the only missing one of its kind and three others exist.
+Secrets may be created by hand: only typos in their names are reported.`,
+	Fix: `Correct the name, or add the object to the cluster in Git. optional: true lets a pod start without its
 ConfigMap or Secret.`,
 	Run: func(p *rule.Pass) {
 		var open questions
@@ -99,7 +99,7 @@ var builtInObjects = map[string][]string{
 
 // missingObjects returns the references to objects that the cluster does not have.
 func (w *world) missingObjects() []mention {
-	created := w.madeSecrets()
+	created := w.createdSecrets()
 	var missing []mention
 	for _, n := range w.namesIn(objectFields) {
 		reference := n.of.Field(n.path[:len(n.path)-1]...)
@@ -138,9 +138,9 @@ func (w *world) countReferences(all *operators, missing []mention) {
 	}
 }
 
-// objectMissing reports a missing object. unspoken reports whether no script and no chart mentions its name.
+// objectMissing reports a missing object. unspoken reports whether no script and no chart mentions the object's name.
 func (w *world) objectMissing(p *rule.Pass, open *questions, n mention, all operators, unspoken bool) {
-	lesser := n.id.Kind == "Service" || n.of.Group == "autoscaling" // the rest works
+	lesser := n.id.Kind == "Service" || n.of.Group == "autoscaling" // the rest of the referring object works
 	severity, why := finding.Error, w.doubt(n.id)
 	if script := w.scripted[n.id.Name]; script != nil && n.id.Kind != "ServiceAccount" {
 		n.ask(w, open, fmt.Sprintf("the script in %s mentions it, and may create it", script))
@@ -149,7 +149,7 @@ func (w *world) objectMissing(p *rule.Pass, open *questions, n mention, all oper
 	if !unspoken || lesser {
 		severity = finding.Warning
 	}
-	if near, is := w.slip(n.id, builtInObjects[n.id.Kind]); is {
+	if near, is := w.typoOf(n.id, builtInObjects[n.id.Kind]); is {
 		n.report(p, w, severity, `did you mean "`+near+`"?`)
 		return
 	}
@@ -171,7 +171,7 @@ func (w *world) objectMissing(p *rule.Pass, open *questions, n mention, all oper
 	}
 }
 
-// otherwise returns how an object that Git does not create may come into existence, "" if it cannot.
+// otherwise returns how an object may exist although Git does not create it, "" if it cannot.
 func (w *world) otherwise(n mention, all operators, unspoken bool) string {
 	switch {
 	case n.id.Kind == "Secret":
@@ -181,7 +181,7 @@ func (w *world) otherwise(n mention, all operators, unspoken bool) string {
 	case w.outside(n.id) != "":
 		return w.outside(n.id)
 	case w.foreign[n.id.Namespace]:
-		return fmt.Sprintf("what creates namespace %s, which Git does not, may create it", n.id.Namespace)
+		return fmt.Sprintf("Git does not create namespace %s, and whatever creates the namespace may create the object", n.id.Namespace)
 	case all.missing[n.id.Kind] > 1 && all.mayCreateAny(n.id):
 		return byHand
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 )
 
-// operators holds what may create objects that are not in Git: operators, and charts that are not rendered.
-// Kubernetes and Flux create the objects in their own namespaces.
+// operators holds the creators of objects that are not in Git: operators, and charts that are not rendered. system are
+// the namespaces in which Kubernetes and Flux create objects.
 type operators struct {
 	// charts are the HelmReleases whose charts are not rendered, by the namespaces that they are in or install
 	// to; the key "" has all of them. namespaces are the custom resources of operators, by namespace; the key
@@ -26,8 +26,8 @@ type operators struct {
 	alone   map[string]bool
 }
 
-// creators describes objects that may create others. words are the words in their specifications, names the
-// words in their names.
+// creators describes objects that may create other objects. words are the words in their specifications, names the words
+// in their names.
 type creators struct {
 	words map[string]bool
 	names map[string]bool

@@ -77,13 +77,13 @@ type idlePatch struct {
 	patches.Targeted
 	// where describes the objects that the patch selects from.
 	where string
-	// tell holds one function for each object that has the patch, which reports a finding about that object.
-	tell []func(finding.Finding)
+	// reporters holds one function for each object that has the patch, which reports a finding about that object.
+	reporters []func(finding.Finding)
 	// wayOut is the hint, if it is known in advance.
 	wayOut string
 }
 
-func (f *idlePatches) add(patch patches.Targeted, where string, tell func(finding.Finding)) *idlePatch {
+func (f *idlePatches) add(patch patches.Targeted, where string, report func(finding.Finding)) *idlePatch {
 	at := patchPlace{patch.File, patch.Line, patch.Column, patch.Index}
 	known := f.by[at]
 	if known == nil {
@@ -98,17 +98,17 @@ func (f *idlePatches) add(patch patches.Targeted, where string, tell func(findin
 	}{{&known.Names, patch.Names}, {&known.Kinds, patch.Kinds}, {&known.Versions, patch.Versions}} {
 		*list.into = slices.Compact(slices.Sorted(slices.Values(slices.Concat(*list.into, list.more))))
 	}
-	known.tell = append(known.tell, tell)
+	known.reporters = append(known.reporters, report)
 	return known
 }
 
 func (f *idlePatches) report() {
 	for _, one := range f.order {
-		if one.Selects || one.Shared && one.Target.Name == "" && one.wayOut == "" && len(one.Versions) == 0 && f.meant(one) == "" {
+		if one.Selects || one.Shared && one.Target.Name == "" && one.wayOut == "" && len(one.Versions) == 0 && f.intendedKind(one) == "" {
 			continue
 		}
-		for _, tell := range one.tell {
-			tell(finding.Finding{
+		for _, report := range one.reporters {
+			report(finding.Finding{
 				Place:   one.Place,
 				Message: fmt.Sprintf("the patch changes nothing: there is no %s %s", targetText(one.Target), one.where),
 				Hint:    cmp.Or(one.wayOut, f.hint(one)),
@@ -117,8 +117,8 @@ func (f *idlePatches) report() {
 	}
 }
 
-// meant returns the kind that a target probably meant, "" if its kind is not misspelled.
-func (f *idlePatches) meant(one *idlePatch) string {
+// intendedKind returns the kind that a target was probably meant to have, "" if its kind is not misspelled.
+func (f *idlePatches) intendedKind(one *idlePatch) string {
 	if slices.Contains(f.kinds, one.Target.Kind) || f.budget.names < len(f.kinds) {
 		return ""
 	}
@@ -158,7 +158,7 @@ func targetText(t types.Selector) string {
 
 // hint suggests what the target was meant to be, "" if no object has a similar name or kind.
 func (f *idlePatches) hint(one *idlePatch) string {
-	if kind := f.meant(one); kind != "" {
+	if kind := f.intendedKind(one); kind != "" {
 		return fmt.Sprintf("did you mean kind %q?", kind)
 	}
 	if one.Target.Name == "" {

@@ -33,7 +33,7 @@ well, pass a folder that contains them with --source NAMESPACE/NAME=DIR.`,
 		each(p, func(w *world) {
 			if root := w.cluster.Root; root.Fits != "" {
 				open.add(root.Place, fmt.Sprintf("whether the cluster syncs %q", root.Path),
-					fmt.Sprintf("the path %q contains a variable with an unknown value; the folders that fit are built", root.Fits))
+					fmt.Sprintf("the path %q contains a variable with an unknown value; the folders that match are built", root.Fits))
 			}
 			for _, k := range w.cluster.Kustomizations {
 				if k.Failure != nil && k.Failure.Reason == builds.PathMissing && !k.Spec.Suspend {
@@ -41,7 +41,7 @@ well, pass a folder that contains them with --source NAMESPACE/NAME=DIR.`,
 				}
 			}
 			for _, f := range w.cluster.CopyFailures {
-				if f.Alias == "" && !w.isForeign() { // an alias is flux-source-missing's
+				if f.Alias == "" && !w.isForeign() { // flux-source-missing reports aliases
 					p.ReportBuilt(f.Generator, finding.Finding{Place: f.Generator.Position(f.Path...), Message: f.Message})
 				}
 			}

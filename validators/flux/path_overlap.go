@@ -18,9 +18,9 @@ one Kustomization is the path of another one, or within it, both apply the same 
 other at every reconciliation, with its own labels, patches and variables. When one of them is removed, it
 deletes the objects if it was the last to apply them (fluxcd/kustomize-controller#1724).
 
-Only objects that both really apply count. There is no overlap if the outer kustomization does not list the
-inner folder, or if two Kustomizations of the same path give the objects different names by variables, prefixes
-or target namespaces.`,
+Only objects that both really apply count. There is no overlap if the outer kustomization does not list the inner folder,
+or if variables, prefixes or target namespaces of two Kustomizations of the same path lead to different names of the
+objects.`,
 	Fix: `Move the folders beside each other, or add a kustomization.yaml to the outer folder that does not list the inner
 one.`,
 	Run: func(p *rule.Pass) {

@@ -19,14 +19,13 @@ var PodSecurity = rule.Rule{
 	Title:    "pods that the PodSecurity level of their namespace refuses",
 	Severity: finding.Error,
 	Why: `A Namespace with the label pod-security.kubernetes.io/enforce admits only pods of that level. The API server
-accepts a Deployment whose pods it then refuses, so that no pod is created and whatever waits for it is never ready.
+accepts a Deployment whose pods it then refuses, so that no pod is created, and Kustomizations that wait for it are never
+ready. The API server refuses a Namespace whose label is not a level or version.
 
-A label that is no level or version is refused with its Namespace.
-
-The checks are those of the API server's admission plugin, at the version of the label enforce-version or of the cluster.
-Pods of charts are judged where the charts are rendered. Nothing is decided where a policy or webhook of the
-cluster may change pods before they are judged.`,
-	Fix: `Set what the message names in securityContext, or give the namespace a level that allows it.`,
+The rule runs the checks of the API server's admission plugin, at the version of the label enforce-version or of the cluster.
+Pods of charts are checked where the charts are rendered. Pods are unresolved where a policy or webhook of the cluster may
+change them before they are checked.`,
+	Fix: `Set the fields that the message names in securityContext, or set a level that allows the pods on the namespace.`,
 	Run: func(p *rule.Pass) {
 		each(p, func(w *world) { w.podSecurity(p) })
 	},
@@ -88,7 +87,7 @@ func (w *world) isSame(namespace *reconcile.Object) bool {
 	})
 }
 
-// policyVersion returns the version of the pod security checks: that of the namespace's label, else that of the
+// policyVersion returns the version of the pod security checks: the version of the namespace's label, or else of the
 // cluster.
 func (w *world) policyVersion(p *rule.Pass, namespace *reconcile.Object) string {
 	version := cmp.Or(text(namespace.Value, "metadata", "labels", podSecurityLabel+"-version"), "latest")

@@ -8,16 +8,16 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// fewInGit is the number of objects of a kind that Git must create before one that it does not create stands
-// out. manyInGit is the number from which on such an object is an error.
+// fewInGit is the number of Secrets that Git must create before a single one that it does not create is reported.
+// manyInGit is the number from which on it is an error.
 const (
 	fewInGit  = 3
 	manyInGit = 10
 )
 
-// practice describes where the Secrets that the objects of a cluster reference come from. inGit are the Secrets
-// that are in Git, or that a controller creates from objects in Git. elsewhere are all others that Flux reads
-// on any cluster.
+// practice describes where the Secrets that the objects of a cluster reference come from. inGit are the Secrets that are
+// in Git, or that a controller creates from objects in Git. elsewhere are all other Secrets that Flux reads on any
+// cluster.
 type practice struct {
 	inGit, elsewhere map[reconcile.Identity]bool
 }
@@ -33,7 +33,7 @@ func secretPractices(p *rule.Pass) map[*reconcile.Cluster]practice {
 }
 
 func (w *world) readPractice(all practice) {
-	created, others := w.madeSecrets(), w.operators()
+	created, others := w.createdSecrets(), w.operators()
 	add := func(id reconcile.Identity, ofFlux bool) {
 		anywhere := reconcile.Identity{Kind: "Secret", Namespace: "*", Name: id.Name}
 		switch {
@@ -60,16 +60,16 @@ func (w *world) readPractice(all practice) {
 	}
 }
 
-// standsOut returns why a Secret that is not in Git stands out: all others are in Git, and no operator or chart
-// mentions it. It returns "" if the Secret does not stand out.
-func (all practice) standsOut(id reconcile.Identity, others operators) string {
+// whyExpected returns why Git is expected to create a Secret: it creates all other Secrets, and no operator or chart
+// mentions this one. It returns "" if the Secret may come from elsewhere.
+func (all practice) whyExpected(id reconcile.Identity, others operators) string {
 	if len(all.inGit) < fewInGit || len(all.elsewhere) > 1 || others.mention(id) {
 		return ""
 	}
-	return fmt.Sprintf("Git creates all others that Flux reads here, %d Secrets with those of pods: add it, or what creates it", len(all.inGit))
+	return fmt.Sprintf("Git creates all other Secrets that Flux and the pods read here (%d): add this one, or the object that creates it", len(all.inGit))
 }
 
-// severity returns the severity of the finding about a Secret that stands out.
+// severity returns the severity of the finding about a Secret that Git is expected to create.
 func (all practice) severity() finding.Severity {
 	if len(all.inGit) < manyInGit {
 		return finding.Warning

@@ -16,13 +16,13 @@ var ReferenceMissing = rule.Rule{
 	Title:    "a reference to an object of Flux that does not exist",
 	Severity: finding.Error,
 	Why: `An ImagePolicy without its ImageRepository never selects an image, and an Alert without its Provider never sends
-anything: both stay not ready. A Receiver whose resource doesn't exist answers the webhook with an error, and an Alert
-whose event source doesn't exist is silent about it: those are warnings, since the rest of the object works.
+anything: both stay not ready. A Receiver whose resource does not exist answers the webhook with an error, and an Alert
+whose event source does not exist sends nothing about it: these are warnings, since the rest of the object works.
 
-Checked are spec.imageRepositoryRef of ImagePolicies, spec.providerRef and spec.eventSources of Alerts, and spec.resources
-of Receivers. The name "*" and labels select whatever is there; a namespace is compared as it is written. If it isn't known what the cluster applies, the reference
-is unresolved.`,
-	Fix: `Correct the kind, name or namespace of the reference, or add the object to what the cluster applies.`,
+The rule checks spec.imageRepositoryRef of ImagePolicies, spec.providerRef and spec.eventSources of Alerts, and
+spec.resources of Receivers. The name "*" and labels match any object; a namespace is compared literally. If the objects
+of the cluster are only partly known, the reference is unresolved.`,
+	Fix: `Correct the kind, name or namespace of the reference, or add the object to the cluster in Git.`,
 	Run: func(p *rule.Pass) {
 		var open questions
 		each(p, func(w *world) {
@@ -46,7 +46,7 @@ is unresolved.`,
 				}
 				severity := finding.Error
 				if len(n.path) > 3 {
-					severity = finding.Warning // one of a list
+					severity = finding.Warning // one entry of a list
 				}
 				n.report(p, w, severity, w.hint(n.id))
 			}

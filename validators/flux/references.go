@@ -21,14 +21,14 @@ type reference struct {
 	id       reconcile.Identity
 	optional bool
 	// path is the path of the entry in the object. The key is the one that is read, "" for all.
-	path      []any
-	key       string
-	keyGiven  bool
-	isRelease bool
-	// standsOut is the reason why a missing Secret was probably not created by hand; "" if it may have been.
-	// severity is the severity that results from it.
-	standsOut string
-	severity  finding.Severity
+	path       []any
+	key        string
+	hasKeyName bool
+	isRelease  bool
+	// whyExpected is the reason why Git is expected to create a missing Secret; "" if it may have been created by hand.
+	// severity is the severity of the finding in that case.
+	whyExpected string
+	severity    finding.Severity
 }
 
 // references returns the entries of spec.valuesFrom and spec.postBuild.substituteFrom of all objects that are
@@ -43,7 +43,7 @@ func (w *world) references() []reference {
 			all = append(all, reference{of: o, by: o.String(), isRelease: true,
 				id:       reconcile.Identity{Kind: text(from, "kind"), Namespace: o.Namespace, Name: text(from, "name")},
 				optional: field(from, "optional") == true, path: []any{"spec", "valuesFrom", i},
-				key: cmp.Or(text(from, "valuesKey"), "values.yaml"), keyGiven: text(from, "valuesKey") != ""})
+				key: cmp.Or(text(from, "valuesKey"), "values.yaml"), hasKeyName: text(from, "valuesKey") != ""})
 		}
 	}
 	for _, k := range w.cluster.Kustomizations {
@@ -135,8 +135,8 @@ func (w *world) chartDoubt(id reconcile.Identity, reader *reconcile.Object) stri
 	}
 }
 
-// copiers are parts of the names of annotations that ask a controller to copy an object. fillers are parts of
-// those that ask a controller to write the object's data.
+// copiers are parts of the names of annotations that ask a controller to copy an object. fillers are parts of annotations
+// that ask a controller to write the object's data.
 var (
 	copiers = []string{"replicat", "reflect", "kubed", "config-syncer", "copy"}
 	fillers = append([]string{"generate", "inject"}, copiers...)

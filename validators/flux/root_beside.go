@@ -13,12 +13,12 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// mostBeside is the maximum number of folders that are compared with those of clusters.
-const mostBeside = 10_000
+// mostFolders is the maximum number of folders that are compared with the folders of clusters.
+const mostFolders = 10_000
 
-// beside finds folders next to the folders of clusters that have all files of a cluster except the one that
-// starts it: probably a cluster should start there.
-func (r *rootless) beside(left []*repository.Object) {
+// neighbours finds folders next to the folders of clusters that have all files of a cluster except the one that starts it:
+// probably a cluster is missing there.
+func (r *rootless) neighbours(left []*repository.Object) {
 	looked, paths := 0, r.repo.Paths()
 	for _, c := range r.clusters {
 		at := c.Root.Path
@@ -30,11 +30,11 @@ func (r *rootless) beside(left []*repository.Object) {
 		for i, own := range parts {
 			names, _ := r.repo.ReadDir(cleanJoin(parts[:i]))
 			for _, name := range names {
-				if looked++; looked > mostBeside {
+				if looked++; looked > mostFolders {
 					return
 				}
 				dir := cleanJoin(slices.Concat(parts[:i], []string{name}, parts[i+1:]))
-				if _, exists := r.repo.ReadDir(dir); name != own && exists && !r.told[dir] && !r.startsAt(dir) && r.hasAll(files, c.Root.Path, dir) {
+				if _, exists := r.repo.ReadDir(dir); name != own && exists && !r.reported[dir] && !r.startsAt(dir) && r.hasAll(files, c.Root.Path, dir) {
 					r.startless(c, dir, left)
 				}
 			}
@@ -50,15 +50,15 @@ func (r *rootless) startless(c *reconcile.Cluster, dir string, left []*repositor
 	if len(lost) == 0 {
 		return
 	}
-	r.told[dir] = true
+	r.reported[dir] = true
 	start := path.Join(dir, strings.TrimPrefix(c.Root.File, c.Root.Path+"/"))
 	f := finding.Finding{Place: finding.Place{File: lost[0].File()}, Object: rule.ObjectOf(lost[0]), Message: fmt.Sprintf(
-		"no cluster starts from the folder %q, although it has what %q has, from which one does: %s of it %s applied by nothing",
-		dir, c.Root.Path, finding.Count(len(lost), "Kustomization"), areOf(len(lost)))}
+		"no cluster starts from the folder %q, although it has the same files as %q, from which one starts: Flux does not apply the %s in it",
+		dir, c.Root.Path, finding.Count(len(lost), "Kustomization"))}
 	f.Line, f.Column = lost[0].Position()
 	if f.Hint = fmt.Sprintf("restore %s, which is missing, or remove the folder", start); r.repo.Exists(start) {
 		f.File, f.Line, f.Column, f.Object = start, 1, 1, finding.Object{}
-		f.Hint = fmt.Sprintf("correct it, as in %s, and list it where that is listed", c.Root.File)
+		f.Hint = fmt.Sprintf("compare it with %s, and list it in a kustomization.yaml as that is", c.Root.File)
 	}
 	r.p.Report(f)
 }

@@ -21,19 +21,21 @@ var RootUnreached = rule.Rule{
 	ID:       "graph-root-unreached",
 	Title:    "a cluster that nothing starts",
 	Severity: finding.Error,
-	Why: `In a repository with several clusters, a typo in one gotk-sync.yaml leaves one cluster out: the others are
-applied and checked as before, and the one with the typo stops at its old state without a word here. The same happens
-when a cluster's folder is renamed, or its gotk-sync.yaml is deleted.
+	Why: `In a repository with several clusters, a typo in one gotk-sync.yaml disconnects one cluster: the others are applied
+and checked as before, and the one with the typo stops at its old state without any message here. The same happens when a
+cluster's folder is renamed, or its gotk-sync.yaml is deleted.
 
-An error is a Kustomization flux-system/flux-system that starts no cluster: its spec.path does not exist, or its source
-is not defined beside it. So is a folder beside a cluster's that has the same files around the one that starts it, such as
-flux-system/gotk-components.yaml, when that one is missing or says something else. A warning is one in a folder that was moved as a whole, and a folder that has the same files with Kustomizations as the folder beside it,
-from which a cluster starts, and that no build reads. Neither is a folder that a script,
-Terraform or Bicep in the repository names: that starts the cluster.`,
-	Fix: `Correct spec.path and spec.sourceRef: flux bootstrap writes the folder that the file is in, and the source that the
+The rule reports an error for a Kustomization flux-system/flux-system that starts no cluster: its spec.path does not exist,
+or its source is not defined in the same folder. It also reports one for a folder next to a cluster's folder that has the
+same files, such as flux-system/gotk-components.yaml, if the file that starts the cluster is missing or does not start it.
+
+It reports a warning for such a Kustomization in a folder that was moved as a whole, and for a folder without a cluster that
+no build reads and that has the same files with Kustomizations as the folder of a cluster next to it. A folder that a
+script, Terraform or Bicep in the repository names is not reported, because that may start the cluster.`,
+	Fix: `Correct spec.path and spec.sourceRef: flux bootstrap writes the folder of the file as path, and the source that the
 same file defines. For a folder without a root, restore its gotk-sync.yaml or FluxInstance, or remove the folder.`,
 	Run: func(p *rule.Pass) {
-		r := &rootless{p: p, repo: p.Whole(), reached: map[*repository.Object]bool{}, read: map[string]bool{}, told: map[string]bool{}}
+		r := &rootless{p: p, repo: p.Whole(), reached: map[*repository.Object]bool{}, read: map[string]bool{}, reported: map[string]bool{}}
 		for _, c := range p.Fleet().Clusters {
 			if c.Root.Guessed() {
 				return // no file says where a cluster starts
@@ -57,19 +59,19 @@ same file defines. For a folder without a root, restore its gotk-sync.yaml or Fl
 				r.sync(o)
 			}
 		}
-		r.beside(left)
+		r.neighbours(left)
 		r.folders(left)
 	},
 }
 
-// rootless finds clusters that no file starts.
+// rootless finds clusters that no object syncs.
 type rootless struct {
 	p        *rule.Pass
 	repo     *repository.Repository
 	clusters []*reconcile.Cluster
 	reached  map[*repository.Object]bool
-	// read are the files that builds read. told are the folders that have been reported.
-	read, told map[string]bool
+	// read are the files that builds read. reported are the folders that have been reported.
+	read, reported map[string]bool
 }
 
 // left returns the Kustomizations that no build applies, without those in examples and archives.
@@ -84,12 +86,12 @@ func (r *rootless) left() []*repository.Object {
 // sync checks a Kustomization that has the name that flux bootstrap uses for the Kustomization of a cluster.
 func (r *rootless) sync(o *repository.Object) {
 	if o.Lookup("spec", "sourceRef") == nil && o.Lookup("spec", "path") == nil {
-		return // a patch of it, in a file of its own
+		return // a patch of the Kustomization, in a separate file
 	}
 	at, _ := o.Text("spec", "path")
 	dir := repository.Clean(at)
 	if slices.ContainsFunc(r.clusters, func(c *reconcile.Cluster) bool { return c.Root.Path == dir }) {
-		return // that cluster starts, by a FluxInstance or so
+		return // another object syncs that folder, such as a FluxInstance
 	}
 	f := finding.Finding{Place: finding.Place{File: o.File()}, Object: rule.ObjectOf(o)}
 	_, exists := r.repo.ReadDir(dir)
@@ -102,20 +104,20 @@ func (r *rootless) sync(o *repository.Object) {
 		f.Message = fmt.Sprintf("Kustomization flux-system/flux-system starts no cluster: its path %q does not exist", at)
 		f.Hint = fmt.Sprintf("did you mean %q?", "./"+own)
 		if _, near := nearest.To(dir, []string{own}); !near && path.Base(dir) == path.Base(own) && len(r.clusters) > 0 {
-			f.Severity = finding.Warning // moved as it was, perhaps out of the way
+			f.Severity = finding.Warning // the folder was moved as a whole, perhaps on purpose
 		}
 	case repository.Within(dir, o.File()):
 		name, _ := o.Text("spec", "sourceRef", "name")
 		kind, _ := o.Text("spec", "sourceRef", "kind")
 		f.Line, f.Column = o.Position("spec", "sourceRef", "name")
-		f.Message = fmt.Sprintf("Kustomization flux-system/flux-system starts no cluster: its source %s %s is not defined beside it", kind, name)
-		if near, ok := nearest.To(kind+" "+name, r.sourcesBeside(o)); ok {
+		f.Message = fmt.Sprintf("Kustomization flux-system/flux-system starts no cluster: its source %s %s is not defined in the same folder", kind, name)
+		if near, ok := nearest.To(kind+" "+name, r.sourcesInFolder(o)); ok {
 			f.Hint = fmt.Sprintf("did you mean %s?", near)
 		}
 	default:
 		return
 	}
-	r.told[own] = true
+	r.reported[own] = true
 	r.p.Report(f)
 }
 
@@ -128,8 +130,8 @@ func (r *rootless) folderOf(file string) string {
 	return dir
 }
 
-// sourcesBeside returns the sources that are defined in the folder of an object, as KIND NAME.
-func (r *rootless) sourcesBeside(o *repository.Object) []string {
+// sourcesInFolder returns the sources that are defined in the folder of an object, as KIND NAME.
+func (r *rootless) sourcesInFolder(o *repository.Object) []string {
 	var all []string
 	for _, kind := range []string{"GitRepository", "OCIRepository", "Bucket"} {
 		for _, source := range r.repo.ByKind(fluxapi.SourceGroup, kind) {
@@ -181,12 +183,12 @@ func (r *rootless) folders(left []*repository.Object) {
 	for _, dir := range order {
 		lostFolders[dir] = true
 	}
-	named := otherfiles.Paths(r.repo, lostFolders) // such as a script that runs flux bootstrap, or Terraform
+	named := otherfiles.Paths(r.repo, lostFolders) // in a script that runs flux bootstrap, or in Terraform
 	for _, dir := range order {
-		if l := found[dir]; !r.told[dir] && !named[dir] {
+		if l := found[dir]; !r.reported[dir] && !named[dir] {
 			f := finding.Finding{Severity: finding.Warning, Place: finding.Place{File: l.first.File()}, Object: rule.ObjectOf(l.first),
-				Message: fmt.Sprintf("the folder %q looks like %q, from which a cluster starts, but no cluster starts there: %s of it %s applied by nothing",
-					dir, l.like, finding.Count(l.count, "Kustomization"), areOf(l.count)),
+				Message: fmt.Sprintf("the folder %q looks like %q, from which a cluster starts, but no cluster starts there: Flux does not apply the %s in it",
+					dir, l.like, finding.Count(l.count, "Kustomization")),
 				Hint: "restore what synced the folder, such as flux-system/gotk-sync.yaml, or remove the folder"}
 			f.Line, f.Column = l.first.Position()
 			r.p.Report(f)
@@ -194,15 +196,8 @@ func (r *rootless) folders(left []*repository.Object) {
 	}
 }
 
-func areOf(n int) string {
-	if n == 1 {
-		return "is"
-	}
-	return "are"
-}
-
-// startsAt reports whether a cluster starts in a folder, below it or above it. It also returns true if a root
-// is defined there that cannot be built, which the rule flux-path-missing reports.
+// startsAt reports whether a cluster's root path is a folder, or is below or above it. It also returns true if the folder
+// defines a root that cannot be built, which flux-path-missing reports.
 func (r *rootless) startsAt(dir string) bool {
 	return slices.ContainsFunc(r.clusters, func(c *reconcile.Cluster) bool {
 		return c.Kustomizations[0].Failure != nil && repository.Within(dir, c.Root.File) || c.Root.Path == dir || strings.HasPrefix(c.Root.Path, dir+"/") || strings.HasPrefix(dir, c.Root.Path+"/")

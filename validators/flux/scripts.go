@@ -9,8 +9,8 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// scripts are the ConfigMaps of the cluster with a script that calls the API server, by those of some names that it holds: it
-// may create what has the name.
+// scripts returns the ConfigMaps of the cluster with a script that calls the API server, by the names that the script
+// contains: it may create the objects with these names.
 func (w *world) scripts(names map[string]bool) map[string]*reconcile.Object {
 	found := map[string]*reconcile.Object{}
 	for _, o := range w.applied {
@@ -33,15 +33,15 @@ func (w *world) scripts(names map[string]bool) map[string]*reconcile.Object {
 	return found
 }
 
-// writesObjects is a call of the API server that may create an object: by kubectl, or by its address.
+// writesObjects matches a call of the API server that may create an object, by kubectl or by URL.
 var writesObjects = regexp.MustCompile(`\bkubectl\b.*\b(?:create|apply|patch|replace)\b|/api/v1/`)
 
-// applied is a command of kubectl that applies a file.
+// applied matches a kubectl command that applies a file.
 var applied = regexp.MustCompile(`\b(?:apply|create)\s.*?(?:-f|-k|--filename|--kustomize)[ =]+\S`)
 
-// appliedBeside are the first files that Flux does not read and that apply a file, by its last name: in a command, or at an
-// address, such as the extra manifests of Talos.
-func appliedBeside(repo *repository.Repository, names map[string]bool) map[string]string {
+// applyingFiles returns, by the base name of a file, the first file that Flux does not read and that applies it: in a
+// command, or as a URL, such as the extra manifests of Talos.
+func applyingFiles(repo *repository.Repository, names map[string]bool) map[string]string {
 	found := map[string]string{}
 	otherfiles.Read(repo, names, false, func(file, text string) {
 		for line := range strings.Lines(text) {

@@ -20,19 +20,19 @@ var SecretMissing = rule.Rule{
 	ID:       "flux-secret-missing",
 	Title:    "a Secret that does not exist",
 	Severity: finding.Warning,
-	Why: `A source, Provider, Receiver or ImageRepository whose Secret doesn't exist is never ready, and neither is a
-Kustomization whose key for decryption is missing: nothing is fetched, sent or applied. A Secret may be created by hand or
-by a controller, so that one which Git doesn't have is no mistake by itself. It is an error if the name is a typo of a
-Secret that exists or that others name, or if Git creates all others that Flux reads, at least ten; it is a warning if those
-are three, or if no Kustomization applies the file that defines it. Others are unresolved, but for the Secret of the root's
-source and for keys of decryption, which never belong into Git.
+	Why: `A source, Provider, Receiver or ImageRepository whose Secret does not exist is never ready, and neither is a
+Kustomization without its decryption key: nothing is fetched, sent or applied. A Secret may be created by hand or by a
+controller, so a Secret that is not in Git is not a mistake by itself. It is an error if the name is a typo of a Secret that
+exists or that others name, or if Git creates all other Secrets that Flux reads, at least ten. It is a warning if these are
+at least three, or if no Kustomization applies the file that defines it. Others are unresolved, except for the Secret of
+the root's source and for decryption keys, which never belong in Git.
 
 A GitRepository or FluxInstance with an ssh:// URL that names no Secret is an error: Flux reads nothing over SSH without a
 key, whatever the provider.
 
-Checked are secretRef, certSecretRef and proxySecretRef of sources, ImageRepositories, Providers and Receivers, the verify
-keys of sources, and the keys of decryption and of other clusters of Kustomizations and HelmReleases.`,
-	Fix: `Correct the name, or add the Secret (encrypted), or what creates it, to what the cluster applies. References
+The rule checks secretRef, certSecretRef and proxySecretRef of sources, ImageRepositories, Providers and Receivers, the
+verify keys of sources, and the decryption and kubeConfig keys of Kustomizations and HelmReleases.`,
+	Fix: `Correct the name, or add the Secret (encrypted), or the object that creates it, to the cluster in Git. References
 cannot name another namespace. For an ssh:// URL, name a Secret with identity (a deploy key) and known_hosts.`,
 	Run: func(p *rule.Pass) {
 		var open questions
@@ -50,10 +50,10 @@ cannot name another namespace. For an ssh:// URL, name a Secret with identity (a
 			}
 		}
 		spoken := otherfiles.Mentions(p.Repo, names, true)
-		applied := appliedBeside(p.Repo, files)
+		applied := applyingFiles(p.Repo, files)
 		habits := secretPractices(p)
 		reportUnnamed(p)
-		each(p, func(w *world) { w.secretsMissing(p, &open, beyond{spoken, applied}, habits[w.cluster]) })
+		each(p, func(w *world) { w.secretsMissing(p, &open, otherFiles{spoken, applied}, habits[w.cluster]) })
 		open.report(p)
 	},
 }
@@ -76,14 +76,14 @@ var secretFields = func() []nameField {
 	return all
 }()
 
-// beyond is what files that Flux does not read say: the first that mentions a name, and the first that applies a file, by
-// its last name.
-type beyond struct{ spoken, applied map[string]string }
+// otherFiles holds the first file that Flux does not read and that mentions the name of a Secret (spoken), or that
+// applies a file, by that file's base name (applied).
+type otherFiles struct{ spoken, applied map[string]string }
 
-func (w *world) secretsMissing(p *rule.Pass, open *questions, by beyond, habit practice) {
+func (w *world) secretsMissing(p *rule.Pass, open *questions, by otherFiles, habit practice) {
 	spoken := by.spoken
-	all, created := w.namesIn(secretFields), w.madeSecrets()
-	known := w.familiar(all, created)
+	all, created := w.namesIn(secretFields), w.createdSecrets()
+	known := w.knownNames(all, created)
 	others := w.operators()
 	inFiles := slices.Sorted(maps.Keys(w.written[kind{"", "Secret"}]))
 	for _, n := range all {
@@ -91,9 +91,9 @@ func (w *world) secretsMissing(p *rule.Pass, open *questions, by beyond, habit p
 		if w.has(n.id) || created[n.id] || created[anywhere] {
 			continue
 		}
-		near, typo := w.slip(n.id, known[n.id.Namespace])
+		near, typo := w.typoOf(n.id, known[n.id.Namespace])
 		if !typo {
-			near, typo = w.slip(n.id, inFiles)
+			near, typo = w.typoOf(n.id, inFiles)
 		}
 		if !typo && n.path[1] == "decryption" && !w.written[kind{"", "Secret"}][n.id.Name] {
 			near, typo = schemas.NearlySame(n.id.Name, known[n.id.Namespace]) // a cluster has few keys
@@ -106,7 +106,7 @@ func (w *world) secretsMissing(p *rule.Pass, open *questions, by beyond, habit p
 		case typo && spoken[n.id.Name] == "":
 			n.report(p, w, finding.Error, fmt.Sprintf("did you mean %q?", near))
 		case file != nil && path.Base(path.Dir(w.cluster.Root.File)) == "flux-system" && repository.Within(path.Dir(w.cluster.Root.File), file.File()):
-			n.ask(w, open, fmt.Sprintf("%s defines it beside what flux bootstrap applies", file.File()))
+			n.ask(w, open, fmt.Sprintf("%s defines it in the folder that flux bootstrap applies", file.File()))
 		case file != nil && by.applied[path.Base(file.File())] != "":
 			n.ask(w, open, fmt.Sprintf("%s may apply %s, which defines it", by.applied[path.Base(file.File())], file.File()))
 		case file != nil && !w.read[file.File()] && !w.isOutsideOfGit(n) && w.doubt(n.id) == "":
@@ -116,7 +116,7 @@ func (w *world) secretsMissing(p *rule.Pass, open *questions, by beyond, habit p
 		case spoken[n.id.Name] != "":
 			n.ask(w, open, spoken[n.id.Name]+" mentions it, and may create it")
 		default:
-			if why := habit.standsOut(n.id, others); why != "" && w.doubt(n.id) == "" {
+			if why := habit.whyExpected(n.id, others); why != "" && w.doubt(n.id) == "" {
 				n.report(p, w, habit.severity(), why)
 				continue
 			}
@@ -125,8 +125,7 @@ func (w *world) secretsMissing(p *rule.Pass, open *questions, by beyond, habit p
 	}
 }
 
-// isOutsideOfGit reports whether a Secret must not be in Git: the Secret of the root's source, and decryption
-// keys.
+// isOutsideOfGit reports whether a Secret must not be in Git: the Secret of the root's source, and decryption keys.
 func (w *world) isOutsideOfGit(n mention) bool {
 	return n.path[1] == "decryption" || n.of.Identity == sourceOf(w.cluster.Kustomizations[0])
 }

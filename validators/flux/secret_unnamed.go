@@ -11,8 +11,8 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// overSSH is where the kinds that read Git have the address, and the name of the field beside it with their Secret. The Flux
-// Operator passes its pullSecret on as the secretRef of the GitRepository.
+// overSSH has, for each kind that reads Git, the path of the object that holds the URL, and the name of its field for the
+// Secret. The Flux Operator copies its pullSecret to the secretRef of the GitRepository.
 var overSSH = map[kind]struct {
 	in     []string
 	secret string
@@ -34,7 +34,7 @@ func reportUnnamed(p *rule.Pass) {
 		}
 	}
 	for _, c := range p.Clusters() {
-		o := c.Root.Object // a FluxInstance is often applied by hand
+		o := c.Root.Object // a FluxInstance is often applied by hand, so it may be missing among the applied objects
 		if o == nil || applied[o] {
 			continue
 		}
@@ -52,8 +52,8 @@ func reportUnnamed(p *rule.Pass) {
 
 func addressOf(k kind) []any { return append(steps(overSSH[k].in), "url") }
 
-// unnamed returns the finding about an object that reads Git over SSH without a Secret. It returns false if the object does
-// not, or if other values or patches may add the Secret.
+// unnamed returns the finding about an object that reads Git over SSH without a Secret. It returns false if the object
+// has a Secret or another URL, or if other values or patches may add the Secret.
 func unnamed(k kind, value any, name string) (finding.Finding, bool) {
 	reads := overSSH[k]
 	source := field(value, reads.in...)

@@ -24,10 +24,10 @@ var SelectorUnmatched = rule.Rule{
 PodMonitor or ServiceMonitor that matches nothing does nothing. The API server accepts each of them.
 
 The rule compares the labels of the selector with those of the pods, or Services, that the cluster's objects in the
-namespace create. A label that is a typo of theirs is always reported, another one only if everything that
-could create the pods is known: no chart that is not rendered and no kind of an operator in the namespace, in which Git
-creates other pods, and which is not one of Kubernetes' own, such as kube-system. Selectors with matchExpressions are not
-checked.`,
+namespace create. A label that is a typo of one of theirs is always reported. Any other label is reported only if everything
+that could create the pods is known: Git creates other pods in the namespace, the namespace has no chart that is not rendered
+and no object of an operator, and it is not one of Kubernetes' own, such as kube-system. Selectors with matchExpressions are
+not checked.`,
 	Fix: `Correct the label in the selector or in the template of the pods.`,
 	Run: func(p *rule.Pass) {
 		var found []unmatched
@@ -110,7 +110,7 @@ func labelsOf(o *reconcile.Object) (of string, labels map[string]any) {
 type unmatched struct {
 	selection
 	w *world
-	// name and value are the label's. near is its probable correct name or value.
+	// name and value belong to the label. near is its probable correct name or value.
 	name, value, near string
 }
 
@@ -156,7 +156,7 @@ func (w *world) unmatched(p *rule.Pass) []unmatched {
 				continue
 			}
 			if left -= len(labels); left < 0 {
-				w.exceeded(p, "what its selectors match", fmt.Sprintf("they are compared more than %d times with labels", limits.Comparisons))
+				w.exceeded(p, "the matching of its selectors", fmt.Sprintf("it needs more than %d comparisons with labels", limits.Comparisons))
 				return found
 			}
 			ok = ok && !u.matched(labels) && (u.near != "" || !w.mayHold(s.kind, namespace, all))
@@ -189,8 +189,8 @@ func (s selection) candidates(at account, pairs map[label][]map[string]any) []ma
 	return fewest
 }
 
-// inOther reports whether a selector matches objects of Git in a namespace that it does not select in: then it most likely has
-// the wrong namespace. It takes what it compares from left.
+// inOther reports whether a selector matches objects of Git in another namespace: then it most likely has the wrong
+// namespace. It subtracts each comparison from left.
 func inOther(there map[account][]map[string]any, all []account, s selection, left *int) bool {
 	u := unmatched{selection: s}
 	for _, at := range all {

@@ -23,12 +23,13 @@ var ServiceAccountMissing = rule.Rule{
 account that no object creates and that no binding names has no permissions: everything is forbidden. Sources, Providers
 and ImageRepositories read the account itself, and fail without it.
 
-With --default-service-account, Flux applies what names no account as the account of that name in the object's namespace,
-the platform's own Kustomizations too: without a binding for it they fail.
+With --default-service-account, Flux applies an object without serviceAccountName as the account of that name in the
+object's namespace. This includes the platform's own Kustomizations: without a binding for it they fail.
 
-An account is unresolved if a script, a chart that isn't rendered or something outside of the repository may create it.
-Accounts of tenants are reported by tenant-service-account-missing, and those of Flux's own controllers are left alone.`,
-	Fix: `Correct the name, or add the ServiceAccount and a RoleBinding for it to what the cluster applies.`,
+An account is unresolved if a script, a chart that is not rendered or something outside of the repository may create it.
+Accounts of tenants are reported by tenant-service-account-missing, and the accounts of Flux's own controllers are not
+checked.`,
+	Fix: `Correct the name, or add the ServiceAccount and a RoleBinding for it to the cluster in Git.`,
 	Run: func(p *rule.Pass) {
 		var open questions
 		names := map[string]bool{}
@@ -72,7 +73,7 @@ func (w *world) missingAccounts(p *rule.Pass) []mention {
 		case n.id.Namespace == root && strings.HasSuffix(n.id.Name, "-controller"):
 			return true // of Flux itself
 		case applies && w.cluster.Root.Boundary != nil && p.Runs("tenant-boundary"):
-			return true // it reports every account but the tenant's
+			return true // tenant-service-account-missing or tenant-boundary reports it
 		}
 		return applies && p.Runs("tenant-service-account-missing") && tenant.Owns(p, w.cluster, n.id.Namespace)
 	})
@@ -102,8 +103,8 @@ func (w *world) accountMissing(p *rule.Pass, open *questions, n mention, spoken 
 	n.report(p, w, finding.Error, w.hint(n.id))
 }
 
-// withoutAccount reports the Kustomizations and HelmReleases that name no account, if the controllers apply them as a
-// default account that has no permissions.
+// withoutAccount reports the Kustomizations and HelmReleases without a serviceAccountName, if the controllers apply them
+// as a default account that has no permissions.
 func (w *world) withoutAccount(p *rule.Pass, open *questions) {
 	var all []*reconcile.Object
 	for _, k := range w.cluster.Kustomizations {
@@ -129,7 +130,7 @@ func (w *world) withoutAccount(p *rule.Pass, open *questions) {
 			continue
 		}
 		p.ReportBuilt(o, finding.Finding{Place: at,
-			Message: fmt.Sprintf("%s names no serviceAccountName, so Flux applies it as %s/%s (--default-service-account), to which no binding gives permissions", o, o.Namespace, name),
+			Message: fmt.Sprintf("%s has no serviceAccountName, so Flux applies it as %s/%s (--default-service-account), to which no binding grants permissions", o, o.Namespace, name),
 			Hint:    "set spec.serviceAccountName to an account of its namespace that has permissions",
 		})
 	}

@@ -29,11 +29,11 @@ The rule checks spec.sourceRef of Kustomizations, HelmCharts and ImageUpdateAuto
 spec.chart.spec.sourceRef of HelmReleases, and spec.sources of ArtifactGenerators with the aliases that they
 copy from. Without a namespace, a reference is to the object's own namespace.
 
-A source is unresolved if it may be defined where Fleetwright cannot look: in another repository, a ResourceSet,
-or a FluxInstance that is not in Git; then one whose name is nearly that of a source that exists is a warning.`,
+A source is unresolved if it may be defined where Fleetwright cannot look: in another repository, a ResourceSet, or a
+FluxInstance that is not in Git. In that case, a name that is nearly that of an existing source is a warning.`,
 	Fix: `Correct the kind, name or namespace of the reference, or add the source to the objects of the cluster.
 
-If the source is created outside of Git, ignore the finding and give that reason.`,
+If the source is created outside of Git, ignore the finding with that reason.`,
 	Run: func(p *rule.Pass) {
 		var open questions
 		each(p, func(w *world) { w.checkSources(p, &open) })
@@ -68,7 +68,7 @@ func (w *world) checkSources(p *rule.Pass, open *questions) {
 	}
 	for _, f := range w.cluster.CopyFailures {
 		if f.Alias == "" {
-			continue // flux-path-missing
+			continue // flux-path-missing reports it
 		}
 		one := finding.Finding{Place: f.Generator.Position(f.Path...), Message: f.Message, Hint: "its aliases are " + some(f.Aliases)}
 		if near, ok := w.budget.nearest(f.Alias, f.Aliases); ok {
@@ -90,7 +90,7 @@ func (w *world) checkSource(p *rule.Pass, open *questions, o *reconcile.Object, 
 			fmt.Sprintf("%s:%d defines it as the repository itself, and no Kustomization applies that file", k.Assumed.File(), line))
 		return
 	}
-	if w.isGiven(o, id) {
+	if w.needsNoDefinition(o, id) {
 		return
 	}
 	if len(schemas.Versions(schema.GroupKind{Group: id.Group, Kind: id.Kind})) == 0 {
@@ -126,9 +126,9 @@ func (w *world) isInOtherNamespace(id reconcile.Identity) bool {
 	return false
 }
 
-// isGiven reports whether a source needs no definition in Git: it is the source of the cluster's root, which a
+// needsNoDefinition reports whether a source needs no definition in Git: it is the source of the cluster's root, which a
 // bootstrap creates, or its files are available locally.
-func (w *world) isGiven(o *reconcile.Object, id reconcile.Identity) bool {
+func (w *world) needsNoDefinition(o *reconcile.Object, id reconcile.Identity) bool {
 	if id == sourceOf(w.cluster.Kustomizations[0]) {
 		return !w.misspelt(id)
 	}
@@ -192,8 +192,8 @@ func (w *world) generatedArtifacts(namespace string) []string {
 	return names
 }
 
-// madeAt returns which ArtifactGenerator creates an artifact, and the place where it does.
-func (w *world) madeAt(namespace, name string) string {
+// creatorOf returns the ArtifactGenerator that creates an artifact, and the place where it does, as a sentence.
+func (w *world) creatorOf(namespace, name string) string {
 	for _, o := range w.applied {
 		if o.Kind != "ArtifactGenerator" || o.Namespace != namespace {
 			continue
@@ -210,7 +210,7 @@ func (w *world) madeAt(namespace, name string) string {
 
 func (w *world) sourceHint(p *rule.Pass, o *reconcile.Object, id reconcile.Identity) string {
 	if near, ok := w.nearestArtifact(id); ok {
-		return fmt.Sprintf("did you mean %q?%s", near, w.madeAt(id.Namespace, near))
+		return fmt.Sprintf("did you mean %q?%s", near, w.creatorOf(id.Namespace, near))
 	}
 	if hint := w.forbiddenHint(p, o, id); hint != "" {
 		return hint
@@ -234,11 +234,11 @@ func (w *world) sourceHint(p *rule.Pass, o *reconcile.Object, id reconcile.Ident
 	return ""
 }
 
-// forbiddenHint is the hint for a source that exists only in namespaces to which the object may not refer; "" for others.
+// forbiddenHint is the hint for a source that exists only in namespaces that the object must not refer to; "" for others.
 func (w *world) forbiddenHint(p *rule.Pass, o *reconcile.Object, id reconcile.Identity) string {
 	found := w.inNamespaces(kind{id.Group, id.Kind}, id.Name)
 	if root := sourceOf(w.cluster.Kustomizations[0]); root.Kind == id.Kind && root.Name == id.Name && root.Namespace != "" {
-		found = append(found, root.Namespace) // often no object of the cluster
+		found = append(found, root.Namespace) // the cluster's own source is often not among its objects
 	}
 	if len(found) == 0 || w.near(id) || slices.ContainsFunc(found, func(to string) bool { return !tenant.ForbidsReference(p, w.cluster, o.Namespace, to) }) {
 		return ""

@@ -25,7 +25,7 @@ objects of the other (fluxcd/helm-controller#1348). That is an error.
 A HelmRelease with a targetNamespace and without a storageNamespace is reported as info: "helm list" in the
 target namespace does not show the release, and if a bootstrap installed the release with Helm, Flux installs a
 second one.`,
-	Fix: `Give the releases different names, or set spec.storageNamespace of each to its target namespace.
+	Fix: `Use different release names, or set spec.storageNamespace of each to its target namespace.
 
 A change of releaseName or storageNamespace uninstalls an installed release and installs it again.`,
 	Run: func(p *rule.Pass) { each(p, func(w *world) { w.storage(p) }) },

@@ -60,7 +60,7 @@ func (w *world) undefined(found *gathered, open *questions, k *reconcile.Kustomi
 		if r.Found == nil {
 			missing = fmt.Sprintf("%s %s/%s, which may define it, is not in Git", r.Kind, k.Namespace, r.Name)
 		} else if !decided(r.Found) {
-			missing = fmt.Sprintf("%s may have more keys in the cluster than in Git: its annotation tells Flux not to overwrite it", r.Found)
+			missing = fmt.Sprintf("%s may have more keys in the cluster than in Git: its annotation forbids Flux to overwrite it", r.Found)
 		}
 	}
 	names := slices.Sorted(maps.Keys(k.Variables))
@@ -113,8 +113,7 @@ func (w *world) definesLater(o *reconcile.Object, name string) *reconcile.Object
 	return nil
 }
 
-// isSibling reports whether two names differ only in a number at the end: SECRET_DOMAIN_2 is no typo of
-// SECRET_DOMAIN.
+// isSibling reports whether two names differ only in a number at the end: SECRET_DOMAIN_2 is not a typo of SECRET_DOMAIN.
 func isSibling(a, b string) bool {
 	const number = "0123456789"
 	return strings.TrimRight(strings.TrimRight(a, number), "_") == strings.TrimRight(strings.TrimRight(b, number), "_")

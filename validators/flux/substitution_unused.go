@@ -39,7 +39,7 @@ no cluster uses it. A Kustomization that applies no objects yet is skipped.`,
 					v := variable{k.Object.Source, name}
 					custom[name] = custom[name] || k.Variables[name] != nil && k.Variables[name].Used > 0
 					if seen := k.Variables[name]; seen == nil || seen.Used > 0 || !k.Complete() || k.Loose || len(k.Objects) == 0 {
-						used[v] = true // or not known, or not yet
+						used[v] = true // or the use is unknown, or the Kustomization applies no objects yet
 						continue
 					}
 					if len(unused[v]) == 0 {

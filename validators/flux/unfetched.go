@@ -17,7 +17,7 @@ var ofDefinitions = regexp.MustCompile(`(?i)(^|[/._-])(crds?|customresourcedefin
 // isFlux reports whether an API group belongs to Flux.
 func isFlux(group string) bool { return strings.HasSuffix(group, ".toolkit.fluxcd.io") }
 
-// adding returns the gaps because of which objects may be missing, or all gaps if there are no such ones.
+// adding returns the gaps because of which objects may be missing, or all gaps if no gap is of this kind.
 func adding(gaps []builds.Gap) []builds.Gap {
 	if few := slices.DeleteFunc(slices.Clone(gaps), func(g builds.Gap) bool { return !g.AddsObjects() }); len(few) > 0 {
 		return few
@@ -71,8 +71,8 @@ func (w *world) isUnknownTo(k *reconcile.Kustomization, address, namespace strin
 	})
 }
 
-// isOthers reports whether an address belongs to another owner than those of the repository and of the
-// cluster's sources. Such a project publishes no objects of Flux's kinds for this cluster.
+// isOthers reports whether an address belongs to an owner other than the owners of the repository and of the cluster's
+// sources. Such a project publishes no objects of Flux's kinds for this cluster.
 func (w *world) isOthers(address string) bool {
 	owner, known := source.OwnerOf(address)
 	return known && len(w.owners) > 0 && !w.owners[owner]
@@ -99,8 +99,8 @@ func (w *world) isAfter(k *reconcile.Kustomization) bool {
 	return w.appliedBefore(k, &w.budget.names)[w.asking.Identity]
 }
 
-// appliedBefore returns the Kustomizations that Flux applies before k, and k itself: the dependencies and the parent
-// of k, and those of each of them. Each dependency costs one of the steps.
+// appliedBefore returns the Kustomizations that Flux applies before k, and k itself: all direct and indirect dependencies
+// and parents of k. Each dependency costs one of the steps.
 func (w *world) appliedBefore(k *reconcile.Kustomization, steps *int) map[reconcile.Identity]bool {
 	seen := map[reconcile.Identity]bool{}
 	open := []*reconcile.Kustomization{k}

@@ -29,11 +29,11 @@ unresolved.
 Both look only in their own namespace. The name of a ConfigMap that kustomize generates ends in a hash.
 kustomize writes that name into the references that it knows; valuesFrom is not one of them.
 
-Values that are no mapping in YAML are an error, too: helm-controller cannot merge them. A Secret that is not in Git is unresolved, unless an ExternalSecret, a SealedSecret or the like in Git creates it,
-its name is a typo, or Git creates all others (see flux-secret-missing). A ConfigMap is unresolved if there is any sign
-that something creates it. A ConfigMap in substituteFrom is also unresolved if Git has nothing similar, not even
-for another cluster: Terraform often creates it with the cluster. On a cluster with AppDeployments, Kommander
-creates substitution-vars.`,
+Values that are not a YAML mapping are an error, too: helm-controller cannot merge them. A Secret that is not in Git is
+unresolved, unless an ExternalSecret, a SealedSecret or the like in Git creates it, its name is a typo, or Git creates all
+others (see flux-secret-missing). A ConfigMap is unresolved if anything in the repository indicates that it is created
+elsewhere. A ConfigMap in substituteFrom is also unresolved if Git has nothing similar, not even for another cluster:
+Terraform often creates it with the cluster. On a cluster with AppDeployments, Kommander creates substitution-vars.`,
 	Fix: `Correct the name, key or namespace, or add the object. For a generated object, configure a nameReference for the
 field in a kustomize configuration, or set generatorOptions.disableNameSuffixHash. If the release works without
 it, mark it optional.`,
@@ -53,7 +53,7 @@ it, mark it optional.`,
 			habit, others := habits[w.cluster], w.operators()
 			for _, r := range missing[w.cluster] {
 				if r.id.Kind == "Secret" {
-					r.standsOut, r.severity = habit.standsOut(r.id, others), habit.severity()
+					r.whyExpected, r.severity = habit.whyExpected(r.id, others), habit.severity()
 				}
 				w.referenceMissing(p, &open, r, spoken[r.id.Name])
 			}
@@ -66,7 +66,7 @@ it, mark it optional.`,
 // objects in Git. For the other references it checks the keys.
 func (w *world) missingReferences(p *rule.Pass, open *questions) []reference {
 	var missing []reference
-	made := w.madeSecrets()
+	created := w.createdSecrets()
 	for _, r := range w.references() {
 		if o := w.find(r.id); o != nil {
 			w.keyMissing(p, open, r, o)
@@ -78,7 +78,7 @@ func (w *world) missingReferences(p *rule.Pass, open *questions) []reference {
 		if w.byController(r) {
 			continue
 		}
-		if !r.optional && !made[r.id] && !made[anywhere] {
+		if !r.optional && !created[r.id] && !created[anywhere] {
 			missing = append(missing, r)
 		}
 	}
@@ -110,8 +110,8 @@ func (w *world) referenceMissing(p *rule.Pass, open *questions, r reference, spo
 	f := finding.Finding{Place: at, Message: fmt.Sprintf("%s, which %s references, does not exist", idText(r.id), r.by)}
 	typo := w.misspelt(r.id)
 	if r.id.Kind == "Secret" && !typo {
-		f.Severity = finding.Warning // somebody may have made it by hand
-		if r.standsOut != "" {
+		f.Severity = finding.Warning // it may have been created by hand
+		if r.whyExpected != "" {
 			f.Severity = r.severity
 		}
 	}
@@ -124,7 +124,7 @@ func (w *world) referenceMissing(p *rule.Pass, open *questions, r reference, spo
 	near := w.near(r.id)
 	elsewhere := w.inNamespaces(kind{r.id.Group, r.id.Kind}, r.id.Name)
 	why := w.configDoubt(r.id, r.of)
-	if why == byHand && (typo || r.standsOut != "") {
+	if why == byHand && (typo || r.whyExpected != "") {
 		why = ""
 	}
 	_, others := w.ofOther(r.id)
@@ -132,7 +132,7 @@ func (w *world) referenceMissing(p *rule.Pass, open *questions, r reference, spo
 	case why != "":
 	case spoken != "":
 		why = spoken + " mentions it, and may create it"
-	case !near && len(elsewhere) == 0 && others == nil && !r.isRelease && r.standsOut == "":
+	case !near && len(elsewhere) == 0 && others == nil && !r.isRelease && r.whyExpected == "":
 		why = "the installation of the cluster may have created it"
 	case !near:
 		why = w.chartDoubt(r.id, r.of)
@@ -146,7 +146,7 @@ func (w *world) referenceMissing(p *rule.Pass, open *questions, r reference, spo
 		open.add(at, fmt.Sprintf("whether %s, which %s references, exists", idText(r.id), r.by), why)
 		return
 	}
-	if f.Hint = cmp.Or(w.hint(r.id), r.standsOut); !near && len(elsewhere) > 0 {
+	if f.Hint = cmp.Or(w.hint(r.id), r.whyExpected); !near && len(elsewhere) > 0 {
 		f.Hint = fmt.Sprintf("it exists in namespace %q, but such a reference cannot cross namespaces", elsewhere[0])
 	}
 	w.reportReference(p, r, f)
@@ -168,7 +168,7 @@ func (w *world) keyMissing(p *rule.Pass, open *questions, r reference, o *reconc
 		return
 	}
 	at := w.placeOfReference(r, "name", r.id.Name)
-	if r.keyGiven {
+	if r.hasKeyName {
 		at = w.placeOfReference(r, "valuesKey", r.key)
 	}
 	if why := incompleteData(o); why != "" {
@@ -182,14 +182,14 @@ func (w *world) keyMissing(p *rule.Pass, open *questions, r reference, o *reconc
 	}
 	if near, ok := w.budget.nearest(r.key, names); ok {
 		f.Hint = fmt.Sprintf("did you mean %q?", near)
-	} else if !r.keyGiven {
+	} else if !r.hasKeyName {
 		f.Hint += "; set valuesKey to one of them"
 	}
 	w.reportReference(p, r, f)
 }
 
-// valuesRefused looks at the values that a HelmRelease reads from a ConfigMap: a mapping in YAML, or a single value where
-// the entry has a targetPath.
+// valuesRefused reports a ConfigMap whose values helm-controller cannot read: they must be a YAML mapping, or a single
+// value if the entry has a targetPath.
 func (w *world) valuesRefused(p *rule.Pass, r reference, o *reconcile.Object) {
 	if !r.isRelease || o.Kind != "ConfigMap" || o.Encrypted || !decided(o) || len(w.objects[o.Identity]) > 1 || field(r.of.Field(r.path...), "targetPath") != nil {
 		return
@@ -200,7 +200,7 @@ func (w *world) valuesRefused(p *rule.Pass, r reference, o *reconcile.Object) {
 		return
 	}
 	w.reportReference(p, r, finding.Finding{Place: w.placeOfReference(r, "name", r.id.Name),
-		Message: fmt.Sprintf("%q of %s, which %s references, is no mapping in YAML: helm-controller cannot read it as values", r.key, o, r.by),
+		Message: fmt.Sprintf("%q of %s, which %s references, is not a YAML mapping: helm-controller cannot read it as values", r.key, o, r.by),
 		Hint:    "correct the YAML, or set targetPath to pass the string to one value",
 	})
 }
@@ -213,7 +213,7 @@ func incompleteData(o *reconcile.Object) string {
 	if k := o.Kustomization; k != nil {
 		for _, g := range k.Gaps {
 			if !g.AddsObjects() {
-				return g.Message // of a generator
+				return g.Message // a gap of the generator
 			}
 		}
 	}

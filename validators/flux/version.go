@@ -103,7 +103,7 @@ func (w *world) readStrict() bool {
 	return w.minor == 0 || w.minor >= 9
 }
 
-// flux returns the documents that configure Flux itself, with the patches of its controllers.
+// flux returns the documents that configure Flux itself, and the patches of its controllers.
 func (w *world) flux() []*yaml.Node {
 	var nodes []*yaml.Node
 	if root := w.cluster.Root.Object; root != nil {

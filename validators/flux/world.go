@@ -20,8 +20,8 @@ import (
 	"github.com/fleetwright/fleetwright/validators/source"
 )
 
-// world is a cluster as the rules see it: the objects that exist in it, and those that may exist although they
-// are not in Git.
+// world is a cluster as the rules see it: the objects that it has, and the objects that it may have although they are not
+// in Git.
 type world struct {
 	cluster *reconcile.Cluster
 	repo    *repository.Repository
@@ -37,7 +37,7 @@ type world struct {
 	// release name.
 	read     map[string]bool
 	releases map[release]*reconcile.Object
-	// makers are objects that have other objects in their fields, by the kind of those objects.
+	// makers are the objects that contain manifests, by the kind of these manifests.
 	makers map[string]*reconcile.Object
 	// accounts are the service accounts that bindings name, with the namespaces in which they have permissions;
 	// "" means all namespaces.
@@ -46,18 +46,18 @@ type world struct {
 	// variables.
 	minor  int
 	strict bool
-	// asking is the object that has the reference that is being checked; nil if there is none.
+	// asking is the object that has the reference being checked; nil if there is none.
 	asking *reconcile.Object
 	// budget is the budget of the running rule.
 	budget *budget
-	// beside are the clusters that may actually be the same cluster as this one: those whose root is a guess
-	// like this one's and that have no object in common with it, and those that include it or are included in
-	// it. others are all other clusters.
+	// beside are the clusters that may actually be the same cluster as this one: clusters whose root is a guess, too, and
+	// that have no object in common with this one, and clusters that include this one or are included in it. others are
+	// all other clusters.
 	beside, others []*world
 	// written are the names of the objects in all files, by kind, whether or not a cluster applies them.
 	written  map[kind]map[string]bool
-	scripted map[string]*reconcile.Object // ConfigMaps with scripts, by what they may create
-	foreign  map[string]bool              // the namespaces that Git does not create
+	scripted map[string]*reconcile.Object // ConfigMaps with scripts, by the name of an object that the script may create
+	foreign  map[string]bool              // the namespaces that Git uses but does not create
 	// owners are the known owners of the repository and of the cluster's sources.
 	owners map[string]bool
 }
@@ -166,7 +166,7 @@ func newWorld(repo *repository.Repository, c *reconcile.Cluster) *world {
 			w.add(o)
 		}
 	}
-	w.addMade()
+	w.addCreatedNames()
 	w.addAllowed()
 	for _, byNamespace := range w.names {
 		for _, names := range byNamespace {
@@ -183,9 +183,9 @@ func (w *world) guessed() bool { return w.cluster.Root.Object == nil }
 // fromOutside is the reason why an object may exist if the object that syncs the cluster's root is not in Git.
 const fromOutside = "the object that syncs the cluster's root is not in the repository, and may create it"
 
-// outside returns the reason why something outside the repository may create an object, "" if nothing can. If
-// the object that syncs the root is not in Git, that may create the root's source and other objects. It does
-// not create objects in a namespace that Git creates.
+// outside returns the reason why something outside the repository may create an object, "" if nothing can. If the object
+// that syncs the root is not in Git, it may create the root's source and other objects. It does not create objects in a
+// namespace that Git creates.
 func (w *world) outside(id reconcile.Identity) string {
 	if !w.guessed() || id.Namespace != "" && id.Namespace != w.cluster.Kustomizations[0].Namespace && w.has(reconcile.Identity{Kind: "Namespace", Name: id.Namespace}) {
 		return ""
@@ -196,7 +196,7 @@ func (w *world) outside(id reconcile.Identity) string {
 func (w *world) add(o *reconcile.Object) {
 	id, of := o.Identity, kind{o.Group, o.Kind}
 	if of.group == rbac && strings.HasPrefix(of.kind, "Cluster") {
-		id.Namespace = "" // the API server leaves out one that is written
+		id.Namespace = "" // the API server removes a namespace from a cluster-scoped object
 	}
 	if len(w.objects[id]) == 0 {
 		if w.names[of] == nil {
@@ -206,24 +206,24 @@ func (w *world) add(o *reconcile.Object) {
 	}
 	w.applied = append(w.applied, o)
 	w.objects[id] = append(w.objects[id], o)
-	w.addMeant(o)
+	w.addIntendedKind(o)
 	if isHelmRelease(o) {
 		w.releases[release{cmp.Or(text(o.Value, "spec", "targetNamespace"), o.Namespace), cmp.Or(text(o.Value, "spec", "releaseName"), o.Name)}] = o
 	}
-	w.addMaker(o)
+	w.addCreator(o)
 	w.addBinding(o)
 }
 
-// addMeant adds an object of a misspelled kind under its correct kind, too, so that references to it are not
+// addIntendedKind adds an object of a misspelled kind under its correct kind, too, so that references to it are not
 // reported. The rule schema-invalid reports the kind.
-func (w *world) addMeant(o *reconcile.Object) {
+func (w *world) addIntendedKind(o *reconcile.Object) {
 	gvk := schema.FromAPIVersionAndKind(o.APIVersion, o.Kind)
 	if _, known := schemas.VersionOf(gvk); known {
 		return
 	}
-	if m := schemas.MistakeOf(gvk); m != nil && m.Meant.Kind != "" {
+	if m := schemas.MistakeOf(gvk); m != nil && m.Intended.Kind != "" {
 		id := o.Identity
-		id.Group, id.Kind = m.Meant.Group, m.Meant.Kind
+		id.Group, id.Kind = m.Intended.Group, m.Intended.Kind
 		if id != o.Identity {
 			w.objects[id] = append(w.objects[id], o)
 		}
@@ -245,8 +245,8 @@ func (w *world) find(id reconcile.Identity) *reconcile.Object {
 	return nil
 }
 
-// Doubts returns the doubts of a cluster for the rules about platform products, which know themselves what else creates
-// objects of their kinds.
+// Doubts returns the doubts of a cluster for the rules about platform products, which know on their own the other
+// creators of objects of their kinds.
 func Doubts(p *rule.Pass, c *reconcile.Cluster) platform.Doubt {
 	w := *worlds.Of(p)[c]
 	w.budget, w.makers = newBudget(), nil
@@ -258,8 +258,8 @@ func (w *world) doubt(id reconcile.Identity) string {
 	return w.doubtOf(id, nil)
 }
 
-// doubtOf is doubt for the reference of an object. Kustomizations that wait for that object cannot provide what
-// it needs.
+// doubtOf is doubt for a reference of the object of. Kustomizations that wait for this object cannot provide the objects
+// that it needs.
 func (w *world) doubtOf(id reconcile.Identity, of *reconcile.Object) string {
 	own := *w
 	own.asking = of
@@ -267,27 +267,27 @@ func (w *world) doubtOf(id reconcile.Identity, of *reconcile.Object) string {
 }
 
 func (w *world) doubts(id reconcile.Identity) string {
-	slip := sync.OnceValue(func() bool { return w.misspelt(id) })
-	if why := w.ownDoubt(id, slip); why != "" {
+	isTypo := sync.OnceValue(func() bool { return w.misspelt(id) })
+	if why := w.ownDoubt(id, isTypo); why != "" {
 		return why
 	}
 	for _, other := range w.beside {
-		if why := other.ownDoubt(id, slip); why != "" {
+		if why := other.ownDoubt(id, isTypo); why != "" {
 			return why
 		}
 	}
 	return ""
 }
 
-// ownDoubt returns the reason for doubt within this cluster alone. slip reports whether the name is misspelled.
-func (w *world) ownDoubt(id reconcile.Identity, slip func() bool) string {
+// ownDoubt returns the reason for doubt within this cluster alone. isTypo reports whether the name is misspelled.
+func (w *world) ownDoubt(id reconcile.Identity, isTypo func() bool) string {
 	for _, k := range w.incomplete {
-		if !w.mayBring(k, id) || w.cannotContain(k, id) || w.isAfter(k) || !mayContain(k, id, slip) {
+		if !w.mayBring(k, id) || w.cannotContain(k, id) || w.isAfter(k) || !mayContain(k, id, isTypo) {
 			continue
 		}
 		switch {
 		case k.Repo == nil && sourceOf(k) == id, w.sourceless(k) && w.awaited(id) && !k.Reach().Holds(id):
-			continue // it brings nothing before another one brings its source
+			continue // it applies nothing before another Kustomization provides its source
 		case w.sourceless(k):
 			return fmt.Sprintf("Kustomization %s, which may apply it, has no source", k)
 		case k.Failure != nil:
@@ -296,20 +296,19 @@ func (w *world) ownDoubt(id reconcile.Identity, slip func() bool) string {
 		return fmt.Sprintf("Kustomization %s could not be fully built: %s", k, adding(k.Gaps)[0].Message)
 	}
 	for _, k := range w.cluster.Kustomizations {
-		if k.Assumed != nil && !slip() {
-			return fmt.Sprintf("%s, the source of Kustomization %s, is defined in a file that no Kustomization applies, and so may this be", k.Assumed, k)
+		if k.Assumed != nil && !isTypo() {
+			return fmt.Sprintf("%s, the source of Kustomization %s, is defined in a file that no Kustomization applies, and this object may be, too", k.Assumed, k)
 		}
 	}
-	if maker := w.makers[id.Kind]; maker != nil && !slip() {
+	if maker := w.makers[id.Kind]; maker != nil && !isTypo() {
 		return maker.String() + " may create it"
 	}
 	return ""
 }
 
-// mayContain reports whether the unknown part of a Kustomization may contain an object. If a build failed but all
-// its files are available, their objects are known. A name that is a typo and is in no file is not in the
-// unknown part either.
-func mayContain(k *reconcile.Kustomization, id reconcile.Identity, slip func() bool) bool {
+// mayContain reports whether the unknown part of a Kustomization may contain an object. If a build failed but all its
+// files are available, its objects are known. The unknown part does not contain a name that is a typo and is in no file.
+func mayContain(k *reconcile.Kustomization, id reconcile.Identity, isTypo func() bool) bool {
 	open := true
 	if len(k.Gaps) == 0 || k.LikelyOwnSource() {
 		reach := k.Reach()
@@ -318,7 +317,7 @@ func mayContain(k *reconcile.Kustomization, id reconcile.Identity, slip func() b
 		}
 		open = reach.Open || reach.Charts(id)
 	}
-	return open && !slip()
+	return open && !isTypo()
 }
 
 // misspelt reports whether an identity is a typo. Its name is in no file but is similar to the name of an
@@ -331,8 +330,8 @@ func (w *world) misspelt(id reconcile.Identity) bool {
 // resembles returns a hint with the object that a missing one may be a typo of. Unlike misspelt, it accepts
 // short names, too.
 func (w *world) resembles(id reconcile.Identity) (hint string, near bool) {
-	if meant, typo := w.typo(id, schemas.NearlySame); typo {
-		return fmt.Sprintf("did you mean %q?", meant), true
+	if name, typo := w.typo(id, schemas.NearlySame); typo {
+		return fmt.Sprintf("did you mean %q?", name), true
 	}
 	return "", false
 }
@@ -353,12 +352,12 @@ func (w *world) typo(id reconcile.Identity, nearly func(string, []string) (strin
 		return "", false
 	}
 	if root := sourceOf(w.cluster.Kustomizations[0]); id.Group == root.Group && id.Kind == root.Kind && id.Namespace == root.Namespace {
-		names = append([]string{root.Name}, names...) // often no object of the cluster
+		names = append([]string{root.Name}, names...) // the cluster's own source is often not among its objects
 	}
 	return nearly(id.Name, names)
 }
 
-// awaited reports whether an identity is that of a missing source that a Kustomization needs.
+// awaited reports whether an identity is that of a missing source of a Kustomization.
 func (w *world) awaited(id reconcile.Identity) bool {
 	return slices.ContainsFunc(w.incomplete, func(k *reconcile.Kustomization) bool { return sourceOf(k) == id && w.sourceless(k) })
 }
@@ -377,8 +376,8 @@ func (w *world) sourceless(k *reconcile.Kustomization) bool {
 	return k.Parent != nil && k.Repo == nil && k.Spec.SourceRef.Kind != "ExternalArtifact" && !w.has(sourceOf(k))
 }
 
-// mayHold reports whether a failing Kustomization could apply an object after it is fixed. If only the
-// substitution fails, its objects are known, except those with variables in their names.
+// mayHold reports whether a failing Kustomization could apply an object once it is fixed. If only the substitution fails,
+// its objects are known, except for objects with variables in their names.
 func mayHold(k *reconcile.Kustomization, id reconcile.Identity) bool {
 	f := k.Failure
 	if f == nil || f.Reason != builds.SubstitutionFailed || len(k.Gaps) > 0 {
@@ -402,8 +401,8 @@ func (w *world) mayBring(k *reconcile.Kustomization, id reconcile.Identity) bool
 	return !bound || granted[""] || granted[id.Namespace]
 }
 
-// hint suggests which object a reference to a missing object meant, or says where the object is; "" if nothing
-// is similar.
+// hint suggests the object that a reference to a missing object was probably meant to name, or says where the object is;
+// "" if no object is similar.
 func (w *world) hint(id reconcile.Identity) string {
 	byNamespace := w.names[kind{id.Group, id.Kind}]
 	if near, ok := w.budget.nearest(id.Name, byNamespace[id.Namespace]); ok {

@@ -20,7 +20,7 @@ and dependents wait.
 The chart is rendered with Helm's own code and template functions, for Kubernetes 1.36 and the kinds that the
 cluster's objects define. Rendering is limited in time and memory, executes and fetches nothing, and sees an
 empty cluster ("lookup" finds nothing). A failure that may not occur on a real cluster is unresolved. Charts
-that are not available locally are reported once for the whole run as unresolved; available are charts in the
+that are not available locally are reported once for the whole run as unresolved. Available charts are those in the
 repository, in sources passed with --source, in folders passed with --charts, and those that "fleetwright fetch" has
 locked and downloaded. The message names the template; values from Secrets are hidden.`,
 	Fix: `Usually a value that the chart requires is missing, or a value has another type than the template expects. "helm
@@ -71,7 +71,7 @@ func failure(r *reconcile.Release) string {
 	case f.Chosen:
 		return fmt.Sprintf("the chart %s refuses to render: %s (%s)", r.Chart, message, at)
 	case at != "":
-		return fmt.Sprintf("the chart %s doesn't render: %s: %s", r.Chart, at, message)
+		return fmt.Sprintf("the chart %s does not render: %s: %s", r.Chart, at, message)
 	}
-	return fmt.Sprintf("the chart %s doesn't render: %s", r.Chart, message)
+	return fmt.Sprintf("the chart %s does not render: %s", r.Chart, message)
 }

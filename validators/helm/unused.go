@@ -21,14 +21,14 @@ var Unused = rule.Rule{
 	Title:    "a value that the chart does not use",
 	Severity: finding.Warning,
 	Why: `Helm ignores values that no template reads: a misspelt or misplaced value, or one that a newer version of the chart no
-longer has, changes nothing, and nothing says so.
+longer has, changes nothing, and Helm reports no error.
 
 A value is reported, at any depth, if no template of the chart or of its dependencies can read it, whatever the other
-values are, and if the chart renders the same objects without it. To find that out, the values are followed through the
-templates, all branches, helpers and NOTES.txt included; what "lookup" finds, or a condition that is off, makes no
-difference. What cannot be followed counts as read: values whose names occur in a string that is a template ("tpl"), and
-all values below one that is passed on as a whole ("toYaml"). Charts that read all of their values, and those that
-are not available locally, have no findings. A value with a YAML anchor is not reported.`,
+values are, and if the chart renders the same objects without it. To determine this, the rule follows the values through
+all branches of the templates, including helpers and NOTES.txt, whatever "lookup" finds and whichever conditions are off.
+Values that it cannot follow count as read: values whose names occur in a string that is a template ("tpl"), and all values
+below one that is passed on as a whole ("toYaml"). Charts that read all of their values, and charts that are not available
+locally, have no findings. A value with a YAML anchor is not reported.`,
 	Fix: `Correct the name or the place of the value according to the chart's values.yaml, or remove it.`,
 	Run: func(p *rule.Pass) {
 		for _, c := range p.Clusters() {

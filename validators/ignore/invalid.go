@@ -28,7 +28,7 @@ or the comment # fleetwright:ignore RULE REASON above the line or at its end.`,
 	},
 }
 
-// mistake returns why an ignore has no effect, and a hint; "" if it has one.
+// mistake returns the reason why an ignore has no effect, and a hint; "" if it has an effect.
 func mistake(d *rule.Decision, ig *rule.Ignoring) (message, hint string) {
 	const ignored = "this ignore has no effect: "
 	switch {

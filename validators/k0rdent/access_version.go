@@ -29,7 +29,7 @@ k0rdent's own group, and for all other kinds in v1.`,
 	Fix: `Write the access rules in the form of the release that the Management references, and set apiGroup for other
 kinds.`,
 	Run: func(p *rule.Pass) {
-		for _, w := range worlds(p) {
+		for _, w := range managementClusters(p) {
 			version := w.version()
 			if version == nil {
 				continue
@@ -39,7 +39,7 @@ kinds.`,
 				for i := range o.List("spec", "accessRules") {
 					w.form(p, o, i, hasResources, version)
 					if hasResources {
-						judgeKinds(p, o, i)
+						checkKinds(p, o, i)
 					}
 				}
 			}
@@ -47,9 +47,8 @@ kinds.`,
 	},
 }
 
-// form reports the fields of a rule of access that the release doesn't have, or
-// turns into others.
-func (w *world) form(p *rule.Pass, o *reconcile.Object, i int, hasResources bool, version *semver.Version) {
+// form reports the fields of an access rule that the release does not have, or converts to other fields.
+func (w *managementCluster) form(p *rule.Pass, o *reconcile.Object, i int, hasResources bool, version *semver.Version) {
 	wrong := []string{"resources"}
 	why, hint := "which refuses it as an unknown field", "write clusterTemplateChains, serviceTemplateChains and credentials"
 	if hasResources {
@@ -70,9 +69,9 @@ func (w *world) form(p *rule.Pass, o *reconcile.Object, i int, hasResources bool
 	}
 }
 
-// judgeKinds reports the kinds of a rule's resources that have no namespace, or that there are none
-// of in groups whose kinds are known.
-func judgeKinds(p *rule.Pass, o *reconcile.Object, i int) {
+// checkKinds reports the kinds of an access rule's resources that are cluster-scoped, or that do not exist in an API
+// group whose kinds are known.
+func checkKinds(p *rule.Pass, o *reconcile.Object, i int) {
 	for j := range o.List("spec", "accessRules", i, "resources") {
 		path := []any{"spec", "accessRules", i, "resources", j, "kind"}
 		kind, of := o.Text(path...), o.Text("spec", "accessRules", i, "resources", j, "apiGroup")
@@ -100,9 +99,9 @@ func judgeKinds(p *rule.Pass, o *reconcile.Object, i int) {
 	}
 }
 
-// version is that of the Release which the Management names, or of kcm's own one; nil where it isn't
-// known.
-func (w *world) version() *semver.Version {
+// version returns the version of the Release that the Management references, or of the Release that kcm creates; nil if
+// it is unknown.
+func (w *managementCluster) version() *semver.Version {
 	if of := w.ownRelease(); of != "" {
 		v, err := semver.NewVersion(of)
 		if err == nil {

@@ -29,27 +29,27 @@ the Release of the Management or by kcm's HelmRelease, and a warning if it shows
 v1beta1 of kcm 1.0 has all fields of v1alpha1 with the same meaning, so only apiVersion changes. kcm 1.0 serves both
 versions and stores v1beta1: upgrade an older kcm to 1.0, change the objects in Git, and then upgrade kcm further. Since
 kcm 1.3 valuesFrom of a service has neither namespace nor optional, which schema-unknown-field reports in v1beta1.`,
-	Fix: `Write k0rdent.mirantis.com/v1beta1, once kcm 1.0 is installed. validate --fix does.`,
+	Fix: `Write k0rdent.mirantis.com/v1beta1, once kcm 1.0 is installed. validate --fix writes it.`,
 	Run: func(p *rule.Pass) {
-		for _, w := range worlds(p) {
+		for _, w := range managementClusters(p) {
 			v := w.running()
 			for _, o := range w.Own {
-				w.judgeAPIVersion(p, o, v)
+				w.checkAPIVersion(p, o, v)
 			}
 		}
 	},
 }
 
-// running is the version of kcm that Git shows, nil where it shows none.
-func (w *world) running() *semver.Version {
+// running returns the version of kcm that Git shows, nil if it shows none.
+func (w *managementCluster) running() *semver.Version {
 	if v := w.version(); v != nil || w.kcm == nil || w.kcm.version == "" {
 		return v
 	}
 	return semver.MustParse(w.kcm.version)
 }
 
-// judgeAPIVersion reports an object in a version that a kcm doesn't serve, or the next one.
-func (w *world) judgeAPIVersion(p *rule.Pass, o *reconcile.Object, v *semver.Version) {
+// checkAPIVersion reports an object in an API version that version v of kcm, or the next one, does not serve.
+func (w *managementCluster) checkAPIVersion(p *rule.Pass, o *reconcile.Object, v *semver.Version) {
 	before := v != nil && v.Major() == 0
 	switch {
 	case o.APIVersion == newer && before:

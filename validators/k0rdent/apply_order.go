@@ -37,11 +37,11 @@ the previous one with dependsOn, and let the first one wait until its objects ar
     kind: ClusterTemplate
     current: has(status.valid) && status.valid`,
 	Run: func(p *rule.Pass) {
-		for _, w := range worlds(p) {
+		for _, w := range managementClusters(p) {
 			if w.Cluster == nil {
 				continue
 			}
-			o := order{world: w, first: map[*reconcile.Kustomization]map[*reconcile.Kustomization]bool{}}
+			o := order{managementCluster: w, first: map[*reconcile.Kustomization]map[*reconcile.Kustomization]bool{}}
 			for _, later := range w.Own {
 				if later.Kustomization != nil && later.HelmRelease == nil {
 					o.judge(p, later)
@@ -51,17 +51,17 @@ the previous one with dependsOn, and let the first one wait until its objects ar
 	},
 }
 
-// ownRepository is the HelmRepository that kcm makes, with the charts of its own templates.
+// ownRepository is the HelmRepository that kcm creates, with the charts of its own templates.
 const ownRepository = "kcm-templates"
 
-// order judges in what order the objects of a management cluster are applied.
+// order determines the order in which the objects of a management cluster are applied.
 type order struct {
-	*world
-	// first is what before says of Kustomizations.
+	*managementCluster
+	// first caches the results of before.
 	first map[*reconcile.Kustomization]map[*reconcile.Kustomization]bool
 }
 
-// before is what comes before a Kustomization.
+// before returns the Kustomizations that are applied before another one; see the function before.
 func (r order) before(k *reconcile.Kustomization) map[*reconcile.Kustomization]bool {
 	if r.first[k] == nil {
 		r.first[k] = before(r.Cluster, k)
@@ -69,7 +69,7 @@ func (r order) before(k *reconcile.Kustomization) map[*reconcile.Kustomization]b
 	return r.first[k]
 }
 
-// judge reports an object that is applied before what kcm wants to be there.
+// judge reports an object that is applied before the objects that kcm requires.
 func (r order) judge(p *rule.Pass, o *reconcile.Object) {
 	var from []*reconcile.Kustomization
 	names := map[*reconcile.Kustomization][]string{}
@@ -88,7 +88,7 @@ func (r order) judge(p *rule.Pass, o *reconcile.Object) {
 	}
 }
 
-// report reports an object that is applied before others, those of a Kustomization.
+// report reports an object that is applied before the named objects of Kustomization k.
 func (r order) report(p *rule.Pass, o *reconcile.Object, k *reconcile.Kustomization, names []string) {
 	if more := len(names) - mostListed; more > 0 {
 		names = append(names[:mostListed:mostListed], fmt.Sprintf("%d more", more))
@@ -115,7 +115,7 @@ func (r order) report(p *rule.Pass, o *reconcile.Object, k *reconcile.Kustomizat
 	p.ReportBuilt(o, f)
 }
 
-// needs are the objects in Git without which kcm refuses another one, each once.
+// needs returns the objects in Git without which kcm refuses an object, each once.
 func (r order) needs(o *reconcile.Object) []*reconcile.Object {
 	var out []*reconcile.Object
 	seen := map[*reconcile.Object]bool{}
@@ -124,12 +124,12 @@ func (r order) needs(o *reconcile.Object) []*reconcile.Object {
 		id := reconcile.Identity{Group: group, Kind: kind, Namespace: ref.Namespace, Name: ref.Name}
 		need := r.All[id]
 		if need == nil && id.Namespace != system {
-			if is, _ := r.handed(ref); is {
+			if is, _ := r.isDistributed(ref); is {
 				id.Namespace = system
 				need = r.All[id]
 			}
 		}
-		if need != nil && !seen[need] && !r.mayBeMade(need) {
+		if need != nil && !seen[need] && !r.mayBeCreated(need) {
 			seen[need] = true
 			out = append(out, need)
 		}
@@ -152,9 +152,9 @@ func (r order) needs(o *reconcile.Object) []*reconcile.Object {
 	return out
 }
 
-// mayBeMade says whether kcm may have made a template before Git brings it: those that it makes stand
-// in its namespace, with charts of its own repository.
-func (r order) mayBeMade(o *reconcile.Object) bool {
+// mayBeCreated reports whether kcm may have created a template before Flux applies it: kcm creates templates in its own
+// namespace, with charts of its own repository.
+func (r order) mayBeCreated(o *reconcile.Object) bool {
 	if o.Kind == credential || o.Namespace != system || r.off("createTemplates") {
 		return false
 	}

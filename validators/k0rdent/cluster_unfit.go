@@ -34,29 +34,29 @@ are in the templates, but not those in their charts.`,
 	Fix: `Use a Credential for the infrastructure of the template. Use a version of the service that supports the
 Kubernetes version, or a version of the cluster template with another Kubernetes version.`,
 	Run: func(p *rule.Pass) {
-		for _, w := range worlds(p) {
+		for _, w := range managementClusters(p) {
 			for _, o := range w.Own {
 				switch o.Kind {
 				case clusterKind:
-					w.judgeIdentity(p, o)
-					w.judgeVersions(p, o)
+					w.checkIdentity(p, o)
+					w.checkVersions(p, o)
 				case clusterTemplate, serviceTemplate:
-					judgeVersion(p, o)
+					checkVersion(p, o)
 				}
 			}
 		}
 	},
 }
 
-// judgeIdentity reports a cluster whose credential has an identity of a kind that its
-// infrastructure doesn't take.
-func (w *world) judgeIdentity(p *rule.Pass, o *reconcile.Object) {
+// checkIdentity reports a cluster whose credential has an identity of a kind that the cluster's infrastructure does not
+// accept.
+func (w *managementCluster) checkIdentity(p *rule.Pass, o *reconcile.Object) {
 	cred := w.credentialOf(o)
 	needs, known := w.needs(o)
 	const question = "has a credential that matches its template"
 	w.steps += len(needs)
-	if w.spent(o, question, "spec", "credential") || cred == nil || !known || platform.Unknown(o.Text("spec", "template")) {
-		return // told by another rule, or not known
+	if w.exceedsLimit(o, question, "spec", "credential") || cred == nil || !known || platform.Unknown(o.Text("spec", "template")) {
+		return // reported by another rule, or unknown
 	}
 	kind := identityOf(cred).Kind
 	if kind == "" || platform.Unknown(kind) {
@@ -68,25 +68,25 @@ func (w *world) judgeIdentity(p *rule.Pass, o *reconcile.Object) {
 			kinds = kcm.Identities(provider)
 		}
 		w.steps += 1 + len(kinds)
-		if w.spent(o, question, "spec", "credential") || len(kinds) == 0 || slices.Contains(kinds, kind) {
+		if w.exceedsLimit(o, question, "spec", "credential") || len(kinds) == 0 || slices.Contains(kinds, kind) {
 			continue
 		}
 		p.ReportBuilt(o, finding.Finding{
 			Message: fmt.Sprintf("%s uses template %s for %s, but %s has an identity of kind %s: kcm refuses it", o, o.Text("spec", "template"), provider, cred, kind),
-			Hint:    provider + " takes " + listed(kinds),
+			Hint:    provider + " accepts " + listed(kinds),
 		}, "spec", "credential")
 	}
 }
 
-// judgeVersions reports the services of a cluster that are not for its version of Kubernetes.
-func (w *world) judgeVersions(p *rule.Pass, o *reconcile.Object) {
+// checkVersions reports the services of a cluster that do not support its version of Kubernetes.
+func (w *managementCluster) checkVersions(p *rule.Pass, o *reconcile.Object) {
 	template := w.used(clusterTemplate, o.Namespace, o.Text("spec", "template"))
 	if template == nil {
 		return
 	}
 	version, err := semver.NewVersion(template.Text("spec", "k8sVersion"))
 	if err != nil {
-		return // told where it stands, or only the chart says it
+		return // checkVersion reports it, or only the chart contains the version
 	}
 	for i := range o.List(servicesAt...) {
 		if o.Field(at(servicesAt, i, "disable")...) == true {
@@ -107,8 +107,8 @@ func (w *world) judgeVersions(p *rule.Pass, o *reconcile.Object) {
 	}
 }
 
-// judgeVersion reports a version or constraint of a template that kcm can't read.
-func judgeVersion(p *rule.Pass, o *reconcile.Object) {
+// checkVersion reports a version or constraint of a template that kcm cannot parse.
+func checkVersion(p *rule.Pass, o *reconcile.Object) {
 	field, what := "k8sVersion", "a version, such as v1.34.1"
 	_, err := semver.NewVersion(o.Text("spec", field))
 	if o.Kind == serviceTemplate {

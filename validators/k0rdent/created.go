@@ -14,17 +14,16 @@ import (
 	"github.com/fleetwright/fleetwright/validators/platform"
 )
 
-// install is kcm's HelmRelease in Git, and what kcm creates of its own when it is installed with it: its
-// Release and a Management, and the templates of it and of every further Release (kcm v1.11.4 and
-// v1.12.0-rc2, internal/controller/release_controller.go).
+// install is kcm's HelmRelease in Git. kcm creates some objects when it is installed: its own Release, a Management, and
+// the templates of every Release (kcm v1.11.4 and v1.12.0-rc2, internal/controller/release_controller.go).
 type install struct {
 	of *reconcile.Object
-	// version of kcm, "" where it isn't known exactly.
+	// version is the version of kcm, "" if it is not known exactly.
 	version string
-	// toggles are the values of controller that are known, of those that are set.
+	// toggles holds the known values of the chart's section controller.
 	toggles map[string]any
-	// open says why toggles that are not set inline aren't known, charts why it isn't known what kcm's
-	// charts are; "" where it is.
+	// open is the reason why toggles that are not set inline are unknown. charts is the reason why kcm's charts are
+	// unknown. Both are "" if they are known.
 	open, charts string
 }
 
@@ -35,8 +34,8 @@ const (
 	createTemplates  = v1alpha1.K0rdentCreateTemplates
 )
 
-// installOf reads kcm's HelmRelease.
-func (w *world) installOf(o *reconcile.Object) *install {
+// installOf reads the installation from kcm's HelmRelease.
+func (w *managementCluster) installOf(o *reconcile.Object) *install {
 	find := func(id reconcile.Identity) *reconcile.Object { return w.All[id] }
 	i := &install{of: o, version: exact(o.ChartVersion(find)), toggles: map[string]any{}}
 	controller, _ := o.Field("spec", "values", "controller").(map[string]any)
@@ -44,7 +43,7 @@ func (w *world) installOf(o *reconcile.Object) *install {
 		i.toggles[name] = value
 	}
 	if len(o.List("spec", "valuesFrom")) > 0 {
-		i.open = fmt.Sprintf("%s takes values from other objects, too", o)
+		i.open = fmt.Sprintf("%s also reads values from other objects", o)
 	}
 	chart := o.ChartName(find)
 	from, _ := i.toggles["templatesRepoURL"].(string)
@@ -60,7 +59,7 @@ func (w *world) installOf(o *reconcile.Object) *install {
 	return i
 }
 
-// exact is a version without a leading v, "" for what is none, such as a range.
+// exact returns a version without a leading v, "" for anything else, such as a range.
 func exact(version string) string {
 	version = strings.TrimPrefix(version, "v")
 	if _, err := semver.StrictNewVersion(version); err != nil {
@@ -69,12 +68,14 @@ func exact(version string) string {
 	return version
 }
 
-// off says that Git holds kcm's HelmRelease, and that a part of kcm is off in it.
-func (w *world) off(toggle string) bool { return w.kcm != nil && w.kcm.toggles[toggle] == false }
+// off reports whether kcm's HelmRelease is in Git and disables a part of kcm.
+func (w *managementCluster) off(toggle string) bool {
+	return w.kcm != nil && w.kcm.toggles[toggle] == false
+}
 
-// on says that Git holds kcm's HelmRelease, and that a part of kcm is on in it; doubt is why that, or
-// whether it is off, isn't known.
-func (w *world) on(toggle string) (is bool, doubt string) {
+// on reports whether kcm's HelmRelease is in Git and enables a part of kcm. doubt is the reason if neither on nor off is
+// known.
+func (w *managementCluster) on(toggle string) (is bool, doubt string) {
 	if w.kcm == nil {
 		return false, "Git has no HelmRelease of kcm"
 	}
@@ -89,9 +90,9 @@ func (w *world) on(toggle string) (is bool, doubt string) {
 	return w.kcm.open == "", w.kcm.open
 }
 
-// createsRelease says whether kcm creates the Release of its own version, and why that isn't known. It
-// does so together with the templates.
-func (w *world) createsRelease() (is bool, doubt string) {
+// createsRelease reports whether kcm creates the Release of its own version, or the reason why that is unknown. kcm
+// creates it only together with the templates.
+func (w *managementCluster) createsRelease() (is bool, doubt string) {
 	release, open := w.on(createRelease)
 	templates, other := w.on(createTemplates)
 	if w.off(createRelease) || w.off(createTemplates) {
@@ -100,17 +101,18 @@ func (w *world) createsRelease() (is bool, doubt string) {
 	return release && templates, cmp.Or(open, other)
 }
 
-// isTemplate says whether a kind is one of templates that kcm creates.
+// isTemplate reports whether kcm creates templates of a kind.
 func isTemplate(kind string) bool { return kind == clusterTemplate || kind == providerTemplate }
 
-// made says of what Git doesn't hold whether kcm makes it, and why kcm or people may have made it.
-func (w *world) made(r platform.Reference) (is bool, doubt string) {
+// created reports whether kcm creates an object that is not in Git. doubt is the reason why kcm or a user may have
+// created it.
+func (w *managementCluster) created(r platform.Reference) (is bool, doubt string) {
 	var known bool
 	switch {
 	case r.Kind == release:
-		is, known, doubt = w.madeRelease(r.Name)
+		is, known, doubt = w.createsNamedRelease(r.Name)
 	case isTemplate(r.Kind) && (r.Namespace == "" || r.Namespace == system):
-		is, known, doubt = w.madeTemplate(r)
+		is, known, doubt = w.createsTemplate(r)
 	case (r.Kind == clusterTemplate || r.Kind == serviceTemplate) && r.Namespace != system && !w.off(createTemplates) && !w.Holds(group, accessKind):
 		doubt = "Git has no AccessManagement, which distributes templates to namespaces"
 	}
@@ -120,12 +122,12 @@ func (w *world) made(r platform.Reference) (is bool, doubt string) {
 	case !w.Holds(r.Group, r.Kind):
 		return false, "Git has no " + r.Kind + " at all"
 	}
-	return false, w.bringing(r)
+	return false, w.templateChartDoubt(r)
 }
 
-// bringing is the HelmRelease of a chart that is only there to bring templates (those of k0rdent's
-// catalog, https://github.com/k0rdent/catalog), of which it isn't known what it brings.
-func (w *world) bringing(r platform.Reference) string {
+// templateChartDoubt returns the reason why a chart may install a missing ServiceTemplate, "" if there is none. The
+// charts of k0rdent's catalog (https://github.com/k0rdent/catalog) install only templates, whose names are unknown.
+func (w *managementCluster) templateChartDoubt(r platform.Reference) string {
 	if o := w.charts[r.Namespace]; o != nil && r.Kind == serviceTemplate {
 		if chart := w.Chart(o); chart == "kgst" || strings.Contains(chart, "-service-template") {
 			return "the chart of " + o.String() + " may install it"
@@ -134,9 +136,9 @@ func (w *world) bringing(r platform.Reference) string {
 	return ""
 }
 
-// madeRelease says whether kcm creates a Release; known says that it can be told that it doesn't,
-// whatever else is there.
-func (w *world) madeRelease(name string) (is, known bool, doubt string) {
+// createsNamedRelease reports whether kcm creates a Release. known reports whether kcm certainly does not create it,
+// whatever else is in the cluster.
+func (w *managementCluster) createsNamedRelease(name string) (is, known bool, doubt string) {
 	creates, doubt := w.createsRelease()
 	switch {
 	case w.kcm == nil:
@@ -153,8 +155,8 @@ func (w *world) madeRelease(name string) (is, known bool, doubt string) {
 	return is, !is && versionedName(name, v1alpha1.K0rdentKCM) != nil, ""
 }
 
-// madeTemplate says whether kcm creates a template in its namespace.
-func (w *world) madeTemplate(r platform.Reference) (is, known bool, doubt string) {
+// createsTemplate reports whether kcm creates a template in its namespace. known and doubt are as in createsNamedRelease.
+func (w *managementCluster) createsTemplate(r platform.Reference) (is, known bool, doubt string) {
 	creates, doubt := w.on(createTemplates)
 	switch {
 	case w.kcm == nil:
@@ -165,23 +167,23 @@ func (w *world) madeTemplate(r platform.Reference) (is, known bool, doubt string
 		return false, false, "kcm creates templates of its charts, and " + w.kcm.charts
 	}
 	of, doubt := w.templated()
-	slip := ""
+	near := ""
 	for _, release := range of {
 		if slices.Contains(w.namesOf(release, r.Kind), r.Name) {
 			return true, false, ""
 		}
-		slip = cmp.Or(slip, w.Slip(r.Name, w.namesOf(release, r.Kind)))
+		near = cmp.Or(near, w.TypoOf(r.Name, w.namesOf(release, r.Kind)))
 	}
 	chart := chartOf(nil, r.Name)
 	if doubt == "" && w.anyEarlier(of, r.Name, chart) {
 		doubt = "an earlier kcm may have created it"
 	}
-	return false, doubt == "" && (slip != "" || chart != "" && len(of) > 0 && of[0].ChartVersion(chart) != ""), doubt
+	return false, doubt == "" && (near != "" || chart != "" && len(of) > 0 && of[0].ChartVersion(chart) != ""), doubt
 }
 
-// templated are the releases whose templates kcm creates: its own, and those of the Releases in Git;
-// doubt is why there may be more.
-func (w *world) templated() (of []*kcm.Release, doubt string) {
+// templated returns the releases whose templates kcm creates: its own release, and those of the Releases in Git. doubt is
+// the reason why there may be more.
+func (w *managementCluster) templated() (of []*kcm.Release, doubt string) {
 	var versions []string
 	creates, doubt := w.createsRelease()
 	switch {
@@ -194,7 +196,7 @@ func (w *world) templated() (of []*kcm.Release, doubt string) {
 		versions = append(versions, exact(o.Text("spec", "version")))
 	}
 	if len(versions) == 0 && doubt == "" {
-		doubt = "Git has no Release, of which kcm creates templates"
+		doubt = "Git has no Release for which kcm creates templates"
 	}
 	for _, version := range versions {
 		if known := kcm.ReleaseOf(version); known != nil {
@@ -206,8 +208,8 @@ func (w *world) templated() (of []*kcm.Release, doubt string) {
 	return of, doubt
 }
 
-// namesOf are the names of the templates that kcm creates of a release.
-func (w *world) namesOf(of *kcm.Release, kind string) []string {
+// namesOf returns the names of the templates that kcm creates for a release.
+func (w *managementCluster) namesOf(of *kcm.Release, kind string) []string {
 	charts := of.Clusters()
 	if kind == providerTemplate {
 		charts = append(of.Providers(), kcm.ClusterAPI, v1alpha1.K0rdentKCM, v1alpha1.K0rdentRegional)
@@ -219,20 +221,20 @@ func (w *world) namesOf(of *kcm.Release, kind string) []string {
 	return names
 }
 
-// anyEarlier says whether a template is of a version of a chart before that of one of some releases.
-func (w *world) anyEarlier(of []*kcm.Release, name, chart string) bool {
+// anyEarlier reports whether a template belongs to an earlier version of a chart than one of the releases.
+func (w *managementCluster) anyEarlier(of []*kcm.Release, name, chart string) bool {
 	return slices.ContainsFunc(of, func(r *kcm.Release) bool {
 		return r.ChartVersion(chart) != "" && w.earlier(name, chart, r.ChartVersion(chart))
 	})
 }
 
-// earlier says whether a name is that of an earlier version of something.
-func (w *world) earlier(name, of, version string) bool {
+// earlier reports whether a name has a version before another version of the same chart or release.
+func (w *managementCluster) earlier(name, of, version string) bool {
 	v := versionedName(name, of)
 	return v != nil && v.LessThan(semver.MustParse(version))
 }
 
-// versionedName is the version in the name of a version of something, nil where it is none.
+// versionedName returns the version at the end of the name of a chart's template or of a release, nil if there is none.
 func versionedName(name, of string) *semver.Version {
 	base, numbers := splitVersion(name)
 	if base != of || len(numbers) != 3 {
@@ -241,8 +243,8 @@ func versionedName(name, of string) *semver.Version {
 	return semver.New(uint64(max(numbers[0], 0)), uint64(max(numbers[1], 0)), uint64(max(numbers[2], 0)), "", "")
 }
 
-// createdNames are the names of a kind that kcm is known to create.
-func (w *world) createdNames(kind string) []string {
+// createdNames returns the names of the objects of a kind that kcm is known to create.
+func (w *managementCluster) createdNames(kind string) []string {
 	var names []string
 	switch creates, _ := w.on(createTemplates); {
 	case kind == release:

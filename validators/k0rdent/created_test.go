@@ -33,8 +33,8 @@ func TestWhatKCMCreates(t *testing.T) {
 		"of a later kcm":            {"", "aws-standalone-cp-1-0-99", inCluster + "aws-standalone-cp-1-0-99, which does not exist: kcm refuses it\n  did you mean \"aws-standalone-cp-1-0-43\", which kcm creates?\n"},
 		"of an earlier kcm":         {"", "aws-standalone-cp-1-0-20", open("aws-standalone-cp-1-0-20", "an earlier kcm may have created it")},
 		"of somebody else":          {"", "own-1-0-0", open("own-1-0-0", "Git has no ClusterTemplate at all")},
-		"templates of no Release":   {"  values: {controller: {createRelease: false}}\n", "aws-standalone-cp-1-0-43", open("aws-standalone-cp-1-0-43", "Git has no Release, of which kcm creates templates")},
-		"values of other objects":   {"  valuesFrom: [{kind: ConfigMap, name: kcm}]\n", "aws-standalone-cp-1-0-43", open("aws-standalone-cp-1-0-43", "HelmRelease kcm-system/kcm takes values from other objects, too")},
+		"templates of no Release":   {"  values: {controller: {createRelease: false}}\n", "aws-standalone-cp-1-0-43", open("aws-standalone-cp-1-0-43", "Git has no Release for which kcm creates templates")},
+		"values of other objects":   {"  valuesFrom: [{kind: ConfigMap, name: kcm}]\n", "aws-standalone-cp-1-0-43", open("aws-standalone-cp-1-0-43", "HelmRelease kcm-system/kcm also reads values from other objects")},
 		"a value that is not known": {"  values: {controller: {createTemplates: \"${T}\"}}\n", "aws-standalone-cp-1-0-43", open("aws-standalone-cp-1-0-43", "the value of controller.createTemplates in HelmRelease kcm-system/kcm is unknown")},
 		"charts from elsewhere":     {"  values: {controller: {templatesRepoURL: oci://registry.example/charts}}\n", "aws-standalone-cp-1-0-43", open("aws-standalone-cp-1-0-43", "kcm creates templates of its charts, and kcm's charts are in oci://registry.example/charts")},
 	} {

@@ -32,7 +32,7 @@ name is a typo of an existing one.`,
 	Run: func(p *rule.Pass) {
 		const consequence = "kcm refuses clusters that use it"
 		dangling(p, credentialReferences, map[string]string{"": consequence})
-		for _, w := range worlds(p) {
+		for _, w := range managementClusters(p) {
 			for _, o := range w.Of(clusterKind) {
 				w.without(p, o)
 			}
@@ -40,7 +40,7 @@ name is a typo of an existing one.`,
 			seen := map[*reconcile.Object]bool{nil: true}
 			for _, o := range w.Of(credential) {
 				r := identityOf(o)
-				if bare[r.Kind] && r.Namespace == "" && r.Name != "" {
+				if namespacedIdentities[r.Kind] && r.Namespace == "" && r.Name != "" {
 					w.lacks(p, o, finding.Finding{
 						Message: fmt.Sprintf("%s references %s without a namespace: %s", o, r, consequence),
 						Hint:    "add identityRef.namespace: " + system,
@@ -53,14 +53,14 @@ name is a typo of an existing one.`,
 					secrets = append(secrets, w.secretOf(p, of)...)
 				}
 			}
-			platform.Dangling{There: w.identityThere, Consequence: consequence}.Report(p, w.World, identities)
-			platform.Dangling{There: w.identityThere, Consequence: consequence}.Report(p, w.World, secrets)
+			platform.Dangling{There: w.identityExists, Consequence: consequence}.Report(p, w.ManagementCluster, identities)
+			platform.Dangling{There: w.identityExists, Consequence: consequence}.Report(p, w.ManagementCluster, secrets)
 		}
 	},
 }
 
-// credentialReferences are the credentials that clusters and rules of access name.
-func credentialReferences(w *world) []platform.Reference {
+// credentialReferences returns the references to credentials in clusters and access rules.
+func credentialReferences(w *managementCluster) []platform.Reference {
 	out := accessReferences(w, credential)
 	for _, o := range w.Of(clusterKind) {
 		out = append(out, reference(o, credential, o.Namespace, "spec", "credential"))
@@ -69,7 +69,7 @@ func credentialReferences(w *world) []platform.Reference {
 }
 
 // without reports a cluster that names no credential.
-func (w *world) without(p *rule.Pass, o *reconcile.Object) {
+func (w *managementCluster) without(p *rule.Pass, o *reconcile.Object) {
 	if of := o.Field("spec", "credential"); of != nil && of != "" {
 		return
 	}
@@ -79,11 +79,11 @@ func (w *world) without(p *rule.Pass, o *reconcile.Object) {
 	}, "a credential", "spec")
 }
 
-// bare are the kinds of identities that stand in a namespace; those of AWS and vSphere stand in
-// none.
-var bare = map[string]bool{"Secret": true, "AzureClusterIdentity": true, "OpenStackClusterIdentity": true}
+// namespacedIdentities are the kinds of identities that are namespaced. The identities of AWS and vSphere are
+// cluster-scoped.
+var namespacedIdentities = map[string]bool{"Secret": true, "AzureClusterIdentity": true, "OpenStackClusterIdentity": true}
 
-// identityOf is what a Credential names as its identity.
+// identityOf returns the reference of a Credential to its identity.
 func identityOf(o *reconcile.Object) platform.Reference {
 	at := func(field string) string { return o.Text("spec", "identityRef", field) }
 	group, _, versioned := strings.Cut(at("apiVersion"), "/")
@@ -93,11 +93,11 @@ func identityOf(o *reconcile.Object) platform.Reference {
 	return platform.Of(o, group, at("kind"), at("namespace"), "spec", "identityRef", "name")
 }
 
-// identity is the object of an identity, nil where Git doesn't hold it. Of a kind that stands in no
-// namespace it may have one all the same in Git.
-func (w *world) identity(r platform.Reference) *reconcile.Object {
+// identity returns the object of an identity, nil if it is not in Git. An object of a cluster-scoped kind may
+// nevertheless have a namespace in Git.
+func (w *managementCluster) identity(r platform.Reference) *reconcile.Object {
 	namespaces := []string{r.Namespace}
-	if !bare[r.Kind] {
+	if !namespacedIdentities[r.Kind] {
 		in := w.namespacesOf(r)
 		namespaces = append(namespaces, in[:min(len(in), 1)]...)
 	}
@@ -109,9 +109,9 @@ func (w *world) identity(r platform.Reference) *reconcile.Object {
 	return nil
 }
 
-// identityThere says whether an identity or its Secret is there though Git doesn't hold it at its
-// place, and why that can't be told.
-func (w *world) identityThere(r platform.Reference) (is bool, doubt string) {
+// identityExists reports whether an identity or its Secret exists although Git does not have it at that place. doubt is
+// the reason if that is unknown.
+func (w *managementCluster) identityExists(r platform.Reference) (is bool, doubt string) {
 	if w.identity(r) != nil {
 		return true, ""
 	}
@@ -119,19 +119,19 @@ func (w *world) identityThere(r platform.Reference) (is bool, doubt string) {
 		if doubt := w.Doubt(r); doubt != "" {
 			return false, doubt
 		}
-		return w.made(r)
+		return w.created(r)
 	}
-	if w.makesSecret(reconcile.Identity{Kind: r.Kind, Namespace: r.Namespace, Name: r.Name}) {
+	if w.isCreatedSecret(reconcile.Identity{Kind: r.Kind, Namespace: r.Namespace, Name: r.Name}) {
 		return true, ""
 	}
-	if w.Doubt(r) == "" && w.Slip(r.Name, w.Names(r.Group, r.Kind, r.Namespace)) != "" {
+	if w.Doubt(r) == "" && w.TypoOf(r.Name, w.Names(r.Group, r.Kind, r.Namespace)) != "" {
 		return false, ""
 	}
 	return false, "Secrets may be created outside Git"
 }
 
-// makesSecret says whether a controller makes a Secret of what Git holds.
-func (w *world) makesSecret(id reconcile.Identity) bool {
+// isCreatedSecret reports whether a controller creates a Secret from objects in Git.
+func (w *managementCluster) isCreatedSecret(id reconcile.Identity) bool {
 	if w.secrets[id] {
 		return true
 	}
@@ -139,7 +139,7 @@ func (w *world) makesSecret(id reconcile.Identity) bool {
 	return w.secrets[id]
 }
 
-// identitySecret is where an identity of a kind names its Secret (kcm v1.11.4 and v1.12.0-rc2,
+// identitySecret has the paths at which an identity, by its kind, names its Secret (kcm v1.11.4 and v1.12.0-rc2,
 // templates/provider/*/templates/interface.yaml).
 var identitySecret = map[string]struct{ name, namespace []any }{
 	"AWSClusterStaticIdentity": {name: []any{"spec", "secretRef"}},
@@ -148,7 +148,8 @@ var identitySecret = map[string]struct{ name, namespace []any }{
 	"VSphereClusterIdentity":   {name: []any{"spec", "secretName"}},
 }
 
-// secretReference is the Secret that an identity names, without a name where it names none.
+// secretReference returns the reference of an identity to its Secret. The reference has no name if the identity names no
+// Secret.
 func secretReference(identity *reconcile.Object) platform.Reference {
 	field := identitySecret[identity.Kind]
 	if field.name == nil {
@@ -157,13 +158,14 @@ func secretReference(identity *reconcile.Object) platform.Reference {
 	return platform.Of(identity, "", "Secret", cmp.Or(identity.Text(field.namespace...), system), field.name...)
 }
 
-// secretOf is the Secret that an identity names; one that must name one, and doesn't, is reported.
-func (w *world) secretOf(p *rule.Pass, identity *reconcile.Object) []platform.Reference {
+// secretOf returns the reference of an identity to its Secret. It reports an identity that must name a Secret and does
+// not.
+func (w *managementCluster) secretOf(p *rule.Pass, identity *reconcile.Object) []platform.Reference {
 	if _, names := identitySecret[identity.Kind]; !names {
 		return nil
 	}
 	r := secretReference(identity)
-	// The other ways of Azure are those of a workload or managed identity.
+	// Azure's other types are workload and managed identities, which need no Secret.
 	if r.Name != "" || identity.Kind == "AzureClusterIdentity" && !strings.HasSuffix(identity.Text("spec", "type"), "ServicePrincipal") {
 		return []platform.Reference{r}
 	}

@@ -54,7 +54,7 @@ func managedBy(version string) string { return stepsOf(version, "release", waiti
 // clusterStep is a Kustomization of its own for clusters, and those that it applies.
 func clusterStep(marker, clusters string) string {
 	return "-- clusters/prod/clusters.yaml --\n" + strings.Replace(kustomization("k0rdent", ""), "path: ./k0rdent\n", "path: ./k0rdent"+marker+"\n", 1) +
-		"-- k0rdent/none.yaml --\n# Clusters stand beside it.\n" + strings.ReplaceAll(clusters, "-- clusters/prod/", "-- k0rdent/")
+		"-- k0rdent/none.yaml --\n# The clusters are in other files.\n" + strings.ReplaceAll(clusters, "-- clusters/prod/", "-- k0rdent/")
 }
 
 // ordered has the templates, the chains and the clusters of files in Kustomizations that wait for each

@@ -1,7 +1,6 @@
-// Package k0rdent holds the rules about management clusters of k0rdent: what kcm's
-// webhooks and controllers would refuse, found before it is pushed. What they
-// refuse was read off kcm v1.11.4 and v1.12.0-rc2 (internal/webhook,
-// internal/controller).
+// Package k0rdent holds the rules about management clusters of k0rdent: they find objects that kcm's webhooks and
+// controllers would refuse, before they are pushed. The requirements were taken from kcm v1.11.4 and v1.12.0-rc2
+// (internal/webhook, internal/controller).
 package k0rdent
 
 import (
@@ -34,7 +33,7 @@ const (
 	clusterAuth = "ClusterAuthentication"
 )
 
-// The kinds of templates, and of the chains of their upgrades.
+// The kinds of templates and of their chains, which list possible upgrades.
 const (
 	clusterTemplate  = "ClusterTemplate"
 	serviceTemplate  = "ServiceTemplate"
@@ -43,36 +42,36 @@ const (
 	serviceChain     = "ServiceTemplateChain"
 )
 
-// world is what is applied to one cluster, as far as it is k0rdent's.
-type world struct {
-	*platform.World
-	// namespaces by name.
+// managementCluster holds the objects of k0rdent that are applied to one management cluster, and the objects that they
+// need.
+type managementCluster struct {
+	*platform.ManagementCluster
+	// namespaces are the Namespaces by name.
 	namespaces map[string]*reconcile.Object
-	// kcm is its HelmRelease; nil where Git doesn't hold it.
+	// kcm is kcm's HelmRelease; nil if it is not in Git.
 	kcm *install
-	// charts are HelmReleases other than kcm's by the namespace that they install to: what they
-	// bring isn't looked into.
+	// charts are the other HelmReleases, by the namespace that they install to: the objects of their charts are unknown.
 	charts map[string]*reconcile.Object
 	// several are the identities that more than one object has.
 	several map[reconcile.Identity]bool
-	// secrets are those that controllers make of what Git holds.
+	// secrets are the Secrets that controllers create from objects in Git.
 	secrets map[reconcile.Identity]bool
-	// elsewhereOf are the namespaces with an object of a name, by its identity without one; nil until
-	// it is asked for.
+	// elsewhereOf are the namespaces that have an object, by its identity without the namespace; nil before the first
+	// use.
 	elsewhereOf map[reconcile.Identity][]string
 	// identities are the kinds of identities that the ProviderInterfaces in Git name, by provider.
 	identities map[string][]string
-	// handedOn is what the AccessManagement hands to namespaces, computed when it
-	// is first asked for; steps bound the work.
-	handedOn map[[2]string]*handed
-	steps    int
+	// distributions caches the objects that the AccessManagement distributes, by kind and namespace. steps counts the
+	// work, up to a limit.
+	distributions map[[2]string]*distribution
+	steps         int
 }
 
 var tooMuchOf = fmt.Sprintf("its cluster has more than %d access rules, chains and providers", limits.Comparisons)
 
-// spent says whether there is more on a cluster than is followed, and reports the first time that a
-// question about an object, and those after it, is not checked.
-func (w *world) spent(o *reconcile.Object, question string, path ...any) bool {
+// exceedsLimit reports whether the checks of the cluster exceed their limit. The first time, it reports that a question
+// about an object, and all later ones, are not checked.
+func (w *managementCluster) exceedsLimit(o *reconcile.Object, question string, path ...any) bool {
 	if w.steps <= limits.Comparisons {
 		return false
 	}
@@ -80,19 +79,19 @@ func (w *world) spent(o *reconcile.Object, question string, path ...any) bool {
 	return true
 }
 
-// worlds are the management clusters of a repository.
-func worlds(p *rule.Pass) []*world {
-	var out []*world
-	for _, of := range platform.Worlds(p, flux.Doubts, group) {
-		out = append(out, newWorld(of))
+// managementClusters returns the management clusters of a repository.
+func managementClusters(p *rule.Pass) []*managementCluster {
+	var out []*managementCluster
+	for _, of := range platform.ManagementClusters(p, flux.Doubts, group) {
+		out = append(out, newManagementCluster(of))
 	}
 	return out
 }
 
-func newWorld(of *platform.World) *world {
-	w := &world{
-		World: of, namespaces: map[string]*reconcile.Object{}, charts: map[string]*reconcile.Object{}, secrets: map[reconcile.Identity]bool{},
-		several: map[reconcile.Identity]bool{}, identities: map[string][]string{}, handedOn: map[[2]string]*handed{},
+func newManagementCluster(of *platform.ManagementCluster) *managementCluster {
+	w := &managementCluster{
+		ManagementCluster: of, namespaces: map[string]*reconcile.Object{}, charts: map[string]*reconcile.Object{}, secrets: map[reconcile.Identity]bool{},
+		several: map[reconcile.Identity]bool{}, identities: map[string][]string{}, distributions: map[[2]string]*distribution{},
 	}
 	for _, o := range of.Objects {
 		w.add(o)
@@ -100,9 +99,9 @@ func newWorld(of *platform.World) *world {
 	return w
 }
 
-func (w *world) add(o *reconcile.Object) {
-	for _, made := range o.Creates() {
-		w.secrets[made] = true
+func (w *managementCluster) add(o *reconcile.Object) {
+	for _, id := range o.Creates() {
+		w.secrets[id] = true
 	}
 	w.several[o.Identity] = w.All[o.Identity] != o || w.several[o.Identity]
 	switch {
@@ -121,28 +120,28 @@ func (w *world) add(o *reconcile.Object) {
 	}
 }
 
-// references are made of what an object names.
+// reference returns the reference at a path of an object to an object of k0rdent.
 func reference(from *reconcile.Object, kind, namespace string, path ...any) platform.Reference {
 	return platform.Of(from, group, kind, namespace, path...)
 }
 
-// there says whether what Git doesn't hold at its place is handed to its namespace by
-// the AccessManagement, and why that, or whether kcm makes it, can't be told.
-func (w *world) there(r platform.Reference) (is bool, doubt string) {
+// exists reports whether an object that Git does not have in its namespace exists because the AccessManagement
+// distributes it or kcm creates it. doubt is the reason if that is unknown.
+func (w *managementCluster) exists(r platform.Reference) (is bool, doubt string) {
 	if r.Namespace != "" && r.Namespace != system {
-		if is, doubt := w.handed(r); is || doubt != "" {
+		if is, doubt := w.isDistributed(r); is || doubt != "" {
 			return is, doubt
 		}
 	}
 	if doubt := w.Doubt(r); doubt != "" {
 		return false, doubt
 	}
-	return w.made(r)
+	return w.created(r)
 }
 
-// lacks reports an object that lacks something. Where no cluster says how it is applied it may be a
-// base that others fill in, and is unresolved.
-func (w *world) lacks(p *rule.Pass, o *reconcile.Object, f finding.Finding, what string, path ...any) {
+// lacks reports an object that lacks something. Without a cluster, the object may be a base that an overlay completes, so
+// the question is unresolved.
+func (w *managementCluster) lacks(p *rule.Pass, o *reconcile.Object, f finding.Finding, what string, path ...any) {
 	if w.Cluster == nil {
 		p.UnresolvedFor(o.Position(path...), fmt.Sprintf("whether %s gets %s", o, what), w.Partial)
 		return
@@ -150,45 +149,45 @@ func (w *world) lacks(p *rule.Pass, o *reconcile.Object, f finding.Finding, what
 	p.ReportBuilt(o, f, path...)
 }
 
-// handed is what the AccessManagement hands to a namespace of one kind: names, and
-// those of which it isn't known with the reasons. doubt is why there may be more.
-type handed struct {
+// distribution holds the objects of one kind that the AccessManagement distributes to a namespace: names, and open with
+// the names for which that is unknown and the reasons. doubt is the reason why there may be more names.
+type distribution struct {
 	names map[string]bool
 	open  map[string]string
 	doubt string
 }
 
-// handed says whether a rule of the AccessManagement hands something to its
-// namespace, and why that can't be told.
-func (w *world) handed(r platform.Reference) (is bool, doubt string) {
+// isDistributed reports whether a rule of the AccessManagement distributes an object to its namespace. doubt is the
+// reason if that is unknown.
+func (w *managementCluster) isDistributed(r platform.Reference) (is bool, doubt string) {
 	key := [2]string{r.Kind, r.Namespace}
-	if w.handedOn[key] == nil {
-		h := &handed{names: map[string]bool{}, open: map[string]string{}}
-		w.handedOn[key] = h
+	if w.distributions[key] == nil {
+		h := &distribution{names: map[string]bool{}, open: map[string]string{}}
+		w.distributions[key] = h
 		for _, o := range w.Of(accessKind) {
 			for i := range o.List("spec", "accessRules") {
 				w.follow(h, o, i, r.Kind, r.Namespace)
 			}
 		}
 	}
-	h := w.handedOn[key]
+	h := w.distributions[key]
 	if h.names[r.Name] {
 		return true, ""
 	}
 	return false, cmp.Or(h.open[r.Name], h.doubt)
 }
 
-// tooMuch is why what the AccessManagement hands on is not known in full.
+// tooMuch is the reason why not all distributed objects are known.
 const tooMuch = "the access rules exceed the limit"
 
-// tooMuch notes that what an AccessManagement hands on is not followed any further.
-func (w *world) tooMuch(h *handed, o *reconcile.Object) {
+// tooMuch records that the rules of an AccessManagement are not followed any further.
+func (w *managementCluster) tooMuch(h *distribution, o *reconcile.Object) {
 	h.doubt = tooMuch
-	w.Exceeded(o, fmt.Sprintf("what %s hands to namespaces", o), tooMuchOf, "spec", "accessRules")
+	w.Exceeded(o, fmt.Sprintf("the distribution by %s", o), tooMuchOf, "spec", "accessRules")
 }
 
-// follow adds what one rule of access hands to a namespace.
-func (w *world) follow(h *handed, o *reconcile.Object, i int, kind, namespace string) {
+// follow adds the objects that one access rule distributes to a namespace.
+func (w *managementCluster) follow(h *distribution, o *reconcile.Object, i int, kind, namespace string) {
 	if w.steps += 1 + len(o.List("spec", "accessRules", i, "targetNamespaces", "list")); w.steps > limits.Comparisons {
 		w.tooMuch(h, o)
 		return
@@ -198,7 +197,7 @@ func (w *world) follow(h *handed, o *reconcile.Object, i int, kind, namespace st
 		return
 	}
 	chain := map[string]string{clusterTemplate: clusterChain, serviceTemplate: serviceChain}[kind]
-	names, all := given(o, i, cmp.Or(chain, kind))
+	names, all := objectsOfRule(o, i, cmp.Or(chain, kind))
 	if all {
 		w.steps += len(w.Own)
 		names = w.Names(group, cmp.Or(chain, kind), system)
@@ -207,7 +206,7 @@ func (w *world) follow(h *handed, o *reconcile.Object, i int, kind, namespace st
 		found := []string{name}
 		if chain != "" {
 			c := w.All[reconcile.Identity{Group: group, Kind: chain, Namespace: system, Name: name}]
-			if c == nil { // told of by another rule
+			if c == nil { // reported by another rule
 				h.doubt = "the AccessManagement distributes " + chain + " " + name + ", which does not exist"
 				continue
 			}
@@ -227,9 +226,8 @@ func (w *world) follow(h *handed, o *reconcile.Object, i int, kind, namespace st
 	}
 }
 
-// reaches says whether a rule of access is for a namespace, and why that can't be
-// told.
-func (w *world) reaches(o *reconcile.Object, namespace string, i int) (is bool, doubt string) {
+// reaches reports whether an access rule applies to a namespace. doubt is the reason if that is unknown.
+func (w *managementCluster) reaches(o *reconcile.Object, namespace string, i int) (is bool, doubt string) {
 	at := []any{"spec", "accessRules", i, "targetNamespaces"}
 	field := func(name string) any { return o.Field(append(slices.Clone(at), name)...) }
 	list, _ := field("list").([]any)
@@ -249,15 +247,15 @@ func (w *world) reaches(o *reconcile.Object, namespace string, i int) (is bool, 
 	return true, ""
 }
 
-// accessLists are the fields of a rule of access up to k0rdent 1.11 for what it hands on.
+// accessLists are the fields of an access rule up to k0rdent 1.11, by the kind of the distributed objects.
 var accessLists = map[string]string{
 	clusterChain: "clusterTemplateChains", serviceChain: "serviceTemplateChains", credential: "credentials",
 	clusterAuth: "clusterAuthentications", dataSource: "dataSources", auditPolicy: "clusterAuditPolicies",
 }
 
-// given are the objects of a kind that a rule of access hands on, in either
-// generation of its schema; all says that it is every one.
-func given(o *reconcile.Object, i int, kind string) (names []string, all bool) {
+// objectsOfRule returns the names of the objects of a kind that an access rule distributes, in either version of its
+// schema. all reports whether it distributes all objects of the kind.
+func objectsOfRule(o *reconcile.Object, i int, kind string) (names []string, all bool) {
 	names = texts(o.List("spec", "accessRules", i, accessLists[kind]))
 	for j := range o.List("spec", "accessRules", i, "resources") {
 		at := []any{"spec", "accessRules", i, "resources", j}
@@ -281,7 +279,7 @@ func texts(list []any) []string {
 	return out
 }
 
-// supported are the templates of a chain.
+// supported returns the names of the templates of a chain.
 func supported(chain *reconcile.Object) []string {
 	var out []string
 	for i := range chain.List("spec", "supportedTemplates") {

@@ -96,13 +96,13 @@ func TestDoubt(t *testing.T) {
 	t.Parallel()
 	dangles := cluster("gcp-standalone-cp-1-0-43", "gcp")
 	kcmMakes := "? whether ClusterTemplate kcm-system/gcp-standalone-cp-1-0-43, which ClusterDeployment kcm-system/tools references, exists: " +
-		"Git has no Release, of which kcm creates templates\n"
+		"Git has no Release for which kcm creates templates\n"
 	for name, c := range map[string]struct {
 		r           rule.Rule
 		files, want string
 	}{
 		"templates of kcm's": {TemplateMissing, strings.Replace(base, "      createTemplates: false\n", "", 1) + chains + dangles, kcmMakes},
-		"no kcm in Git": {TemplateMissing, rule.FluxSync + chains + dangles, strings.Replace(kcmMakes, "Git has no Release, of which kcm creates templates",
+		"no kcm in Git": {TemplateMissing, rule.FluxSync + chains + dangles, strings.Replace(kcmMakes, "Git has no Release for which kcm creates templates",
 			"kcm creates templates itself, unless controller.createTemplates is false in its HelmRelease", 1)},
 		"no credential":        {CredentialMissing, base + dangles, "? whether Credential kcm-system/gcp, which ClusterDeployment kcm-system/tools references, exists: Git has no Credential at all\n"},
 		"a variable":           {TemplateMissing, base + chains + cluster("aws-${VERSION}", "aws"), "? whether ClusterTemplate kcm-system/aws-${VERSION}, which ClusterDeployment kcm-system/tools references, exists: its name contains a variable with an unknown value\n"},
@@ -312,7 +312,7 @@ func TestTooMuchToFollow(t *testing.T) {
 		t.Errorf("%d findings, %d unresolved", len(found), len(open))
 	}
 	if !slices.ContainsFunc(found, func(f finding.Finding) bool {
-		return f.Rule == rule.LimitExceeded && strings.HasPrefix(f.Message, "what AccessManagement kcm hands to namespaces was not checked: ")
+		return f.Rule == rule.LimitExceeded && strings.HasPrefix(f.Message, "the distribution by AccessManagement kcm was not checked: ")
 	}) {
 		t.Error("that there is too much to follow is no finding")
 	}
@@ -324,7 +324,7 @@ func TestTooManyTemplates(t *testing.T) {
 	chain := "-- clusters/prod/chain.yaml --\napiVersion: k0rdent.mirantis.com/v1beta1\nkind: ClusterTemplateChain\nmetadata:\n  name: many\n  namespace: kcm-system\nspec:\n  supportedTemplates:\n" +
 		strings.Repeat("  - name: aws-standalone-cp-1-0-43\n", 2000)
 	rules := access("list: [team]", "clusterTemplateChains: ["+strings.Repeat("many, ", 501)+"]\n    credentials: [aws]")
-	if got := said(t, TemplateMissing, base+templates+chain+rules+inTeam); !strings.HasPrefix(got, "what AccessManagement kcm hands to namespaces was not checked: its cluster has more than") {
+	if got := said(t, TemplateMissing, base+templates+chain+rules+inTeam); !strings.HasPrefix(got, "the distribution by AccessManagement kcm was not checked: its cluster has more than") {
 		t.Errorf("got %s", got)
 	}
 }
@@ -382,12 +382,12 @@ func TestPrerequisites(t *testing.T) {
 // TestVersionsOfATemplate asks what is said of a version of a template that isn't there.
 func TestVersionsOfATemplate(t *testing.T) {
 	t.Parallel()
-	names := func(all ...string) *world {
+	names := func(all ...string) *managementCluster {
 		var objects []*reconcile.Object
 		for _, name := range all {
 			objects = append(objects, &reconcile.Object{Identity: reconcile.Identity{Group: group, Kind: clusterTemplate, Namespace: system, Name: name}})
 		}
-		return &world{World: &platform.World{Objects: objects}}
+		return &managementCluster{ManagementCluster: &platform.ManagementCluster{Objects: objects}}
 	}
 	w := names("aws-standalone-cp-1-0-42", "aws-standalone-cp-1-0-43", "aws-standalone-cp-1-0-9", "aws-standalone-cp", "aws-eks-1-0-9", "mine-1-0-42")
 	for name, want := range map[string]string{

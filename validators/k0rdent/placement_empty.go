@@ -24,7 +24,7 @@ In the AccessManagement it is the other way round: a rule with an empty list of 
 every namespace.`,
 	Fix: `Select clusters by labels that they have. Remove an access rule that selects no namespace.`,
 	Run: func(p *rule.Pass) {
-		for _, w := range worlds(p) {
+		for _, w := range managementClusters(p) {
 			for _, o := range w.Of(serviceKind) {
 				w.selectsNoCluster(p, o)
 			}
@@ -37,12 +37,12 @@ every namespace.`,
 	},
 }
 
-// selectsNoCluster reports a MultiClusterService that is for no cluster.
-func (w *world) selectsNoCluster(p *rule.Pass, o *reconcile.Object) {
+// selectsNoCluster reports a MultiClusterService that selects no cluster.
+func (w *managementCluster) selectsNoCluster(p *rule.Pass, o *reconcile.Object) {
 	at := []any{"spec", "clusterSelector"}
 	selector := o.Field(at...)
 	if self := o.Field("spec", "serviceSpec", "provider", "selfManagement"); self != nil && self != false {
-		return // it is for the management cluster
+		return // it selects the management cluster
 	}
 	report := func(why, hint string) {
 		p.ReportBuilt(o, finding.Finding{Message: fmt.Sprintf("%s selects no cluster: %s", o, why), Hint: hint}, at...)
@@ -62,7 +62,7 @@ func (w *world) selectsNoCluster(p *rule.Pass, o *reconcile.Object) {
 	}
 	clusters := w.Of(clusterKind)
 	w.steps += len(clusters)
-	if w.spent(o, "selects any cluster", at...) {
+	if w.exceedsLimit(o, "selects any cluster", at...) {
 		return
 	}
 	for _, c := range clusters {
@@ -78,9 +78,8 @@ func (w *world) selectsNoCluster(p *rule.Pass, o *reconcile.Object) {
 	report("no ClusterDeployment has labels that match its clusterSelector", "add the labels to the clusters")
 }
 
-// elsewhere is why there may be clusters that a selector selects though none in Git
-// has the labels.
-func (w *world) elsewhere(selector any) string {
+// elsewhere returns the reason why a selector may select a cluster although no cluster in Git has the labels.
+func (w *managementCluster) elsewhere(selector any) string {
 	text := fmt.Sprint(selector)
 	switch {
 	case platform.Unknown(text):
@@ -100,12 +99,11 @@ func (w *world) elsewhere(selector any) string {
 	return ""
 }
 
-// selectsNoNamespace reports a rule of access that selects nobody, or by an empty list
-// everybody.
+// selectsNoNamespace reports an access rule that selects no namespace, or that selects all by an empty list.
 func selectsNoNamespace(p *rule.Pass, o *reconcile.Object, i int) {
 	list := []any{"spec", "accessRules", i, "targetNamespaces", "list"}
 	selector := []any{"spec", "accessRules", i, "targetNamespaces", "selector"}
-	if names, given := o.Field(list...).([]any); given && len(names) == 0 && platform.IsEmpty(o.Field(selector...)) && o.Text("spec", "accessRules", i, "targetNamespaces", "stringSelector") == "" {
+	if names, isList := o.Field(list...).([]any); isList && len(names) == 0 && platform.IsEmpty(o.Field(selector...)) && o.Text("spec", "accessRules", i, "targetNamespaces", "stringSelector") == "" {
 		p.ReportBuilt(o, finding.Finding{
 			Message: fmt.Sprintf("this rule of %s distributes to every namespace: kcm treats an empty list as all namespaces", o),
 			Hint:    "list the namespaces, or remove the rule; if all namespaces are intended, remove targetNamespaces",

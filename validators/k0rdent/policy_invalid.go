@@ -46,10 +46,10 @@ code. Certificates in a caSecret are not checked.`,
 	},
 }
 
-// judge reports what the API server refuses of the part of an object at a path, which is read as
-// kcm reads it: as JSON, into the API server's own type.
+// judge reports the errors that the API server finds in the part of an object at a path. The part is read as kcm reads
+// it: as JSON, into the API server's own type.
 //
-// The expressions in CEL that it compiles are anybody's: it is a unit of work.
+// Users write the CEL expressions that it compiles, so the call runs as a bounded unit of work.
 func judge[T any](p *rule.Pass, o *reconcile.Object, path []any, validate func(*T) field.ErrorList) {
 	part := o.Field(path...)
 	text, err := json.Marshal(part)
@@ -63,12 +63,12 @@ func judge[T any](p *rule.Pass, o *reconcile.Object, path []any, validate func(*
 	}
 	config := new(T)
 	if json.Unmarshal(text, config) != nil {
-		return // told by the schema
+		return // the schema rules report it
 	}
 	unit := bounds.Unit{Kind: "configuration", File: from.File, Line: from.Line, Name: o.String()}
 	problems, err := bounds.Do(unit, func() (field.ErrorList, error) { return validate(config), nil })
 	if err != nil {
-		return // limit-exceeded names it
+		return // limit-exceeded reports it
 	}
 	for _, problem := range problems {
 		where := at(path, pathOf(problem.Field)...)
@@ -78,7 +78,7 @@ func judge[T any](p *rule.Pass, o *reconcile.Object, path []any, validate func(*
 	}
 }
 
-// pathOf is a path in text, such as rules[0].level.
+// pathOf parses a path, such as rules[0].level.
 func pathOf(text string) []any {
 	var out []any
 	for _, part := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(".[]", r) }) {

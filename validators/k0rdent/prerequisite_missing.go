@@ -9,8 +9,8 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// PrerequisiteMissing is k0rdent-prerequisite-missing. That kcm waits for cert-manager was read off kcm
-// v1.11.4, internal/controller/components/values.go.
+// PrerequisiteMissing is k0rdent-prerequisite-missing. Source for kcm's dependency on cert-manager: kcm v1.11.4,
+// internal/controller/components/values.go.
 var PrerequisiteMissing = rule.Rule{
 	ID:       "k0rdent-prerequisite-missing",
 	Title:    "kcm without cert-manager",
@@ -19,12 +19,12 @@ var PrerequisiteMissing = rule.Rule{
 cert-manager's API is available, kcm enables neither its webhook nor the Cluster API operator: the Management
 never becomes ready, and its dependents are never applied.
 
-Reported if kcm's own cert-manager is off and nothing in the repository installs another one: no HelmRelease of
-the chart cert-manager, no definition of its kinds, and no script, bootstrap or text file that mentions it.`,
+The rule reports a cluster if kcm's own cert-manager is disabled and nothing in the repository installs another one: no
+HelmRelease of the chart cert-manager, no definition of its kinds, and no script, bootstrap or text file that mentions it.`,
 	Fix: `Add a HelmRelease of cert-manager that is installed before kcm (an Addon of the specification), or remove the
 value. If cert-manager is installed in another way, ignore the rule with that reason in .fleetwright.yaml.`,
 	Run: func(p *rule.Pass) {
-		for _, w := range worlds(p) {
+		for _, w := range managementClusters(p) {
 			o, path := w.withoutCertManager()
 			if o == nil || !w.Lacks(p, platform.CertManager) {
 				continue
@@ -37,9 +37,10 @@ value. If cert-manager is installed in another way, ignore the rule with that re
 	},
 }
 
-// withoutCertManager is what turns the cert-manager of kcm's chart off, and where: the Management, whose
-// values kcm has in the end, or where Git holds none the HelmRelease. nil where neither does.
-func (w *world) withoutCertManager() (*reconcile.Object, []any) {
+// withoutCertManager returns the object that disables the cert-manager of kcm's chart, and the path of the value: the
+// Management, whose values take precedence, or the HelmRelease if Git has no Management. It returns nil if neither
+// disables it.
+func (w *managementCluster) withoutCertManager() (*reconcile.Object, []any) {
 	at := []any{"spec", "core", "kcm", "config", "regional", "cert-manager", "enabled"}
 	if m := w.Of(management); len(m) > 0 {
 		if m[0].Field(at...) == false {

@@ -32,10 +32,10 @@ A template declares the providers that it needs in spec.providers, or its chart 
 are known, also if kcm creates the templates. If the contents of an enabled provider are unknown, the check is
 unresolved. If Git has no Management and controller.createManagement is not false in kcm's HelmRelease, kcm creates
 one with all providers of its Release.`,
-	Fix: `Enable the provider in the Management or Region, and make sure that the Release has it. Or remove the clusters
+	Fix: `Enable the provider in the Management or Region, and ensure that the Release has it. Or remove the clusters
 that need it first.`,
 	Run: func(p *rule.Pass) {
-		for _, w := range worlds(p) {
+		for _, w := range managementClusters(p) {
 			for _, kind := range []string{management, region} {
 				for _, o := range w.Of(kind) {
 					w.notInRelease(p, o)
@@ -49,8 +49,8 @@ that need it first.`,
 	},
 }
 
-// releaseOf is the Release of the Management, also of one that kcm creates; nil where Git doesn't hold it.
-func (w *world) releaseOf() *reconcile.Object {
+// releaseOf returns the Release of the Management, or of the Management that kcm creates; nil if it is not in Git.
+func (w *managementCluster) releaseOf() *reconcile.Object {
 	for _, m := range w.Of(management) {
 		if r := w.All[reconcile.Identity{Group: group, Kind: release, Name: m.Text("spec", "release")}]; r != nil {
 			return r
@@ -66,9 +66,9 @@ func (w *world) releaseOf() *reconcile.Object {
 	return nil
 }
 
-// inRelease are the providers of the Release of the Management, and what that is called; "" where it
-// isn't known.
-func (w *world) inRelease() (names []string, called string) {
+// inRelease returns the providers of the Management's Release, and a name of that Release for messages; "" if the Release
+// is unknown.
+func (w *managementCluster) inRelease() (names []string, called string) {
 	if r := w.releaseOf(); r != nil {
 		for i := range r.List("spec", "providers") {
 			names = append(names, r.Text("spec", "providers", i, "name"))
@@ -82,9 +82,9 @@ func (w *world) inRelease() (names []string, called string) {
 	return of.Providers(), "the Release that kcm " + of.Version + " creates"
 }
 
-// ownRelease is the version of the Release that kcm creates, where the Management is of it; "" where
-// kcm creates none, or that isn't known.
-func (w *world) ownRelease() string {
+// ownRelease returns the version of the Release that kcm creates, if the Management references it. It returns "" if kcm
+// creates none, or if that is unknown.
+func (w *managementCluster) ownRelease() string {
 	if is, _ := w.createsRelease(); !is || w.kcm.version == "" {
 		return ""
 	}
@@ -98,10 +98,10 @@ func (w *world) ownRelease() string {
 }
 
 // notInRelease reports the providers of a Management or Region that have no template.
-func (w *world) notInRelease(p *rule.Pass, o *reconcile.Object) {
+func (w *managementCluster) notInRelease(p *rule.Pass, o *reconcile.Object) {
 	names, r := w.inRelease()
 	if r == "" {
-		return // told by another rule
+		return // reported by another rule
 	}
 	known := map[string]bool{}
 	for _, name := range names {
@@ -127,15 +127,15 @@ func (w *world) notInRelease(p *rule.Pass, o *reconcile.Object) {
 	}
 }
 
-// enabledProviders are those that a Management or Region brings, as clusters need them; open is
-// why there may be more.
+// enabledProviders holds the Cluster API providers that a Management or Region enables, under the names that clusters
+// require. open is the reason why there may be more.
 type enabledProviders struct {
 	names map[string]bool
 	open  string
 }
 
-// released are the templates of the providers in the Release, by provider.
-func (w *world) released() map[string]string {
+// released returns the templates of the providers in the Release, by provider.
+func (w *managementCluster) released() map[string]string {
 	out := map[string]string{}
 	r := w.releaseOf()
 	if r == nil {
@@ -152,15 +152,15 @@ func (w *world) released() map[string]string {
 	return out
 }
 
-// brings are what one of the providers of a Management or Region brings, as clusters need it; known
-// says that it is known.
-func (w *world) brings(o *reconcile.Object, i int, released map[string]string) (brings []string, known bool) {
+// brings returns the Cluster API providers that the i-th provider of a Management or Region installs. known reports
+// whether they are known.
+func (w *managementCluster) brings(o *reconcile.Object, i int, released map[string]string) (brings []string, known bool) {
 	name := o.Text("spec", "providers", i, "name")
 	return w.bringsOf(name, cmp.Or(o.Text("spec", "providers", i, "template"), released[name]))
 }
 
-// bringsOf is what a provider with a template brings.
-func (w *world) bringsOf(name, template string) (brings []string, known bool) {
+// bringsOf returns the Cluster API providers that a provider with a template installs.
+func (w *managementCluster) bringsOf(name, template string) (brings []string, known bool) {
 	of := w.All[reconcile.Identity{Group: group, Kind: providerTemplate, Name: template}]
 	brings, known = providersOf(of, template, kcm.Brings)
 	if !known && of == nil {
@@ -169,9 +169,9 @@ func (w *world) bringsOf(name, template string) (brings []string, known bool) {
 	return brings, known
 }
 
-// enabledBy are the providers of a Management or Region; nil stands for the Management that kcm creates,
-// with all providers of its Release.
-func (w *world) enabledBy(o *reconcile.Object) *enabledProviders {
+// enabledBy returns the providers that a Management or Region enables. nil means the Management that kcm creates, with
+// all providers of its Release.
+func (w *managementCluster) enabledBy(o *reconcile.Object) *enabledProviders {
 	e := &enabledProviders{names: map[string]bool{}, open: w.Partial}
 	released := w.released()
 	if o == nil {
@@ -201,21 +201,21 @@ func (w *world) enabledBy(o *reconcile.Object) *enabledProviders {
 	return e
 }
 
-// notEnabled reports a cluster whose template needs a provider that isn't enabled where its
-// credential belongs.
-func (w *world) notEnabled(p *rule.Pass, o *reconcile.Object, known map[*reconcile.Object]*enabledProviders) {
+// notEnabled reports a cluster whose template needs a provider that the Management or the Region of its credential does
+// not enable.
+func (w *managementCluster) notEnabled(p *rule.Pass, o *reconcile.Object, known map[*reconcile.Object]*enabledProviders) {
 	needs, ok := w.needs(o)
 	credential := w.credentialOf(o)
 	w.steps += len(needs)
-	if w.spent(o, "needs only enabled providers", "spec", "template") || !ok || credential == nil {
-		return // told by another rule
+	if w.exceedsLimit(o, "needs only enabled providers", "spec", "template") || !ok || credential == nil {
+		return // reported by another rule
 	}
 	in, called := w.regional(credential), "the Management that kcm creates"
 	switch creates, _ := w.on(createManagement); {
 	case in != nil:
 		called = in.String()
 	case credential.Text("spec", "region") != "" || !creates:
-		return // told by another rule, or it isn't known who creates the Management
+		return // reported by another rule, or the creator of the Management is unknown
 	}
 	if known[in] == nil {
 		known[in] = w.enabledBy(in)
@@ -247,9 +247,9 @@ func (w *world) notEnabled(p *rule.Pass, o *reconcile.Object, known map[*reconci
 	p.ReportBuilt(o, f, "spec", "template")
 }
 
-// namesHold says whether the names of some providers are those of the release in Git: those of the
-// clouds have never changed.
-func (w *world) namesHold(missing []string) bool {
+// namesHold reports whether the missing providers have the same names in the installed release: the names of cloud
+// providers have never changed.
+func (w *managementCluster) namesHold(missing []string) bool {
 	if v := w.version(); v != nil && !v.LessThan(semver.MustParse("1.11.0-0")) {
 		return true
 	}

@@ -29,12 +29,11 @@ too.`,
 	},
 }
 
-// serviceProvider is the StateManagementProvider that kcm makes (kcm internal/util/kube).
+// serviceProvider is the StateManagementProvider that kcm creates (kcm internal/util/kube).
 const serviceProvider = "ksm-projectsveltos"
 
-// otherReferences are the regions, data sources, policies, authentications and providers of services
-// that objects name.
-func otherReferences(w *world) []platform.Reference {
+// otherReferences returns the references to regions, data sources, policies, authentications and providers of services.
+func otherReferences(w *managementCluster) []platform.Reference {
 	var out []platform.Reference
 	for _, kind := range []string{clusterAuth, dataSource, auditPolicy} {
 		out = append(out, accessReferences(w, kind)...)
@@ -45,7 +44,7 @@ func otherReferences(w *world) []platform.Reference {
 			out = append(out, reference(o, region, "", "spec", "region"))
 		case region:
 			out = append(out, reference(o, clusterKind, o.Text("spec", "clusterDeployment", "namespace"), "spec", "clusterDeployment", "name"))
-			if r := platform.Of(o, "", "Secret", system, "spec", "kubeConfig", "name"); !w.makesSecret(reconcile.Identity{Kind: r.Kind, Namespace: r.Namespace, Name: r.Name}) {
+			if r := platform.Of(o, "", "Secret", system, "spec", "kubeConfig", "name"); !w.isCreatedSecret(reconcile.Identity{Kind: r.Kind, Namespace: r.Namespace, Name: r.Name}) {
 				out = append(out, r)
 			}
 		case clusterKind:
@@ -64,9 +63,9 @@ func otherReferences(w *world) []platform.Reference {
 	return out
 }
 
-// regional is the Region of a credential, or the Management, whose providers make the clusters with
-// it; nil where Git doesn't hold it.
-func (w *world) regional(credential *reconcile.Object) *reconcile.Object {
+// regional returns the Region of a credential, or the Management if it has none: its providers create the clusters with
+// this credential. It returns nil if Git does not have it.
+func (w *managementCluster) regional(credential *reconcile.Object) *reconcile.Object {
 	name, kind := credential.Text("spec", "region"), region
 	if name == "" {
 		kind = management

@@ -15,10 +15,10 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// dangling reports the references of every cluster that name nothing. consequence is what
-// follows for what names them, by its kind; that of "" is of all others.
-func dangling(p *rule.Pass, references func(*world) []platform.Reference, consequence map[string]string) {
-	for _, w := range worlds(p) {
+// dangling reports the references in every management cluster to objects that do not exist. consequence has the
+// consequence for the referring object, by its kind; the key "" is for all other kinds.
+func dangling(p *rule.Pass, references func(*managementCluster) []platform.Reference, consequence map[string]string) {
+	for _, w := range managementClusters(p) {
 		by := map[string][]platform.Reference{}
 		for _, r := range references(w) {
 			kind := r.From.Kind
@@ -28,18 +28,18 @@ func dangling(p *rule.Pass, references func(*world) []platform.Reference, conseq
 			by[kind] = append(by[kind], r)
 		}
 		for _, kind := range slices.Sorted(maps.Keys(by)) {
-			platform.Dangling{There: w.there, Consequence: consequence[kind], Hint: w.wayTo}.Report(p, w.World, by[kind])
+			platform.Dangling{There: w.exists, Consequence: consequence[kind], Hint: w.hintFor}.Report(p, w.ManagementCluster, by[kind])
 		}
 	}
 }
 
-// wayTo is what to do about a reference that names nothing, "" where nothing is known.
-func (w *world) wayTo(r platform.Reference) string {
+// hintFor returns a hint for a reference to a missing object, "" if there is none.
+func (w *managementCluster) hintFor(r platform.Reference) string {
 	return cmp.Or(w.nearCreated(r), w.inSystem(r), w.versions(r))
 }
 
-// nearCreated is the name of what kcm creates that comes near.
-func (w *world) nearCreated(r platform.Reference) string {
+// nearCreated returns a hint with the similar name of an object that kcm creates.
+func (w *managementCluster) nearCreated(r platform.Reference) string {
 	if r.Namespace != "" && r.Namespace != system {
 		return ""
 	}
@@ -49,12 +49,12 @@ func (w *world) nearCreated(r platform.Reference) string {
 	return ""
 }
 
-// mostVersions is how many versions of a template a hint names.
+// mostVersions is the maximum number of versions of a template in a hint.
 const mostVersions = 5
 
-// versions names those of a template's versions that there are, the newest first: the names of
-// templates end with them, as in aws-standalone-cp-1-0-43.
-func (w *world) versions(r platform.Reference) string {
+// versions returns a hint with the existing versions of a template, the newest first. The names of templates end with the
+// version, as in aws-standalone-cp-1-0-43.
+func (w *managementCluster) versions(r platform.Reference) string {
 	if r.Kind != clusterTemplate && r.Kind != serviceTemplate && r.Kind != providerTemplate {
 		return ""
 	}
@@ -78,8 +78,8 @@ func (w *world) versions(r platform.Reference) string {
 	return fmt.Sprintf("%s has %s: add the template, or reference an existing one", base, shown)
 }
 
-// splitVersion takes the name of a template apart: what it is of, "" without a version, and the
-// version's numbers.
+// splitVersion splits the name of a template into the name of its chart, "" if the name has no version, and the numbers
+// of the version.
 func splitVersion(name string) (base string, numbers []int) {
 	parts := versioned.FindStringSubmatch(name)
 	if parts == nil {
@@ -95,8 +95,8 @@ func splitVersion(name string) (base string, numbers []int) {
 	return parts[1], numbers
 }
 
-// inSystem says how a namespace gets what stands in that of k0rdent.
-func (w *world) inSystem(r platform.Reference) string {
+// inSystem returns a hint that describes how a namespace gets an object of k0rdent's own namespace.
+func (w *managementCluster) inSystem(r platform.Reference) string {
 	if in := r; r.Namespace != "" && r.Namespace != system {
 		if in.Namespace = system; w.Has(in) {
 			return fmt.Sprintf("it is in %s: distribute it to namespace %s with an access rule of the AccessManagement", system, r.Namespace)
@@ -105,9 +105,8 @@ func (w *world) inSystem(r platform.Reference) string {
 	return ""
 }
 
-// templateReferences are the templates that objects name, and the Release of the
-// Management.
-func templateReferences(w *world) []platform.Reference {
+// templateReferences returns the references to templates, and the Management's reference to its Release.
+func templateReferences(w *managementCluster) []platform.Reference {
 	var out []platform.Reference
 	add := func(o *reconcile.Object, kind, namespace string, path ...any) {
 		out = append(out, reference(o, kind, namespace, path...))
@@ -150,8 +149,8 @@ func serviceReferences(o *reconcile.Object, namespace string, add func(o *reconc
 	}
 }
 
-// chainReferences are the chains that rules of access and services name.
-func chainReferences(w *world) []platform.Reference {
+// chainReferences returns the references to chains in access rules and services.
+func chainReferences(w *managementCluster) []platform.Reference {
 	out := accessReferences(w, clusterChain)
 	out = append(out, accessReferences(w, serviceChain)...)
 	for _, o := range w.Own {
@@ -169,9 +168,8 @@ func chainReferences(w *world) []platform.Reference {
 	return out
 }
 
-// accessReferences are the objects of a kind that rules of access name, in either
-// generation of their schema.
-func accessReferences(w *world, kind string) []platform.Reference {
+// accessReferences returns the references to objects of a kind in access rules, in either version of their schema.
+func accessReferences(w *managementCluster, kind string) []platform.Reference {
 	var out []platform.Reference
 	list := accessLists[kind]
 	add := func(o *reconcile.Object, path ...any) {
@@ -210,7 +208,7 @@ A template must be in the namespace of the object that references it. The Access
 from kcm-system to other namespaces, by the chains that its rules name.
 
 kcm creates its Release and the templates of all Releases itself, unless the values controller.createRelease and
-createTemplates of its HelmRelease are false. What it creates is known for k0rdent 1.6 to 1.12. The reference is
+createTemplates of its HelmRelease are false. The created objects are known for k0rdent 1.6 to 1.12. The reference is
 unresolved if Git has no HelmRelease of kcm, or not its exact version and values, if its charts come from elsewhere,
 or if an earlier version of kcm may have created the template.`,
 	Fix: `Correct the name or the version in it, add the template, or distribute it to the namespace: with a chain that

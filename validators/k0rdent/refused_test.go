@@ -150,7 +150,7 @@ func TestProviders(t *testing.T) {
 func TestFit(t *testing.T) {
 	t.Parallel()
 	files := base + templates + azure
-	unfit := tools + " uses template azure-standalone-cp-1-0-45 for infrastructure-azure, but Credential kcm-system/aws has an identity of kind AWSClusterStaticIdentity: kcm refuses it\n  infrastructure-azure takes AzureClusterIdentity, Secret\n"
+	unfit := tools + " uses template azure-standalone-cp-1-0-45 for infrastructure-azure, but Credential kcm-system/aws has an identity of kind AWSClusterStaticIdentity: kcm refuses it\n  infrastructure-azure accepts AzureClusterIdentity, Secret\n"
 	inAzure := cluster("azure-standalone-cp-1-0-45", "aws")
 	itself := "-- clusters/prod/interface.yaml --\napiVersion: k0rdent.mirantis.com/v1beta1\nkind: ProviderInterface\nmetadata:\n  name: azure\n  labels:\n    cluster.x-k8s.io/provider: infrastructure-azure\nspec:\n  clusterIdentities:\n  - {group: infrastructure.cluster.x-k8s.io, version: v1beta2, kind: AWSClusterStaticIdentity}\n"
 	from := func(version, constraint string) string {
@@ -164,7 +164,7 @@ func TestFit(t *testing.T) {
 		"in Azure":         {files + inAzure, unfit},
 		"by its interface": {files + itself + inAzure, ""},
 		"said in the template": {base + swap(t, templates, "name: aws-standalone-cp-1-0-43\n  namespace: kcm-system\nspec:\n", "name: aws-standalone-cp-1-0-43\n  namespace: kcm-system\nspec:\n  providers: [infrastructure-gcp]\n") + cluster("aws-standalone-cp-1-0-43", "aws"),
-			tools + " uses template aws-standalone-cp-1-0-43 for infrastructure-gcp, but Credential kcm-system/aws has an identity of kind AWSClusterStaticIdentity: kcm refuses it\n  infrastructure-gcp takes Secret\n"},
+			tools + " uses template aws-standalone-cp-1-0-43 for infrastructure-gcp, but Credential kcm-system/aws has an identity of kind AWSClusterStaticIdentity: kcm refuses it\n  infrastructure-gcp accepts Secret\n"},
 		"a chart of others": {base + swap(t, templates, "chart: aws-standalone-cp\n      version: 1.0.43", "chart: hetzner\n      version: 1.0.43") + cluster("aws-standalone-cp-1-0-43", "aws"), ""},
 		"no such template":  {base + templates + cluster("azure-standalone-cp-1-0-45", "aws"), ""},
 		"a version":         {from("v1.32.4+k0s.0", ">=1.32.0 <1.35"), ""},
@@ -257,12 +257,12 @@ func TestReferences(t *testing.T) {
 	t.Parallel()
 	made := base + templates + cluster("aws-standalone-cp-1-0-43", "aws")
 	inTeam := strings.ReplaceAll(made+"  auditPolicy: strict\n", "name: tools\n  namespace: kcm-system", "name: tools\n  namespace: team")
-	handedOn := access("list: [team]", "clusterAuditPolicies: [strict]")
+	distributions := access("list: [team]", "clusterAuditPolicies: [strict]")
 	awaits := "which does not exist: kcm does not reconcile it until the object exists\n"
 	cases(t, ReferenceMissing, map[string][2]string{
-		"handed on":     {inTeam + policy("strict", "Metadata") + handedOn, ""},
+		"handed on":     {inTeam + policy("strict", "Metadata") + distributions, ""},
 		"not handed on": {inTeam + policy("strict", "Metadata"), "ClusterDeployment team/tools references ClusterAuditPolicy team/strict, " + awaits + "  it is in kcm-system: distribute it to namespace team with an access rule of the AccessManagement\n"},
-		"none handed":   {base + policy("lenient", "Metadata") + handedOn, "AccessManagement kcm references ClusterAuditPolicy kcm-system/strict, " + awaits},
+		"none handed":   {base + policy("lenient", "Metadata") + distributions, "AccessManagement kcm references ClusterAuditPolicy kcm-system/strict, " + awaits},
 		"no Region":     {base + swap(t, templates, "spec:\n  identityRef:\n", "spec:\n  region: eu\n  identityRef:\n"), "? whether Region eu, which Credential kcm-system/aws references, exists: Git has no Region at all\n"},
 		"of a Region":   {made + "-- clusters/prod/region.yaml --\napiVersion: k0rdent.mirantis.com/v1beta1\nkind: Region\nmetadata:\n  name: eu\nspec:\n  clusterDeployment: {name: tool, namespace: kcm-system}\n", "Region eu references ClusterDeployment kcm-system/tool, " + awaits + "  did you mean \"tools\"?\n"},
 		"kcm's own":     {made + "  serviceSpec:\n    provider: {name: ksm-projectsveltos}\n", ""},

@@ -31,14 +31,14 @@ latter, with
     kind: Release
     current: has(status.ready) && status.ready`,
 	Run: func(p *rule.Pass) {
-		for _, w := range worlds(p) {
+		for _, w := range managementClusters(p) {
 			if w.Cluster == nil {
 				continue
 			}
 			for _, o := range w.Of(management) {
 				r := w.All[reconcile.Identity{Group: group, Kind: release, Name: o.Text("spec", "release")}]
 				if r == nil || r.Kustomization == nil || o.Kustomization == nil {
-					continue // told of by another rule
+					continue // reported by another rule
 				}
 				w.order(p, o, r)
 			}
@@ -46,8 +46,8 @@ latter, with
 	},
 }
 
-// order reports a Management that doesn't wait for its Release.
-func (w *world) order(p *rule.Pass, m, r *reconcile.Object) {
+// order reports a Management that does not wait for its Release.
+func (w *managementCluster) order(p *rule.Pass, m, r *reconcile.Object) {
 	switch {
 	case m.Kustomization == r.Kustomization:
 		p.ReportBuilt(m, finding.Finding{
@@ -68,7 +68,7 @@ func (w *world) order(p *rule.Pass, m, r *reconcile.Object) {
 	}
 }
 
-// waits says whether the Kustomization of a Release is ready only when that is.
+// waits reports whether the Kustomization of a Release becomes ready only after the Release is ready.
 func waits(r *reconcile.Object) bool {
 	spec := r.Kustomization.Spec
 	checked := spec.Wait
@@ -83,8 +83,9 @@ func waits(r *reconcile.Object) bool {
 	return false
 }
 
-// before are the Kustomizations that come before another one is applied: true are those that are ready
-// by then, on which it depends, or one that applies it, and so on; false those that apply one of them.
+// before returns the Kustomizations that start before another one is applied. The value is true if the Kustomization is
+// also ready by then, because the other one depends on it, directly or indirectly. It is false for a Kustomization that
+// only applies one of them.
 func before(c *reconcile.Cluster, k *reconcile.Kustomization) map[*reconcile.Kustomization]bool {
 	seen := map[*reconcile.Kustomization]bool{}
 	open := []*reconcile.Kustomization{k}

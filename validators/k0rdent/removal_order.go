@@ -39,15 +39,15 @@ prune (kustomize.toolkit.fluxcd.io/prune: disabled, deletionPolicy: Orphan), and
   kubectl get clusterdeployments --all-namespaces`,
 	Run: func(p *rule.Pass) {
 		for _, r := range platform.Removals(p, group) {
-			removal{r, newWorld(r.Was), newWorld(r.Is)}.judge(p)
+			removal{r, newManagementCluster(r.Was), newManagementCluster(r.Is)}.judge(p)
 		}
 	},
 }
 
-// removal is what a change takes out of a management cluster.
+// removal is a change that removes objects from a management cluster.
 type removal struct {
 	platform.Removal
-	was, is *world
+	was, is *managementCluster
 }
 
 func (r removal) judge(p *rule.Pass) {
@@ -56,8 +56,8 @@ func (r removal) judge(p *rule.Pass) {
 			continue
 		}
 		question := fmt.Sprintf("whether %s is removed together with objects that its deletion needs", o)
-		providers := r.givenUp(o)
-		needs := append(r.needs(o), providers.taken...)
+		providers := r.removedProviders(o)
+		needs := append(r.needs(o), providers.uninstalled...)
 		if max(r.was.steps, r.is.steps) > limits.Comparisons {
 			r.Report(p, o, rule.Exceeded(finding.Finding{}, question+", and what comes after it,", tooMuchOf), question)
 			return
@@ -81,11 +81,11 @@ func (r removal) judge(p *rule.Pass) {
 	}
 }
 
-// needs are what a cluster that is taken out needs to be deleted, and what goes, too.
+// needs returns the objects that are removed together with a cluster although its deletion needs them.
 func (r removal) needs(o *reconcile.Object) []string {
 	var out []string
 	add := func(of *reconcile.Object) {
-		if of != nil && r.Gone(of.Identity) && (of.Kind != "Secret" || !r.is.makesSecret(of.Identity)) {
+		if of != nil && r.Gone(of.Identity) && (of.Kind != "Secret" || !r.is.isCreatedSecret(of.Identity)) {
 			out = append(out, of.String())
 		}
 	}
@@ -94,7 +94,7 @@ func (r removal) needs(o *reconcile.Object) []string {
 	id := reconcile.Identity{Group: group, Kind: credential, Namespace: ref.Namespace, Name: ref.Name}
 	source := r.was.All[id]
 	if source == nil && o.Namespace != system {
-		if r.withdrawn(ref) {
+		if r.noLongerDistributed(ref) {
 			out = append(out, fmt.Sprintf("the access rule that distributes %s to it", ref))
 		}
 		id.Namespace = system
@@ -110,18 +110,18 @@ func (r removal) needs(o *reconcile.Object) []string {
 	return out
 }
 
-// withdrawn says whether the AccessManagement handed something to a namespace and no longer does.
-// Where none is left, the rules of before hold on: kcm refuses to delete it.
-func (r removal) withdrawn(ref platform.Reference) bool {
-	if is, _ := r.was.handed(ref); !is || r.is.Has(ref) || len(r.is.Of(accessKind)) == 0 {
+// noLongerDistributed reports whether the AccessManagement distributed an object to a namespace before the change, and no
+// longer does. If no AccessManagement is left, its previous rules stay in effect, because kcm refuses to delete it.
+func (r removal) noLongerDistributed(ref platform.Reference) bool {
+	if is, _ := r.was.isDistributed(ref); !is || r.is.Has(ref) || len(r.is.Of(accessKind)) == 0 {
 		return false
 	}
-	is, doubt := r.is.handed(ref)
+	is, doubt := r.is.isDistributed(ref)
 	return !is && doubt == ""
 }
 
-// secretNamed is the Secret that an identity names; nil where it is one itself, or Git doesn't hold it.
-func (w *world) secretNamed(identity *reconcile.Object) *reconcile.Object {
+// secretNamed returns the Secret that an identity names; nil if the identity is a Secret itself, or Git does not have it.
+func (w *managementCluster) secretNamed(identity *reconcile.Object) *reconcile.Object {
 	if identity == nil {
 		return nil
 	}
@@ -129,12 +129,12 @@ func (w *world) secretNamed(identity *reconcile.Object) *reconcile.Object {
 	return w.All[reconcile.Identity{Kind: r.Kind, Namespace: r.Namespace, Name: r.Name}]
 }
 
-// refused are the templates of a cluster that go too while the Kustomization which prunes it waits for
-// the one that prunes them: kcm refuses to delete a template of a cluster in its namespace.
+// refused returns the templates of a cluster that are removed, too, and that kcm refuses to delete: the Kustomization
+// that prunes the cluster waits for the one that prunes them.
 func (r removal) refused(o *reconcile.Object) []*reconcile.Object {
 	k, there := r.Is.Cluster.Kustomization(o.Kustomization.Namespace, o.Kustomization.Name)
 	if !there {
-		return nil // it is deleted without waiting for anything
+		return nil // the Kustomization is deleted without waiting for anything
 	}
 	first := before(r.Is.Cluster, k)
 	var out []*reconcile.Object

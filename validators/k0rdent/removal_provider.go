@@ -10,27 +10,27 @@ import (
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 )
 
-// givenUp are the providers that a cluster needs and that its Management or Region, in, gives up: those
-// that kcm takes away at once, and those that it refuses to take away as long as the cluster is there.
-// It looks a provider's template up in the Release as this is by then, and lets go of one without any
-// (kcm v1.11.4 and v1.12.0-rc2, internal/webhook/management_webhook.go, checkComponentsRemoval).
-type givenUp struct {
-	in             *reconcile.Object
-	taken, refused []string
+// removedProviders holds the providers that a cluster needs and that the Management or Region in, of its credential, no
+// longer has: those that kcm uninstalls at once, and those that kcm refuses to remove while the cluster exists. kcm looks
+// up the template of a provider in the current Release, and uninstalls a provider without a template (kcm v1.11.4 and
+// v1.12.0-rc2, internal/webhook/management_webhook.go, checkComponentsRemoval).
+type removedProviders struct {
+	in                   *reconcile.Object
+	uninstalled, refused []string
 }
 
-// givenUp are those of a cluster that is taken out.
-func (r removal) givenUp(o *reconcile.Object) givenUp {
+// removedProviders returns the removed providers that a removed cluster needs.
+func (r removal) removedProviders(o *reconcile.Object) removedProviders {
 	needs, ok := r.was.needs(o)
 	source := r.was.credentialOf(o)
 	if !ok || source == nil {
-		return givenUp{}
+		return removedProviders{}
 	}
 	in := r.was.regional(source)
 	if in == nil || r.is.All[in.Identity] == nil {
-		return givenUp{}
+		return removedProviders{}
 	}
-	out := givenUp{in: r.is.All[in.Identity]}
+	out := removedProviders{in: r.is.All[in.Identity]}
 	kept := map[string]bool{}
 	for i := range out.in.List("spec", "providers") {
 		kept[out.in.Text("spec", "providers", i, "name")] = true
@@ -47,7 +47,7 @@ func (r removal) givenUp(o *reconcile.Object) givenUp {
 		}
 		template := cmp.Or(in.Text("spec", "providers", i, "template"), after[name])
 		if r.Gone(reconcile.Identity{Group: group, Kind: providerTemplate, Name: template}) || template == "" && r.is.releaseOf() != nil {
-			out.taken = append(out.taken, fmt.Sprintf("provider %s of %s", name, in))
+			out.uninstalled = append(out.uninstalled, fmt.Sprintf("provider %s of %s", name, in))
 		} else {
 			out.refused = append(out.refused, name)
 		}
@@ -55,9 +55,9 @@ func (r removal) givenUp(o *reconcile.Object) givenUp {
 	return out
 }
 
-// deadlock is what to report of providers that kcm refuses to take away before a cluster, where the
-// Kustomization that prunes it comes to that only after the Management is applied; ok says that it is so.
-func (r removal) deadlock(o *reconcile.Object, g givenUp) (f finding.Finding, ok bool) {
+// deadlock returns the finding about providers that kcm refuses to remove before a cluster, if the Kustomization that
+// prunes the cluster does so only after the Management is applied. ok reports whether this is the case.
+func (r removal) deadlock(o *reconcile.Object, g removedProviders) (f finding.Finding, ok bool) {
 	if len(g.refused) == 0 || g.in.Kustomization == nil {
 		return f, false
 	}

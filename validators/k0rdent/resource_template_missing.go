@@ -19,22 +19,22 @@ var ResourceTemplateMissing = rule.Rule{
 	ID:       "k0rdent-resource-template-missing",
 	Title:    "a cluster that gets no configuration for its cloud",
 	Severity: finding.Warning,
-	Why: `Unless propagateCredentials of a ClusterDeployment is false, kcm has Sveltos render the ConfigMap
-<identity>-resource-template in the cluster: what the cloud controller and the storage driver read. Sveltos looks for
-it in the namespace of the cluster, whatever the namespace of the identity is. If it does not exist, Sveltos reports a
-failure that it does not retry, and the cluster gets nothing: in Azure, Google Cloud, OpenStack and vSphere its nodes
-wait for their cloud controller.
+	Why: `Unless propagateCredentials of a ClusterDeployment is false, kcm instructs Sveltos to render the ConfigMap
+<identity>-resource-template in the cluster. The cloud controller and the storage driver read the result. Sveltos looks for
+the ConfigMap in the namespace of the cluster, whatever the namespace of the identity is. If it does not exist, Sveltos
+reports a failure that it does not retry, and the cluster gets no configuration: in Azure, Google Cloud, OpenStack and
+vSphere its nodes wait for their cloud controller.
 
-The rule judges clusters with an identity of Azure, vSphere or OpenStack, and those of kcm's own templates for Google
+The rule checks clusters with an identity of Azure, vSphere or OpenStack, and those of kcm's own templates for Google
 Cloud and OpenStack. Clusters in AWS, KubeVirt and Docker, adopted and remote clusters, and those whose control plane
 the cloud runs (EKS, AKS, GKE) need no such configuration.
 
-If Git has no such ConfigMap for any credential, they are created by hand and the reference is unresolved. So is one in
-a region's cluster, in a namespace to which a chart installs, and one that a script mentions.`,
-	Fix: `Add the ConfigMap with the annotation projectsveltos.io/template: "true" to the namespace of the cluster, as k0rdent's
-documentation of the provider has it. If the cluster needs no configuration, set propagateCredentials: false.`,
+If Git has no such ConfigMap for any credential, they are created by hand and the reference is unresolved. It is also
+unresolved in the cluster of a region, in a namespace to which a chart installs, and if a script mentions the ConfigMap.`,
+	Fix: `Add the ConfigMap with the annotation projectsveltos.io/template: "true" to the namespace of the cluster, as described in k0rdent's
+documentation of the provider. If the cluster needs no configuration, set propagateCredentials: false.`,
 	Run: func(p *rule.Pass) {
-		for _, w := range worlds(p) {
+		for _, w := range managementClusters(p) {
 			var references []platform.Reference
 			for _, o := range w.Of(clusterKind) {
 				if r, needed := w.resourceTemplate(o); needed && !w.Has(r) {
@@ -48,12 +48,12 @@ documentation of the provider has it. If the cluster needs no configuration, set
 	},
 }
 
-// templateSuffix follows the name of an identity in that of the ConfigMap which Sveltos renders (kcm v1.6.0 to v1.12.0-rc2,
-// internal/controller/adapters/sveltos/serviceset_controller.go, projectPolicyRefs).
+// templateSuffix is the suffix of the ConfigMap that Sveltos renders, after the name of the identity (kcm v1.6.0 to
+// v1.12.0-rc2, internal/controller/adapters/sveltos/serviceset_controller.go, projectPolicyRefs).
 const templateSuffix = "-resource-template"
 
-// withoutTemplate reports the clusters whose ConfigMap Git does not hold.
-func (w *world) withoutTemplate(p *rule.Pass, references []platform.Reference) {
+// withoutTemplate reports the clusters whose ConfigMap is not in Git.
+func (w *managementCluster) withoutTemplate(p *rule.Pass, references []platform.Reference) {
 	names := map[string]bool{}
 	for _, r := range references {
 		names[r.Name] = true
@@ -74,8 +74,8 @@ func (w *world) withoutTemplate(p *rule.Pass, references []platform.Reference) {
 	}
 }
 
-// templateDoubt is why a ConfigMap that Git does not hold may exist, "" where it doesn't.
-func (w *world) templateDoubt(r platform.Reference, held bool, spoken map[string]string) string {
+// templateDoubt returns the reason why a ConfigMap that is not in Git may exist, "" if there is none.
+func (w *managementCluster) templateDoubt(r platform.Reference, held bool, spoken map[string]string) string {
 	switch doubt := w.Doubt(r); {
 	case doubt != "":
 		return doubt
@@ -91,9 +91,9 @@ func (w *world) templateDoubt(r platform.Reference, held bool, spoken map[string
 	return ""
 }
 
-// resourceTemplate is the ConfigMap that Sveltos renders in a cluster; needed says that the cluster's cloud controller needs
-// what it holds.
-func (w *world) resourceTemplate(cluster *reconcile.Object) (r platform.Reference, needed bool) {
+// resourceTemplate returns the reference to the ConfigMap that Sveltos renders in a cluster. needed reports whether the
+// cluster's cloud controller needs it.
+func (w *managementCluster) resourceTemplate(cluster *reconcile.Object) (r platform.Reference, needed bool) {
 	cred := w.credentialOf(cluster)
 	if cred == nil || cluster.Field("spec", "propagateCredentials") != nil && cluster.Field("spec", "propagateCredentials") != true ||
 		cluster.Field("spec", "dryRun") == true {
@@ -109,9 +109,9 @@ func (w *world) resourceTemplate(cluster *reconcile.Object) (r platform.Referenc
 	}, true
 }
 
-// needsConfiguration says whether the cloud controller of a cluster reads what is propagated (docs/admin/installation/
-// prepare-mgmt-cluster of https://github.com/k0rdent/docs).
-func (w *world) needsConfiguration(cluster *reconcile.Object, identity string) bool {
+// needsConfiguration reports whether the cloud controller of a cluster reads the propagated configuration
+// (docs/admin/installation/prepare-mgmt-cluster of https://github.com/k0rdent/docs).
+func (w *managementCluster) needsConfiguration(cluster *reconcile.Object, identity string) bool {
 	needs, known := w.needs(cluster)
 	if known && !slices.ContainsFunc(needs, func(p string) bool { return strings.HasPrefix(p, "control-plane-") }) {
 		return false // the cloud runs the control plane, or the cluster is adopted

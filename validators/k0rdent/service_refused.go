@@ -36,10 +36,10 @@ A MultiClusterService depends on others by name: none of them may be missing, an
 that others depend on cannot be deleted.`,
 	Fix: `Correct the name, add the namespace or the missing dependency, or remove a dependency of the cycle.`,
 	Run: func(p *rule.Pass) {
-		for _, w := range worlds(p) {
+		for _, w := range managementClusters(p) {
 			for _, o := range w.Own {
 				if o.Kind == clusterKind || o.Kind == serviceKind {
-					w.judgeServices(p, o)
+					w.checkServices(p, o)
 				}
 			}
 			w.waitForOthers(p)
@@ -47,19 +47,19 @@ that others depend on cannot be deleted.`,
 	},
 }
 
-// servicesAt is where an object has its services.
+// servicesAt is the path of an object's services.
 var servicesAt = []any{"spec", "serviceSpec", "services"}
 
-// at is a path with more steps.
+// at returns a path with more steps.
 func at(path []any, more ...any) []any { return slices.Concat(path, more) }
 
-// serviceKey is a service's namespace and name, as kcm tells services apart.
+// serviceKey returns a service's namespace and name, by which kcm distinguishes services.
 func serviceKey(o *reconcile.Object, path []any) string {
 	return cmp.Or(o.Text(at(path, "namespace")...), "default") + "/" + o.Text(at(path, "name")...)
 }
 
-// judgeServices reports the services of an object that kcm refuses.
-func (w *world) judgeServices(p *rule.Pass, o *reconcile.Object) {
+// checkServices reports the services of an object that kcm refuses.
+func (w *managementCluster) checkServices(p *rule.Pass, o *reconcile.Object) {
 	var names []string
 	there, named := map[string]bool{}, map[string]string{}
 	open := false
@@ -68,8 +68,8 @@ func (w *world) judgeServices(p *rule.Pass, o *reconcile.Object) {
 		names, there[key] = append(names, key), true
 		named[o.Text(at(servicesAt, i, "name")...)], _, _ = strings.Cut(key, "/")
 		open = open || platform.Unknown(key)
-		w.judgeName(p, o, i)
-		w.judgeChain(p, o, i)
+		w.checkName(p, o, i)
+		w.checkChain(p, o, i)
 	}
 	g := dependencies{of: o, names: names, edges: map[string][]edge{}}
 	for i, name := range names {
@@ -79,7 +79,7 @@ func (w *world) judgeServices(p *rule.Pass, o *reconcile.Object) {
 			if !there[on] && !open && !platform.Unknown(on) {
 				p.ReportBuilt(o, finding.Finding{
 					Message: fmt.Sprintf("service %s of %s depends on %s, which is not one of its services: kcm refuses it", name, o, on),
-					Hint:    w.meant(on, names, named),
+					Hint:    w.dependencyHint(on, names, named),
 				}, at(path, "name")...)
 			}
 			g.edges[name] = append(g.edges[name], edge{to: on, of: o, path: at(path, "name")})
@@ -88,9 +88,9 @@ func (w *world) judgeServices(p *rule.Pass, o *reconcile.Object) {
 	g.report(p, "services", "kcm refuses it")
 }
 
-// meant is the service that a dependency may mean: the one of its name in another namespace, which
-// are those of named, or one whose name comes near.
-func (w *world) meant(on string, names []string, named map[string]string) string {
+// dependencyHint suggests the service that a dependency was probably meant to name: the service with this name in another
+// namespace, by named, or a service with a similar name.
+func (w *managementCluster) dependencyHint(on string, names []string, named map[string]string) string {
 	_, name, _ := strings.Cut(on, "/")
 	if named[name] != "" {
 		return "add namespace: " + named[name]
@@ -101,8 +101,8 @@ func (w *world) meant(on string, names []string, named map[string]string) string
 	return ""
 }
 
-// judgeName reports a name or namespace of a service that is none of a namespace.
-func (w *world) judgeName(p *rule.Pass, o *reconcile.Object, i int) {
+// checkName reports a service whose name or namespace is not a valid name of a namespace.
+func (w *managementCluster) checkName(p *rule.Pass, o *reconcile.Object, i int) {
 	for _, field := range []string{"name", "namespace"} {
 		path := at(servicesAt, i, field)
 		name := o.Text(path...)
@@ -118,8 +118,8 @@ func (w *world) judgeName(p *rule.Pass, o *reconcile.Object, i int) {
 	}
 }
 
-// judgeChain reports a service whose chain, which is there, doesn't support its template.
-func (w *world) judgeChain(p *rule.Pass, o *reconcile.Object, i int) {
+// checkChain reports a service whose chain exists and does not support its template.
+func (w *managementCluster) checkChain(p *rule.Pass, o *reconcile.Object, i int) {
 	name, template := o.Text(at(servicesAt, i, "templateChain")...), o.Text(at(servicesAt, i, "template")...)
 	chain := w.used(serviceChain, cmp.Or(o.Namespace, system), name)
 	if name == "" || template == "" || chain == nil || platform.Unknown(template) {
@@ -127,7 +127,7 @@ func (w *world) judgeChain(p *rule.Pass, o *reconcile.Object, i int) {
 	}
 	templates := supported(chain)
 	w.steps += len(templates)
-	if w.spent(o, "has only services that their chains support", at(servicesAt, i, "template")...) || slices.Contains(templates, template) || slices.ContainsFunc(templates, platform.Unknown) {
+	if w.exceedsLimit(o, "has only services that their chains support", at(servicesAt, i, "template")...) || slices.Contains(templates, template) || slices.ContainsFunc(templates, platform.Unknown) {
 		return
 	}
 	f := finding.Finding{Message: fmt.Sprintf("%s has a service with template %s, which its %s does not support: kcm refuses it", o, template, chain)}
@@ -137,8 +137,8 @@ func (w *world) judgeChain(p *rule.Pass, o *reconcile.Object, i int) {
 	p.ReportBuilt(o, f, at(servicesAt, i, "template")...)
 }
 
-// waitForOthers reports MultiClusterServices that depend on what is not there, or on themselves.
-func (w *world) waitForOthers(p *rule.Pass) {
+// waitForOthers reports MultiClusterServices that depend on a missing one, or on each other in a cycle.
+func (w *managementCluster) waitForOthers(p *rule.Pass) {
 	g := dependencies{edges: map[string][]edge{}}
 	var references []platform.Reference
 	for _, o := range w.Of(serviceKind) {
@@ -150,27 +150,26 @@ func (w *world) waitForOthers(p *rule.Pass) {
 		}
 	}
 	there := func(r platform.Reference) (bool, string) { return false, w.Doubt(r) }
-	platform.Dangling{There: there, Consequence: "kcm does not install it"}.Report(p, w.World, references)
+	platform.Dangling{There: there, Consequence: "kcm does not install it"}.Report(p, w.ManagementCluster, references)
 	g.report(p, "MultiClusterServices", "kcm installs none of them")
 }
 
-// dependencies are what waits for what, by name.
+// dependencies is a graph of dependencies between services of one object, or between objects, by name.
 type dependencies struct {
-	// of is the object that has them, nil where they are objects themselves.
+	// of is the object whose services they are, nil if they are objects.
 	of    *reconcile.Object
 	names []string
 	edges map[string][]edge
 }
 
-// edge leads to what is waited for; of says so at a path.
+// edge is a dependency on a name, at a path of the object of.
 type edge struct {
 	to   string
 	of   *reconcile.Object
 	path []any
 }
 
-// report reports each set of names that wait for each other, at the first dependency of the first
-// of them that is in it.
+// report reports each cycle of dependencies at the first dependency of its first member.
 func (d dependencies) report(p *rule.Pass, what, consequence string) {
 	place := map[string]int{}
 	for i, name := range d.names {
@@ -207,10 +206,10 @@ func (d dependencies) report(p *rule.Pass, what, consequence string) {
 	}
 }
 
-// mostListed bounds how many names a message lists.
+// mostListed is the maximum number of names in a message.
 const mostListed = 8
 
-// listed are names in a message.
+// listed joins names for a message.
 func listed(names []string) string {
 	if more := len(names) - mostListed; more > 0 {
 		return strings.Join(names[:mostListed], ", ") + fmt.Sprintf(" and %d more", more)

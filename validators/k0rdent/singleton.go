@@ -26,7 +26,7 @@ the refusal at every interval. That is checked for a change since a revision: va
 kustomize.toolkit.fluxcd.io/prune: disabled. To uninstall k0rdent, remove the clusters and regions first, then
 the Management, which deletes the AccessManagement.`,
 	Run: func(p *rule.Pass) {
-		for _, w := range worlds(p) {
+		for _, w := range managementClusters(p) {
 			for _, kind := range []string{management, accessKind} {
 				w.only(p, kind)
 			}
@@ -35,7 +35,7 @@ the Management, which deletes the AccessManagement.`,
 			for _, kind := range []string{management, accessKind} {
 				for _, o := range r.Was.Of(kind) {
 					if r.Gone(o.Identity) {
-						stays(p, r, o)
+						reportUndeletable(p, r, o)
 					}
 				}
 			}
@@ -43,8 +43,8 @@ the Management, which deletes the AccessManagement.`,
 	},
 }
 
-// only reports the Managements or AccessManagements that aren't the one.
-func (w *world) only(p *rule.Pass, kind string) {
+// only reports the Managements or AccessManagements with another name than kcm.
+func (w *managementCluster) only(p *rule.Pass, kind string) {
 	for _, o := range w.Of(kind) {
 		if o.Name == "kcm" || platform.Unknown(o.Name) {
 			continue
@@ -61,8 +61,8 @@ func (w *world) only(p *rule.Pass, kind string) {
 	}
 }
 
-// stays reports an object that is taken out, and that kcm doesn't let Flux delete.
-func stays(p *rule.Pass, r platform.Removal, gone *reconcile.Object) {
+// reportUndeletable reports a removed object that kcm does not let Flux delete.
+func reportUndeletable(p *rule.Pass, r platform.Removal, gone *reconcile.Object) {
 	needed := r.Is.Of(management)
 	if gone.Kind == management {
 		needed = slices.Concat(r.Is.Of(region), r.Is.Of(clusterKind))

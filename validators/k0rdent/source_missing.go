@@ -27,14 +27,14 @@ template. Sources of a kind that Git does not contain, HelmCharts, ConfigMaps an
 elsewhere: they are unresolved.`,
 	Fix: `Correct the kind, name or namespace of the source, or add the source.`,
 	Run: func(p *rule.Pass) {
-		for _, w := range worlds(p) {
-			platform.Dangling{There: w.source, Consequence: "the template never becomes valid", Hint: w.otherSource}.Report(p, w.World, w.sources())
+		for _, w := range managementClusters(p) {
+			platform.Dangling{There: w.source, Consequence: "the template never becomes valid", Hint: w.otherSource}.Report(p, w.ManagementCluster, w.sources())
 		}
 	},
 }
 
-// sources are those that templates name.
-func (w *world) sources() []platform.Reference {
+// sources returns the references of templates to their sources.
+func (w *managementCluster) sources() []platform.Reference {
 	var out []platform.Reference
 	for _, o := range w.Own {
 		if o.Kind != clusterTemplate && o.Kind != serviceTemplate && o.Kind != providerTemplate {
@@ -66,9 +66,9 @@ func (w *world) sources() []platform.Reference {
 	return out
 }
 
-// source says whether a template's source is there though Git doesn't hold it, and why that can't
-// be told.
-func (w *world) source(r platform.Reference) (is bool, doubt string) {
+// source reports whether a template's source exists although Git does not have it. doubt is the reason if that is
+// unknown.
+func (w *managementCluster) source(r platform.Reference) (is bool, doubt string) {
 	switch {
 	case r.Kind == "HelmRepository" && r.Name == ownRepository:
 		return true, ""
@@ -80,7 +80,7 @@ func (w *world) source(r platform.Reference) (is bool, doubt string) {
 	if doubt := w.Doubt(r); doubt != "" {
 		return false, doubt
 	}
-	if w.Slip(r.Name, w.Names(r.Group, r.Kind, r.Namespace)) != "" || w.otherSource(r) != "" {
+	if w.TypoOf(r.Name, w.Names(r.Group, r.Kind, r.Namespace)) != "" || w.otherSource(r) != "" {
 		return false, ""
 	}
 	if !w.Holds(r.Group, r.Kind) {
@@ -92,8 +92,8 @@ func (w *world) source(r platform.Reference) (is bool, doubt string) {
 	return false, ""
 }
 
-// otherSource is where a source of the name stands instead: in another namespace, or of another kind.
-func (w *world) otherSource(r platform.Reference) string {
+// otherSource returns a hint if a source with the name exists in another namespace, or with another kind.
+func (w *managementCluster) otherSource(r platform.Reference) string {
 	if r.Group != fluxapi.SourceGroup {
 		return ""
 	}
@@ -109,8 +109,8 @@ func (w *world) otherSource(r platform.Reference) string {
 	return ""
 }
 
-// namespacesOf are those with an object of the kind and name of a reference, sorted.
-func (w *world) namespacesOf(r platform.Reference) []string {
+// namespacesOf returns the sorted namespaces that have an object with the kind and name of a reference.
+func (w *managementCluster) namespacesOf(r platform.Reference) []string {
 	if w.elsewhereOf == nil {
 		w.elsewhereOf = map[reconcile.Identity][]string{}
 		for _, o := range w.Objects {

@@ -40,7 +40,7 @@ and a rule of the AccessManagement that names the new chain.`,
 	},
 }
 
-// edit reports what may not be changed in an object.
+// edit reports changes to immutable fields of an object.
 func edit(p *rule.Pass, was, o *reconcile.Object) {
 	s, known := schemas.Lookup(kubescheme.FromAPIVersionAndKind(o.APIVersion, o.Kind))
 	if !known {
@@ -56,7 +56,7 @@ func edit(p *rule.Pass, was, o *reconcile.Object) {
 	}
 }
 
-// sourceEdited reports a cluster that gets a data source, or loses it.
+// sourceEdited reports a cluster to which a data source is added, or from which it is removed.
 func sourceEdited(p *rule.Pass, was, o *reconcile.Object) {
 	had, has := was.Text("spec", "dataSource") != "", o.Text("spec", "dataSource") != ""
 	if had == has {
@@ -69,7 +69,7 @@ func sourceEdited(p *rule.Pass, was, o *reconcile.Object) {
 	}, "spec", "dataSource")
 }
 
-// changedAt is the path of the first field under a path that differs.
+// changedAt returns the path of the first field below a path whose value differs.
 func changedAt(old, fresh map[string]any, path []any) []any {
 	was, is := valueAt(old, path), valueAt(fresh, path)
 	a, ok := was.(map[string]any)

@@ -35,7 +35,7 @@ template, or the applied objects are only partly known, the upgrade is unresolve
 		if len(moved) == 0 {
 			return
 		}
-		for _, w := range worlds(p) {
+		for _, w := range managementClusters(p) {
 			if w.off("validateClusterUpgradePath") {
 				continue
 			}
@@ -49,8 +49,8 @@ template, or the applied objects are only partly known, the upgrade is unresolve
 	},
 }
 
-// upgradesOf are the templates to which an upgrade leads from those that the chains among some
-// objects have; a chain counts in every namespace, since kcm copies those of its own.
+// upgradesOf returns the templates to which the chains among the objects allow an upgrade, by the current template. A
+// chain counts in every namespace, since kcm copies the chains of its own namespace.
 func upgradesOf(objects []*reconcile.Object) map[string][]string {
 	upgrades := map[string][]string{}
 	for _, chain := range objects {
@@ -68,8 +68,8 @@ func upgradesOf(objects []*reconcile.Object) map[string][]string {
 	return upgrades
 }
 
-// upgrade judges a cluster that had another template before.
-func (w *world) upgrade(p *rule.Pass, o *reconcile.Object, was string, upgrades map[string][]string) {
+// upgrade reports a cluster whose template changes without an upgrade path, or records it as unresolved.
+func (w *managementCluster) upgrade(p *rule.Pass, o *reconcile.Object, was string, upgrades map[string][]string) {
 	is := o.Text("spec", "template")
 	to, known := upgrades[was]
 	if slices.Contains(to, is) {

@@ -50,7 +50,7 @@ on none.`,
 	},
 }
 
-// mixed reports a template of a chain with upgrades of which some have a version and others none.
+// mixed reports a template of a chain if some of its upgrades have a version and others have none.
 func mixed(p *rule.Pass, o *reconcile.Object, i int) {
 	has := func(j int) bool {
 		return o.Text("spec", "supportedTemplates", i, "availableUpgrades", j, "version") != ""

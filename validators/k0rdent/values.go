@@ -1,7 +1,6 @@
 package k0rdent
 
-// valueAt is the value at a path of field names and list indexes, nil where there
-// is none.
+// valueAt returns the value at a path of field names and list indexes, nil if there is none.
 func valueAt(v any, path []any) any {
 	for _, step := range path {
 		switch step := step.(type) {

@@ -26,18 +26,18 @@ installed version does not change. The same applies if Git has App or ClusterApp
 All other applications come from catalogs that are not in this repository: they are unresolved.`,
 	Fix: `Reference an existing version, or add its definition.`,
 	Run: func(p *rule.Pass) {
-		for _, w := range worlds(p) {
+		for _, w := range managementClusters(p) {
 			w.addApps(p)
 			for _, o := range w.Of(deployment) {
 				w.kindOfApp(p, o)
 			}
-			platform.Dangling{There: w.hasApp, Consequence: "nothing is installed", Hint: w.versionsOf}.Report(p, w.World, appReferences(w))
+			platform.Dangling{There: w.hasApp, Consequence: "nothing is installed", Hint: w.versionsOf}.Report(p, w.ManagementCluster, appReferences(w))
 		}
 	},
 }
 
 // kindOfApp reports an AppDeployment that references another kind than App or ClusterApp.
-func (w *world) kindOfApp(p *rule.Pass, o *reconcile.Object) {
+func (w *managementCluster) kindOfApp(p *rule.Pass, o *reconcile.Object) {
 	kind := o.Text("spec", "appRef", "kind")
 	if kind == "" || kind == app || kind == clusterApp || platform.Unknown(kind) {
 		return
@@ -50,7 +50,7 @@ func (w *world) kindOfApp(p *rule.Pass, o *reconcile.Object) {
 
 // appReferences returns the references of AppDeployments to applications, both those for all clusters and those
 // for some.
-func appReferences(w *world) []platform.Reference {
+func appReferences(w *managementCluster) []platform.Reference {
 	var out []platform.Reference
 	for _, o := range w.Of(deployment) {
 		kind := o.Text("spec", "appRef", "kind")
@@ -62,7 +62,7 @@ func appReferences(w *world) []platform.Reference {
 		}
 		r := platform.Of(o, appsGroup, kind, namespace, "spec", "appRef", "name")
 		if out = append(out, r); r.Name == "" {
-			continue // the one that is on the cluster
+			continue // no other reference: the AppDeployment keeps the application that is on the cluster
 		}
 		name, _ := platform.SplitApp(r.Name)
 		for i := range o.List("spec", "clusterConfigOverrides") {
@@ -79,7 +79,7 @@ func appReferences(w *world) []platform.Reference {
 type versions map[string]bool
 
 // addApps collects the applications that are in Git, as definitions or as objects.
-func (w *world) addApps(p *rule.Pass) {
+func (w *managementCluster) addApps(p *rule.Pass) {
 	w.apps = map[string]versions{}
 	add := func(name, version string) {
 		if w.apps[name] == nil {
@@ -107,7 +107,7 @@ func (w *world) addApps(p *rule.Pass) {
 
 // hasApp reports whether the definition of an application exists. doubt is the reason if that cannot be
 // decided.
-func (w *world) hasApp(r platform.Reference) (is bool, doubt string) {
+func (w *managementCluster) hasApp(r platform.Reference) (is bool, doubt string) {
 	name, version := platform.SplitApp(r.Name)
 	known, doubt := w.apps[name], w.Doubt(r)
 	switch {
@@ -122,7 +122,7 @@ func (w *world) hasApp(r platform.Reference) (is bool, doubt string) {
 }
 
 // versionsOf returns a hint with the existing versions of an application.
-func (w *world) versionsOf(r platform.Reference) string {
+func (w *managementCluster) versionsOf(r platform.Reference) string {
 	name, _ := platform.SplitApp(r.Name)
 	known := slices.Sorted(maps.Keys(w.apps[name]))
 	const most = 10

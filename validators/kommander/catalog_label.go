@@ -54,19 +54,19 @@ func catalogLabels() map[string][]string {
 func catalogLabelled(p *rule.Pass, o *reconcile.Object, known map[string][]string, keys []string) {
 	labels, _ := o.Field("metadata", "labels").(map[string]any)
 	if len(labels) > limits.Labels {
-		p.ReportBuilt(o, rule.Exceeded(finding.Finding{}, "the labels of "+o.String(), fmt.Sprintf("it has more than %d entries", limits.Labels)), "metadata", "labels")
+		p.ReportBuilt(o, rule.Exceeded(finding.Finding{}, "metadata.labels of "+o.String(), fmt.Sprintf("it has more than %d entries", limits.Labels)), "metadata", "labels")
 		return
 	}
 	for _, key := range slices.Sorted(maps.Keys(labels)) {
 		at := []any{"metadata", "labels", key}
-		if near := slip(key, keys); near != "" && labels[near] == nil {
+		if near := typoOf(key, keys); near != "" && labels[near] == nil {
 			p.ReportBuilt(o, finding.Finding{
 				Message: fmt.Sprintf("%s has label %q, which Kommander does not know", o, key), Hint: fmt.Sprintf("did you mean %q?", near),
 			}, at...)
 			continue
 		}
 		value, _ := labels[key].(string)
-		if near := slip(value, known[key]); near != "" {
+		if near := typoOf(value, known[key]); near != "" {
 			p.ReportBuilt(o, finding.Finding{
 				Message: fmt.Sprintf("%s has label %s: %q, which is not a valid value", o, key, value), Hint: fmt.Sprintf("did you mean %q?", near),
 			}, at...)
@@ -74,10 +74,9 @@ func catalogLabelled(p *rule.Pass, o *reconcile.Object, known map[string][]strin
 	}
 }
 
-// slip returns the known name that another name is a typo of, or from which it differs only in case; "" if
-// there is none. Names are compared without dashes, because all known names differ from one another in more
-// than one part.
-func slip(name string, names []string) string {
+// typoOf returns the known name that another name is a typo of, or from which it differs only in case; "" if there is
+// none. Names are compared without dashes, because all known names differ from each other in more than one part.
+func typoOf(name string, names []string) string {
 	if slices.Contains(names, name) {
 		return ""
 	}

@@ -26,13 +26,13 @@ Git continues to apply the HelmRelease, both write it: versions and values alter
 other applied. With the annotation kustomize.toolkit.fluxcd.io/ssa: IfNotPresent (or Ignore), the Kustomization
 in Git creates the object once and leaves it alone after that.
 
-If both have different versions, a new cluster installs one and replaces it at once by the other, which may be
-older: that is a warning. Compared are the folders of both definitions; of a HelmRelease that is not in a
-definition, the version of its chart, or of the source that its chartRef references. A range, a variable or a
+If both have different versions, a new cluster installs one and immediately replaces it with the other, which may be
+older: this is a warning. The rule compares the folders of both definitions. For a HelmRelease that is not in a
+definition, it compares the version of its chart, or of the source that its chartRef references. A range, a variable or a
 digest instead of a version is unresolved.
 
-Checked are the AppDeployments of the management cluster: those in namespace kommander that select the cluster
-host-cluster. If the definition of the application is not in Git, or if the selector asks for other labels, the
+The rule checks the AppDeployments of the management cluster: those in namespace kommander that select the cluster
+host-cluster. If the definition of the application is not in Git, or if the selector requires other labels, the
 finding is unresolved.`,
 	Fix: `Add the annotation to the objects that the Kustomization in Git applies, and prune: disabled, for example with
 commonAnnotations:
@@ -43,7 +43,7 @@ commonAnnotations:
 
 Use the same version in both.`,
 	Run: func(p *rule.Pass) {
-		for _, w := range worlds(p) {
+		for _, w := range managementClusters(p) {
 			var h *handovers
 			for _, o := range w.Of(deployment) {
 				t, ok := takeoverOf(o)
@@ -58,18 +58,17 @@ Use the same version in both.`,
 	},
 }
 
-// handovers holds, by application, the objects in Kommander's namespace that Git applies and that an
-// AppDeployment may install as well. It also holds the objects of the definitions in Git, by application and
-// version.
+// handovers holds, by application, the objects in Kommander's namespace that Git applies and that an AppDeployment may
+// install as well. It also holds the objects of the definitions in Git, by application and version.
 type handovers struct {
-	pass    *rule.Pass
-	world   *world
-	applied map[string][]*reconcile.Object
-	defined map[[2]string][]*reconcile.Object
+	pass              *rule.Pass
+	managementCluster *managementCluster
+	applied           map[string][]*reconcile.Object
+	defined           map[[2]string][]*reconcile.Object
 }
 
-func handoversOf(p *rule.Pass, w *world) *handovers {
-	h := &handovers{pass: p, world: w, applied: map[string][]*reconcile.Object{}, defined: map[[2]string][]*reconcile.Object{}}
+func handoversOf(p *rule.Pass, w *managementCluster) *handovers {
+	h := &handovers{pass: p, managementCluster: w, applied: map[string][]*reconcile.Object{}, defined: map[[2]string][]*reconcile.Object{}}
 	kinds := [][2]string{{fluxapi.HelmGroup, helmRelease}, {fluxapi.KustomizeGroup, kustomization}}
 	for _, o := range w.Objects {
 		if o.Namespace != v1alpha1.KommanderNamespace || o.HelmRelease != nil || !slices.Contains(kinds, [2]string{o.Group, o.Kind}) ||
@@ -79,7 +78,7 @@ func handoversOf(p *rule.Pass, w *world) *handovers {
 		of, _ := definitionOf(o.File)
 		if by := o.Kustomization.Object; by != nil && of != "" {
 			if parent, _ := definitionOf(by.File); parent == of {
-				continue // it goes with the Kustomization from that folder
+				continue // it belongs to the Kustomization from that folder
 			}
 		}
 		if of != "" {
@@ -114,7 +113,7 @@ func (h *handovers) judge(t takeover) {
 			continue
 		}
 		if doubt == "" && t.unclear {
-			doubt = "its selector asks for labels that Git does not show of " + hostCluster
+			doubt = "its selector requires labels, and Git does not show the labels of " + hostCluster
 		}
 		always, once := applied(o)
 		if always && doubt != "" {
@@ -128,16 +127,16 @@ func (h *handovers) judge(t takeover) {
 			}, t.at...)
 			return
 		}
-		if once && h.judgeVersion(t, o, other, doubt) {
+		if once && h.checkVersion(t, o, other, doubt) {
 			return
 		}
 	}
 }
 
-// judgeVersion checks an object that Git applies only if it does not exist. It reports an AppDeployment that
+// checkVersion checks an object that Git applies only if it does not exist. It reports an AppDeployment that
 // installs another version, and returns whether it reported something. doubt is the reason why it is unknown
 // whether the AppDeployment takes the object over.
-func (h *handovers) judgeVersion(t takeover, o, other *reconcile.Object, doubt string) bool {
+func (h *handovers) checkVersion(t takeover, o, other *reconcile.Object, doubt string) bool {
 	differs, open := "", doubt
 	if other != nil {
 		differs, open = h.differs(t, o, other)
@@ -174,8 +173,7 @@ func (h *handovers) defines(t takeover, o *reconcile.Object) (same *reconcile.Ob
 		return nil, "the definition of " + t.application + " " + t.version + " is not in Git"
 	}
 	for _, d := range h.defined[[2]string{t.application, t.version}] {
-		// A variable as name stands for the name of the release: that of the application or of the
-		// AppDeployment.
+		// A variable as name means the name of the release, which is the name of the application or of the AppDeployment.
 		if d.Kind == o.Kind && (d.Name == o.Name || platform.Unknown(d.Name) && o.Name == t.application && t.Name == t.application) {
 			return d, ""
 		}

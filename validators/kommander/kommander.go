@@ -1,6 +1,6 @@
-// Package kommander holds the rules about management repositories of Kommander (DKP, NKP): what its controllers
-// would reject or silently ignore. The platform creates applications, roles and namespaces of its own, which
-// are not in the repository. Whatever may be one of those is unresolved.
+// Package kommander holds the rules about management repositories of Kommander (DKP, NKP): they find objects that its
+// controllers would reject or silently ignore. The platform creates applications, roles and namespaces of its own, which
+// are not in the repository. References that may be to one of these are unresolved.
 package kommander
 
 import (
@@ -45,15 +45,15 @@ var builtIn = v1alpha1.KommanderWorkspaces()
 // hostCluster is the name under which the management cluster is attached.
 const hostCluster = v1alpha1.KommanderHost
 
-// world holds the objects that are applied to one management cluster.
-type world struct {
-	*platform.World
+// managementCluster holds the objects that are applied to one management cluster.
+type managementCluster struct {
+	*platform.ManagementCluster
 	// apps are the versions of the applications in Git, by application.
 	apps map[string]versions
 	// projects are the projects by namespace.
 	projects map[string]*reconcile.Object
-	// stands maps the kind and name of an object to a namespace that has such an object.
-	stands map[[2]string]string
+	// namespaceByName maps the kind and name of an object to a namespace that has such an object.
+	namespaceByName map[[2]string]string
 	// overrides are the namespaces that have an override ConfigMap in Git.
 	overrides map[string]bool
 	// attached are the names of the clusters in Git, computed at the first use.
@@ -64,13 +64,13 @@ type world struct {
 	steps  int
 }
 
-// worlds returns the management clusters of a repository.
-func worlds(p *rule.Pass) []*world {
-	var out []*world
-	for _, of := range platform.Worlds(p, flux.Doubts, appsGroup, workspacesGroup, coreGroup, schemas.KommanderDispatchGroup) {
-		w := &world{World: of, projects: map[string]*reconcile.Object{}, overrides: map[string]bool{}, stands: map[[2]string]string{}}
+// managementClusters returns the management clusters of a repository.
+func managementClusters(p *rule.Pass) []*managementCluster {
+	var out []*managementCluster
+	for _, of := range platform.ManagementClusters(p, flux.Doubts, appsGroup, workspacesGroup, coreGroup, schemas.KommanderDispatchGroup) {
+		w := &managementCluster{ManagementCluster: of, projects: map[string]*reconcile.Object{}, overrides: map[string]bool{}, namespaceByName: map[[2]string]string{}}
 		for _, o := range of.Own {
-			w.stands[[2]string{o.Kind, o.Name}] = o.Namespace
+			w.namespaceByName[[2]string{o.Kind, o.Name}] = o.Namespace
 		}
 		for _, o := range of.Of(project) {
 			w.projects[cmp.Or(o.Text("spec", "namespaceName"), o.Name)] = o
@@ -83,9 +83,9 @@ func worlds(p *rule.Pass) []*world {
 	return out
 }
 
-// ofGit returns the doubt about an object of a kind that users create, in Git or in Kommander's user interface:
-// Git has no object of the kind, or not all objects in Git are known. is is always false.
-func (w *world) ofGit(r platform.Reference) (is bool, doubt string) {
+// ofGit returns the doubt about an object of a kind that users create in Git or in Kommander's user interface: Git has no
+// object of the kind, or not all objects in Git are known. is is always false.
+func (w *managementCluster) ofGit(r platform.Reference) (is bool, doubt string) {
 	if doubt = w.Doubt(r); doubt == "" && !w.Holds(r.Group, r.Kind) {
 		doubt = "Git has no " + r.Kind + " at all"
 	}
@@ -94,8 +94,8 @@ func (w *world) ofGit(r platform.Reference) (is bool, doubt string) {
 
 // ofPeople returns the doubt about an object of a kind that users create both in Git and in Kommander's user
 // interface. An object may exist although it is not in Git, unless its name is a typo of one in Git.
-func (w *world) ofPeople(r platform.Reference) (is bool, doubt string) {
-	if is, doubt = w.ofGit(r); doubt == "" && w.Slip(r.Name, w.Names(r.Group, r.Kind, r.Namespace)) == "" {
+func (w *managementCluster) ofPeople(r platform.Reference) (is bool, doubt string) {
+	if is, doubt = w.ofGit(r); doubt == "" && w.TypoOf(r.Name, w.Names(r.Group, r.Kind, r.Namespace)) == "" {
 		doubt = "Git has none with this name, but one may be created in Kommander's user interface"
 	}
 	return is, doubt
@@ -103,11 +103,11 @@ func (w *world) ofPeople(r platform.Reference) (is bool, doubt string) {
 
 // ofPlatform returns the doubt about an object of a kind that Kommander creates, too. An object may exist
 // although it is not in Git, unless its name is a typo of one in Git, or it exists in another namespace.
-func (w *world) ofPlatform(r platform.Reference) (is bool, doubt string) {
+func (w *managementCluster) ofPlatform(r platform.Reference) (is bool, doubt string) {
 	if doubt = w.Doubt(r); doubt != "" {
 		return false, doubt
 	}
-	if w.Slip(r.Name, w.Names(r.Group, r.Kind, r.Namespace)) != "" || w.elsewhere(r) != "" {
+	if w.TypoOf(r.Name, w.Names(r.Group, r.Kind, r.Namespace)) != "" || w.elsewhere(r) != "" {
 		return false, ""
 	}
 	return false, "Kommander creates objects of this kind itself"
@@ -115,15 +115,15 @@ func (w *world) ofPlatform(r platform.Reference) (is bool, doubt string) {
 
 // elsewhere returns a hint with the namespace of an object that is in another namespace than expected, "" if
 // there is none.
-func (w *world) elsewhere(r platform.Reference) string {
-	if at := w.stands[[2]string{r.Kind, r.Name}]; at != "" {
+func (w *managementCluster) elsewhere(r platform.Reference) string {
+	if at := w.namespaceByName[[2]string{r.Kind, r.Name}]; at != "" {
 		return fmt.Sprintf("it is in namespace %s", at)
 	}
 	return ""
 }
 
 // namespaceOf returns the namespace of a workspace, "" if it is unknown.
-func (w *world) namespaceOf(name string) string {
+func (w *managementCluster) namespaceOf(name string) string {
 	if o := w.All[reconcile.Identity{Group: workspacesGroup, Kind: workspace, Name: name}]; o != nil {
 		return o.Text("spec", "namespaceName")
 	}
@@ -131,7 +131,7 @@ func (w *world) namespaceOf(name string) string {
 }
 
 // bindings returns the objects of all kinds of bindings.
-func (w *world) bindings() []*reconcile.Object {
+func (w *managementCluster) bindings() []*reconcile.Object {
 	var out []*reconcile.Object
 	for _, kind := range []string{projectBinding, workspaceBinding, kommanderProjectBinding, kommanderWorkspaceBinding, kommanderClusterBinding, clusterBinding} {
 		out = append(out, w.Of(kind)...)

@@ -20,7 +20,7 @@ Kustomization with that name there, both write it: Flux and Kommander overwrite 
 prunes the objects that the other applied.`,
 	Fix: `Rename one of them. For the Kustomization in Git, <name>-config is a good name.`,
 	Run: func(p *rule.Pass) {
-		for _, w := range worlds(p) {
+		for _, w := range managementClusters(p) {
 			for _, o := range w.Of(deployment) {
 				namespace, name := v1alpha1.KommanderKustomization(o.Namespace, o.Name)
 				k := w.All[reconcile.Identity{Group: fluxapi.KustomizeGroup, Kind: "Kustomization", Namespace: namespace, Name: name}]

@@ -30,15 +30,15 @@ namespace, and none with this name in another one, the reference is unresolved.`
 	Fix: `Correct the name, add the ConfigMap to the AppDeployment's namespace, or disable the generator's suffix
 (disableNameSuffixHash: true).`,
 	Run: func(p *rule.Pass) {
-		for _, w := range worlds(p) {
+		for _, w := range managementClusters(p) {
 			o := overridesOf(w)
-			platform.Dangling{There: o.there, Consequence: "the application runs with its default values", Hint: o.hint}.Report(p, w.World, overrideReferences(w))
+			platform.Dangling{There: o.there, Consequence: "the application runs with its default values", Hint: o.hint}.Report(p, w.ManagementCluster, overrideReferences(w))
 		}
 	},
 }
 
 // overrideReferences returns the references of AppDeployments to override ConfigMaps.
-func overrideReferences(w *world) []platform.Reference {
+func overrideReferences(w *managementCluster) []platform.Reference {
 	var out []platform.Reference
 	for _, o := range w.Of(deployment) {
 		out = append(out, platform.Of(o, "", configMap, o.Namespace, "spec", "configOverrides", "name"))
@@ -52,13 +52,13 @@ func overrideReferences(w *world) []platform.Reference {
 // overrides holds the ConfigMaps of a cluster: a namespace for each name, the names in each namespace, and the
 // names of generated ConfigMaps by the name without the hash suffix.
 type overrides struct {
-	*world
+	*managementCluster
 	namespaces map[string]string
 	names      map[string][]string
 	generated  map[[2]string]string
 }
 
-func overridesOf(w *world) overrides {
+func overridesOf(w *managementCluster) overrides {
 	o := overrides{w, map[string]string{}, map[string][]string{}, map[[2]string]string{}}
 	for _, m := range w.Objects {
 		if m.Group != "" || m.Kind != configMap {
@@ -80,7 +80,7 @@ func (o overrides) there(r platform.Reference) (is bool, doubt string) {
 	return false, doubt
 }
 
-// hint returns where a missing override ConfigMap is instead, or which one was meant.
+// hint returns the namespace of a missing override ConfigMap that is elsewhere, or the name that was probably meant.
 func (o overrides) hint(r platform.Reference) string {
 	if at := o.namespaces[r.Name]; at != "" {
 		return fmt.Sprintf("it is in namespace %s", at)
@@ -88,7 +88,7 @@ func (o overrides) hint(r platform.Reference) string {
 	if name := o.generated[[2]string{r.Namespace, r.Name}]; name != "" {
 		return fmt.Sprintf("a configMapGenerator creates %s: set disableNameSuffixHash: true", name)
 	}
-	if near := o.Slip(r.Name, o.names[r.Namespace]); near != "" {
+	if near := o.TypoOf(r.Name, o.names[r.Namespace]); near != "" {
 		return fmt.Sprintf("did you mean %q?", near)
 	}
 	return ""
@@ -109,14 +109,14 @@ names. Only the ConfigMap is optional: if it exists without the key, or the cont
 helm-controller neither installs nor upgrades the application.`,
 	Fix: `Write the values under the key values.yaml, as a YAML mapping.`,
 	Run: func(p *rule.Pass) {
-		for _, w := range worlds(p) {
-			told := map[*reconcile.Object]bool{}
+		for _, w := range managementClusters(p) {
+			reported := map[*reconcile.Object]bool{}
 			for _, r := range overrideReferences(w) {
 				o := w.All[reconcile.Identity{Kind: configMap, Namespace: r.Namespace, Name: r.Name}]
-				if o == nil || told[o] {
+				if o == nil || reported[o] {
 					continue
 				}
-				told[o] = true
+				reported[o] = true
 				text, known, found := o.Datum(valuesKey)
 				switch {
 				case !found:

@@ -25,12 +25,12 @@ kommander.d2iq.io/cluster-name is the name of the cluster. Nothing is installed,
 selector contradicts itself or requires labels that no cluster has, if an override is for clusters that the
 application is not for, or if a named cluster is not attached.
 
-Attached clusters are the KommanderClusters and Clusters in Git, and host-cluster, the management cluster. Their
-labels are those that they and their workspace have in Git, and those that Kommander sets. If Git has no
-attached clusters, or no cluster has the label, the selection is unresolved.`,
+Attached clusters are the KommanderClusters and Clusters in Git, and host-cluster, the management cluster. Their labels are
+the labels in Git, of the cluster and of its workspace, and the labels that Kommander sets. If Git has no attached
+clusters, or no cluster has the label, the selection is unresolved.`,
 	Fix: `List attached clusters, or select them by labels that they have.`,
 	Run: func(p *rule.Pass) {
-		for _, w := range worlds(p) {
+		for _, w := range managementClusters(p) {
 			w.placements(p)
 			for _, o := range w.Of(deployment) {
 				w.deployed(p, o)
@@ -43,12 +43,12 @@ attached clusters, or no cluster has the label, the selection is unresolved.`,
 const clusterName = "kommander.d2iq.io/cluster-name"
 
 // placements checks the placements of projects and bindings.
-func (w *world) placements(p *rule.Pass) {
+func (w *managementCluster) placements(p *rule.Pass) {
 	for _, kind := range []string{project, workspaceBinding, clusterBinding} {
 		for _, o := range w.Of(kind) {
 			at := []any{"spec", "placement"}
-			placement, given := o.Field(at...).(map[string]any)
-			if !given {
+			placement, isMap := o.Field(at...).(map[string]any)
+			if !isMap {
 				if _, specified := o.Field("spec").(map[string]any); specified && o.Field(at...) == nil {
 					nowhere(p, o, "it has no placement", at)
 				}
@@ -80,8 +80,8 @@ func nowhere(p *rule.Pass, o *reconcile.Object, why string, at []any) {
 	}, at...)
 }
 
-// selecting checks that a selector can select something, and that the clusters that it names are attached.
-func (w *world) selecting(p *rule.Pass, o *reconcile.Object, selector any, at []any) {
+// selecting checks that a selector can match labels, and that the clusters that it names are attached.
+func (w *managementCluster) selecting(p *rule.Pass, o *reconcile.Object, selector any, at []any) {
 	if why := platform.Nothing(selector); why != "" {
 		nowhere(p, o, why, at)
 		return
@@ -103,7 +103,7 @@ func (w *world) selecting(p *rule.Pass, o *reconcile.Object, selector any, at []
 }
 
 // labelled checks a selector with labels that users set on clusters.
-func (w *world) labelled(p *rule.Pass, o *reconcile.Object, selector any, at []any) {
+func (w *managementCluster) labelled(p *rule.Pass, o *reconcile.Object, selector any, at []any) {
 	keys := platform.Keys(selector)
 	if len(keys) == 0 || slices.ContainsFunc(keys, isOwn) {
 		return // Kommander sets these labels
@@ -147,14 +147,14 @@ func isOwn(key string) bool {
 	})
 }
 
-// clusters returns the labels of each cluster in Git: its own, and those that its workspace adds.
-func (w *world) clusters() []map[string]any {
+// clusters returns the labels of each cluster in Git: its own labels, and the labels that its workspace adds.
+func (w *managementCluster) clusters() []map[string]any {
 	if w.labels != nil {
 		return w.labels
 	}
-	given := map[string]map[string]any{}
+	ofWorkspace := map[string]map[string]any{}
 	for _, o := range w.Of(workspace) {
-		given[o.Text("spec", "namespaceName")], _ = o.Field("spec", "clusterLabels").(map[string]any)
+		ofWorkspace[o.Text("spec", "namespaceName")], _ = o.Field("spec", "clusterLabels").(map[string]any)
 	}
 	w.labels = []map[string]any{}
 	for _, o := range w.Objects {
@@ -164,7 +164,7 @@ func (w *world) clusters() []map[string]any {
 			if labels == nil {
 				labels = map[string]any{}
 			}
-			maps.Copy(labels, given[o.Namespace])
+			maps.Copy(labels, ofWorkspace[o.Namespace])
 			w.labels = append(w.labels, labels)
 		}
 	}
@@ -177,7 +177,7 @@ func isAttached(o *reconcile.Object) bool {
 }
 
 // named reports the name of a cluster that is not attached.
-func (w *world) named(p *rule.Pass, o *reconcile.Object, at []any) {
+func (w *managementCluster) named(p *rule.Pass, o *reconcile.Object, at []any) {
 	r := platform.Of(o, coreGroup, attachedCluster, "", at...)
 	platform.Dangling{Consequence: "nothing is installed", There: func(r platform.Reference) (bool, string) {
 		names := w.attachedNames()
@@ -196,11 +196,11 @@ func (w *world) named(p *rule.Pass, o *reconcile.Object, at []any) {
 			return fmt.Sprintf("did you mean %q?", near)
 		}
 		return ""
-	}}.Report(p, w.World, []platform.Reference{r})
+	}}.Report(p, w.ManagementCluster, []platform.Reference{r})
 }
 
 // attachedNames returns the sorted names of the clusters in Git.
-func (w *world) attachedNames() []string {
+func (w *managementCluster) attachedNames() []string {
 	if w.attached == nil {
 		w.attached = []string{}
 		for _, o := range w.Objects {
@@ -214,7 +214,7 @@ func (w *world) attachedNames() []string {
 }
 
 // deployed checks the selectors of an AppDeployment.
-func (w *world) deployed(p *rule.Pass, o *reconcile.Object) {
+func (w *managementCluster) deployed(p *rule.Pass, o *reconcile.Object) {
 	at := []any{"spec", "clusterSelector"}
 	w.selecting(p, o, o.Field(at...), at)
 	names, isFor := clusterNames(o.Field(at...))

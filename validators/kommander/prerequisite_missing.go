@@ -23,14 +23,14 @@ workspaces, projects, groups and attached clusters. Without them, the Kustomizat
 object never becomes ready, and its dependents are never applied.
 
 The rule checks clusters in which the controller of AppDeployments (the chart kommander-appmanagement) is a
-HelmRelease in Git. If an installer created the cluster, there is no such HelmRelease, and Kommander and
-cert-manager exist. Reported if nothing in the repository installs them: no HelmRelease, AppDeployment or
-definition, and no script, bootstrap or text file that mentions cert-manager or an installer (konvoy, dkp, nkp).`,
+HelmRelease in Git. On a cluster that an installer created, Git has no such HelmRelease, and Kommander and
+cert-manager exist. The rule reports a prerequisite that nothing in the repository installs: no HelmRelease, AppDeployment
+or definition, and no script, bootstrap or text file that mentions cert-manager or an installer (konvoy, dkp, nkp).`,
 	Fix: `Add a HelmRelease of cert-manager that is installed before (an Addon of the specification); add the application
 kommander (spec.definitions and spec.applications of the Kommander). If they are installed in another way,
 ignore the rule with that reason in .fleetwright.yaml.`,
 	Run: func(p *rule.Pass) {
-		for _, w := range worlds(p) {
+		for _, w := range managementClusters(p) {
 			if slices.ContainsFunc(w.Objects, func(o *reconcile.Object) bool { return w.Chart(o) == appManagementChart }) {
 				w.lacking(p, platform.CertManager, "cert-manager", "an Addon with the chart cert-manager")
 				w.lacking(p, kommander, "Kommander", "the application kommander to spec.definitions and spec.applications")
@@ -55,7 +55,7 @@ var kommander = platform.Prerequisite{
 var kommanderApp = regexp.MustCompile(`^kommander-(v?[0-9]|\$)`)
 
 // lacking reports the first object whose kind a prerequisite defines, if nothing installs the prerequisite.
-func (w *world) lacking(p *rule.Pass, of platform.Prerequisite, name, add string) {
+func (w *managementCluster) lacking(p *rule.Pass, of platform.Prerequisite, name, add string) {
 	i := slices.IndexFunc(w.Objects, func(o *reconcile.Object) bool { return slices.Contains(of.Groups, o.Group) })
 	if i < 0 || !w.Lacks(p, of) {
 		return

@@ -23,17 +23,17 @@ namespace nor its roles on any cluster.
 Applications, roles and bindings are in the namespace of a workspace or project. If their namespace is a typo of
 such a namespace, they belong to no workspace or project.
 
-Known are the Workspaces in Git, and the two that Kommander creates: kommander-workspace with the namespace
+The rule knows the Workspaces in Git, and the two that Kommander creates: kommander-workspace with the namespace
 kommander, and default-workspace with kommander-default-workspace. If Git has no Workspace, they are created by
 hand, and the reference is unresolved.`,
 	Fix: `Reference an existing workspace, or move the project to its namespace.`,
 	Run: func(p *rule.Pass) {
-		for _, w := range worlds(p) {
+		for _, w := range managementClusters(p) {
 			var references []platform.Reference
 			for _, o := range w.Of(project) {
 				r := platform.Of(o, workspacesGroup, workspace, "", "spec", "workspaceRef", "name")
 				if references = append(references, r); r.Name != "" {
-					w.standsIn(p, o, r.Name)
+					w.checkNamespace(p, o, r.Name)
 				}
 			}
 			there := func(r platform.Reference) (bool, string) {
@@ -42,14 +42,14 @@ hand, and the reference is unresolved.`,
 				}
 				return w.ofGit(r)
 			}
-			platform.Dangling{There: there, Consequence: "Kommander creates nothing for the project"}.Report(p, w.World, references)
+			platform.Dangling{There: there, Consequence: "Kommander creates nothing for the project"}.Report(p, w.ManagementCluster, references)
 			w.namespaces(p)
 		}
 	},
 }
 
-// namespaces reports objects in a namespace whose name is a typo of that of a workspace or project.
-func (w *world) namespaces(p *rule.Pass) {
+// namespaces reports objects in a namespace whose name is a typo of the namespace of a workspace or project.
+func (w *managementCluster) namespaces(p *rule.Pass) {
 	known := map[string]bool{}
 	for _, o := range w.Of(workspace) {
 		known[o.Text("spec", "namespaceName")] = true
@@ -61,15 +61,15 @@ func (w *world) namespaces(p *rule.Pass) {
 		known[namespace] = true
 	}
 	names := slices.Sorted(maps.Keys(known))
-	meant := map[string]string{}
+	typos := map[string]string{}
 	for _, o := range w.Own {
 		if o.Namespace == "" || known[o.Namespace] || platform.Unknown(o.Namespace) || w.All[reconcile.Identity{Kind: "Namespace", Name: o.Namespace}] != nil {
 			continue
 		}
-		if _, sought := meant[o.Namespace]; !sought {
-			meant[o.Namespace] = w.Slip(o.Namespace, names)
+		if _, sought := typos[o.Namespace]; !sought {
+			typos[o.Namespace] = w.TypoOf(o.Namespace, names)
 		}
-		if near := meant[o.Namespace]; near != "" {
+		if near := typos[o.Namespace]; near != "" {
 			p.ReportBuilt(o, finding.Finding{
 				Message: fmt.Sprintf("%s is in namespace %q, which belongs to no workspace or project", o, o.Namespace),
 				Hint:    fmt.Sprintf("did you mean %q?", near),
@@ -78,8 +78,8 @@ func (w *world) namespaces(p *rule.Pass) {
 	}
 }
 
-// standsIn reports a project that is not in the namespace of its workspace.
-func (w *world) standsIn(p *rule.Pass, o *reconcile.Object, name string) {
+// checkNamespace reports a project that is not in the namespace of its workspace.
+func (w *managementCluster) checkNamespace(p *rule.Pass, o *reconcile.Object, name string) {
 	want := w.namespaceOf(name)
 	if want == "" || o.Namespace == "" || want == o.Namespace || platform.Unknown(want+o.Namespace) {
 		return
@@ -96,18 +96,18 @@ var GroupMissing = rule.Rule{
 	Title:    "a role binding to a group that does not exist",
 	Severity: finding.Error,
 	Why: `A binding grants a role to a VirtualGroup, which selects users of the identity provider. If the group does not
-exist, nobody gets the role.
+exist, no user gets the role.
 
 Groups can also be created in Kommander's user interface. Therefore a name is reported only if it is a typo of a
 group in Git, and is unresolved otherwise.`,
 	Fix: `Correct the name, or add the VirtualGroup.`,
 	Run: func(p *rule.Pass) {
-		for _, w := range worlds(p) {
+		for _, w := range managementClusters(p) {
 			var references []platform.Reference
 			for _, o := range w.bindings() {
 				references = append(references, platform.Of(o, coreGroup, group, "", "spec", "virtualGroupRef", "name"))
 			}
-			platform.Dangling{There: w.ofPeople, Consequence: "no user gets the role"}.Report(p, w.World, references)
+			platform.Dangling{There: w.ofPeople, Consequence: "no user gets the role"}.Report(p, w.ManagementCluster, references)
 		}
 	},
 }
@@ -125,14 +125,14 @@ reported only if it is a typo of a role in Git, or the name of a role in another
 otherwise.`,
 	Fix: `Correct the name, or add the role.`,
 	Run: func(p *rule.Pass) {
-		for _, w := range worlds(p) {
-			platform.Dangling{There: w.ofPlatform, Consequence: "the group gets no permissions", Hint: w.elsewhere}.Report(p, w.World, roleReferences(w))
+		for _, w := range managementClusters(p) {
+			platform.Dangling{There: w.ofPlatform, Consequence: "the group gets no permissions", Hint: w.elsewhere}.Report(p, w.ManagementCluster, roleReferences(w))
 		}
 	},
 }
 
 // roleReferences returns the references of bindings to roles.
-func roleReferences(w *world) []platform.Reference {
+func roleReferences(w *managementCluster) []platform.Reference {
 	var out []platform.Reference
 	add := func(o *reconcile.Object, kind, namespace, field string) {
 		out = append(out, platform.Of(o, workspacesGroup, kind, namespace, "spec", field, "name"))
@@ -141,7 +141,7 @@ func roleReferences(w *world) []platform.Reference {
 		switch o.Kind {
 		case projectBinding:
 			add(o, "ProjectRole", o.Namespace, "projectRoleRef")
-			if of := w.projects[o.Namespace]; of != nil { // otherwise the namespace isn't known
+			if of := w.projects[o.Namespace]; of != nil { // otherwise the namespace is unknown
 				add(o, "WorkspaceRole", of.Namespace, "workspaceRoleRef")
 			}
 		case workspaceBinding:
@@ -164,7 +164,7 @@ var BindingRole = rule.Rule{
 (workspaceRoleRef). With both, it is undefined which role the group gets; with none, it gets no role.`,
 	Fix: `Keep one of them, and create a second binding for the other.`,
 	Run: func(p *rule.Pass) {
-		for _, w := range worlds(p) {
+		for _, w := range managementClusters(p) {
 			for _, o := range w.Of(projectBinding) {
 				ofProject, ofWorkspace := o.Field("spec", "projectRoleRef") != nil, o.Field("spec", "workspaceRoleRef") != nil
 				if ofProject != ofWorkspace || o.Field("spec") == nil {

@@ -30,7 +30,7 @@ is not in Git, or if it cannot be decided whether the two select a common cluste
 clusters.`,
 	Run: func(p *rule.Pass) {
 		var fixed map[string]bool
-		for _, w := range worlds(p) {
+		for _, w := range managementClusters(p) {
 			groups := map[[3]string]*deployments{}
 			for _, o := range w.Of(deployment) {
 				name, kind := o.Text("spec", "appRef", "name"), o.Text("spec", "appRef", "kind")
@@ -49,7 +49,7 @@ clusters.`,
 				if fixed == nil {
 					fixed = fixedNames(p)
 				}
-				judgeShared(p, o, other, application, sure, fixed)
+				checkShared(p, o, other, application, sure, fixed)
 			}
 		}
 	},
@@ -92,8 +92,8 @@ func (d *deployments) add(o *reconcile.Object) (other *reconcile.Object, sure bo
 	return other, sure
 }
 
-// judgeShared reports an AppDeployment of an application that another one installs already.
-func judgeShared(p *rule.Pass, o, other *reconcile.Object, application string, sure bool, fixed map[string]bool) {
+// checkShared reports an AppDeployment of an application that another one installs already.
+func checkShared(p *rule.Pass, o, other *reconcile.Object, application string, sure bool, fixed map[string]bool) {
 	at := []any{"spec", "appRef", "name"}
 	named, known := fixed[application]
 	doubt := ""

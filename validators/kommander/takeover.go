@@ -46,8 +46,7 @@ func onHost(selector any) (selected, sure bool) {
 	return platform.Selects(selector, map[string]any{clusterName: hostCluster}), sure
 }
 
-// definitionOf returns the application and version to whose definition a file belongs; "" if it belongs to
-// none.
+// definitionOf returns the application and version of the definition that contains a file, "" if there is none.
 func definitionOf(file string) (application, version string) {
 	if parts := strings.Split(file, "/"); len(parts) > 3 && slices.Contains(platform.DefinitionFolders(), parts[0]) {
 		return parts[1], parts[2]

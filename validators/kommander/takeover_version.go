@@ -26,7 +26,7 @@ func (h *handovers) differs(t takeover, o, other *reconcile.Object) (differs, op
 	case o.Kind == kustomization:
 		return "", fmt.Sprintf("%s applies a folder that is not of a definition of %s", o, t.application)
 	}
-	chart := o.ChartVersion(func(id reconcile.Identity) *reconcile.Object { return h.world.All[id] })
+	chart := o.ChartVersion(func(id reconcile.Identity) *reconcile.Object { return h.managementCluster.All[id] })
 	its := other.ChartVersion(func(id reconcile.Identity) *reconcile.Object { return h.sourceOf(t, id) })
 	for _, one := range []struct {
 		of      *reconcile.Object
@@ -56,5 +56,5 @@ func (h *handovers) sourceOf(t takeover, id reconcile.Identity) *reconcile.Objec
 			return d
 		}
 	}
-	return h.world.All[id]
+	return h.managementCluster.All[id]
 }

@@ -1,4 +1,4 @@
-// Package limit holds the rule about what a run could not check because it exceeds a limit on time or memory.
+// Package limit holds the rule about parts that a run could not check because they exceed a limit on time or memory.
 package limit
 
 import (
@@ -19,21 +19,21 @@ var Exceeded = rule.Rule{
 	ID:       rule.LimitExceeded,
 	Title:    "a part of the repository exceeds a limit and was not checked",
 	Severity: finding.Error,
-	Why: `A validated repository may come from a stranger, and a few lines of it may keep a library busy for hours.
-Therefore what is known to explode has a fixed limit: bytes, documents, aliases, digits of a number, the size of a
-regular expression, the cost of a rule and others. Each unit of work (the build of a Kustomization, the rendering of a
-chart) may also take 30 seconds, and the whole run 10 minutes and 2 GiB of memory (docs/security.md). No public
-repository that was tested reaches these limits.
+	Why: `A validated repository may come from a stranger, and a few lines of it may occupy a library for hours. Therefore
+everything that can multiply has a fixed limit: bytes, documents, aliases, digits of a number, the size of a regular
+expression, the cost of a rule and others. Each unit of work (the build of a Kustomization, the rendering of a chart) may
+also take 30 seconds, and the whole run 10 minutes and 2 GiB of memory (docs/security.md). No public repository that was
+tested reaches these limits.
 
-What exceeds a limit was not checked: the other findings say nothing about it. That is an error, so that a change that
-is too large to check never passes as a change without findings.`,
+A part that exceeds a limit was not checked: the other findings say nothing about it. This is an error, so that a change
+that is too large to check never passes as a change without findings.`,
 	Fix: `Look at the file: an alias, a variable, a patch or a template in it may multiply itself. If the repository
 really needs more time or memory, pass --timeout or --memory. The 30 seconds of a unit and the other limits cannot be
 raised: split the file or object that the message names, or run it on a machine with less other work.`,
 	Run: exceeded,
 }
 
-// exceeded reports the Kustomizations and HelmReleases that exceed a fixed limit. Files that do are always
+// exceeded reports the Kustomizations and HelmReleases that exceed a fixed limit. Files that exceed one are always
 // reported, whatever rules run. Other objects are reported by the rule that checks them.
 func exceeded(p *rule.Pass) {
 	for _, c := range p.Clusters() {
@@ -70,15 +70,15 @@ func report(p *rule.Pass, k *reconcile.Kustomization, g builds.Gap) {
 		if file, ok := p.Repo.File(g.File); ok && file.Err != nil {
 			return
 		}
-		if !p.Repo.Exists(g.File) && k.Object != nil { // Flux generates it
+		if !p.Repo.Exists(g.File) && k.Object != nil { // Flux generates the file
 			f.Place = k.Object.Position("spec", "path")
 		}
 	}
 	p.ReportIn(k.Cluster.Name, f)
 }
 
-// Note records which files and cluster objects exceed a fixed limit, for commands other than validate. Such a
-// command then ends with an error, as it does after a measured limit.
+// Note records the files and cluster objects that exceed a fixed limit, for commands other than validate. Such a command
+// then ends with an error, as it does after a measured limit.
 func Note(repo *repository.Repository, fleet *reconcile.Fleet) {
 	refuse := func(kind, file string, line int, name, why string) {
 		bounds.Refuse(bounds.Unit{Kind: kind, File: file, Line: line, Name: name}, why)

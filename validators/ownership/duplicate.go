@@ -54,7 +54,7 @@ func report(p *rule.Pass, duplicates [][]*reconcile.Object) {
 		for _, o := range all {
 			file := o.File
 			if o.Source != nil && o.Source == all[0].Source {
-				file = "" // of a base that they share
+				file = "" // the file belongs to a base that they share
 			}
 			fmt.Fprintf(&key, "%s %s\n", file, owner(o))
 		}
@@ -112,12 +112,12 @@ func reportGroup(p *rule.Pass, group [][]*reconcile.Object) {
 	p.ReportBuilt(second, f, "kind")
 }
 
-// isRenamed reports whether the targetNamespace of a Kustomization gives a Namespace another name.
+// isRenamed reports whether the targetNamespace of a Kustomization changes the name of a Namespace.
 func isRenamed(o *reconcile.Object) bool {
 	return o.Kind == "Namespace" && o.Group == "" && o.HelmRelease == nil && o.Source != nil && o.Source.Name != o.Name && o.Kustomization.Spec.TargetNamespace == o.Name
 }
 
-// owner names the Kustomization or HelmRelease that applies an object.
+// owner describes the Kustomization or HelmRelease that applies an object.
 func owner(o *reconcile.Object) string {
 	if o.HelmRelease != nil {
 		return o.HelmRelease.String()
@@ -125,7 +125,7 @@ func owner(o *reconcile.Object) string {
 	return "Kustomization " + o.Kustomization.String()
 }
 
-// ownersOf names the owners of the objects. If all have the same kind, it names the kind once.
+// ownersOf describes the owners of the objects. If all have the same kind, it names the kind once.
 func ownersOf(all []*reconcile.Object) []string {
 	names := make([]string, 0, len(all))
 	for _, o := range all {

@@ -19,7 +19,7 @@ import (
 // OrphanFile is graph-orphan-file.
 var OrphanFile = rule.Rule{
 	ID:       "graph-orphan-file",
-	Title:    "a manifest that its folder's kustomization doesn't list",
+	Title:    "a manifest that its folder's kustomization does not list",
 	Severity: finding.Info,
 	Why: `A folder with a kustomization.yaml is applied exactly as that file lists it. A manifest in the folder that is
 not listed is never applied. Usually somebody added the file and forgot the line.
@@ -27,7 +27,7 @@ not listed is never applied. Usually somebody added the file and forgot the line
 Only files with objects count, in folders that a cluster builds. The rule skips a file that the kustomization
 mentions in a comment or that another file names, and files that are not manifests for the cluster (encrypted
 values, a template, a Component, an object with config.kubernetes.io/local-config). It also skips folders that
-nothing references, which are often applications that are switched off.`,
+nothing references, which often contain applications that are switched off.`,
 	Fix: `List the file in the kustomization.yaml, or remove it. To keep it unlisted, keep its line as a comment.`,
 	Run: func(p *rule.Pass) {
 		if len(p.Fleet().Clusters) == 0 {
@@ -74,7 +74,7 @@ func buildFolders(fleet *reconcile.Fleet) map[string]bool {
 	return built
 }
 
-// isManifest reports whether a file holds objects that are meant for a cluster.
+// isManifest reports whether a file holds objects that are intended for a cluster.
 func isManifest(repo *repository.Repository, f *repository.File) bool {
 	if f.Excluded || f.Err != nil || repository.IsKustomization(f.Path) || repo.Use(f.Path) != repository.Unlisted || !holdsObjects(f) {
 		return false
@@ -87,8 +87,7 @@ func isManifest(repo *repository.Repository, f *repository.File) bool {
 	})
 }
 
-// forCluster reports whether an object is meant for a cluster, and not for kustomize or another tool that works
-// on files.
+// forCluster reports whether an object is intended for a cluster, and not for kustomize or another tool that reads files.
 func forCluster(o *repository.Object) bool {
 	if o.Name == "" || strings.ContainsAny(o.Name, "{<") || !strings.Contains(o.APIVersion, "v") {
 		return false
@@ -103,8 +102,8 @@ func forCluster(o *repository.Object) bool {
 	return true
 }
 
-// speaksOf reports whether a kustomization contains the name of a file, in a comment or elsewhere. texts caches
-// the content of the kustomizations.
+// speaksOf reports whether a kustomization contains the name of a file, in a comment or elsewhere. texts caches the
+// content of the kustomizations.
 func speaksOf(repo *repository.Repository, texts map[string][]byte, kustomization, file string) bool {
 	text, known := texts[kustomization]
 	if !known {
@@ -176,7 +175,7 @@ func reportOrphan(p *rule.Pass, f *repository.File, missing map[string][]string)
 	k, _ := p.Repo.KustomizeAt(path.Dir(f.Path))
 	line, column := o.Position("apiVersion")
 	found := finding.Finding{Place: finding.Place{File: f.Path, Line: line, Column: column}, Object: rule.ObjectOf(o),
-		Message: fmt.Sprintf("%s is never applied: %s doesn't list the file", o, k.File.Path),
+		Message: fmt.Sprintf("%s is never applied: %s does not list the file", o, k.File.Path),
 		Hint:    fmt.Sprintf("add %q to its resources, or remove the file", path.Base(f.Path))}
 	if _, known := missing[k.Dir]; !known {
 		missing[k.Dir] = missingFrom(p.Repo, k)

@@ -28,8 +28,8 @@ type Owners struct {
 	// Shared has an entry for each pair of Kustomizations with common objects. An object with more than two
 	// owners is in the pairs of its first owner with each other one.
 	Shared []*Shared
-	// Duplicates has a list for each object with several owners: the object as each owner applies it. Owners
-	// whose path overlaps with that of the first one are left out.
+	// Duplicates has a list for each object with several owners: the object as each owner applies it. Owners whose path
+	// overlaps with the path of the first one are left out.
 	Duplicates [][]*reconcile.Object
 }
 
@@ -96,9 +96,9 @@ func ownersIn(c *reconcile.Cluster) *Owners {
 	return owners
 }
 
-// isByHand reports whether somebody probably applies the files of a Kustomization by hand, and not its whole
-// folder. This is so if it is the guessed root of a folder that has no kustomization and that defines the
-// root's own source, or that is the whole repository.
+// isByHand reports whether a user probably applies the files of a Kustomization individually by hand, and not its whole
+// folder. This is so if it is the guessed root of a folder that has no kustomization and that defines the root's own
+// source, or that is the whole repository.
 func isByHand(c *reconcile.Cluster, k *reconcile.Kustomization) bool {
 	if !c.Root.Guessed() || k.Parent != nil || k.Repo == nil {
 		return false

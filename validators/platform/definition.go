@@ -60,9 +60,9 @@ func (d Definitions) Hold(file string) bool {
 	return len(parts) == 4 && d[path.Join(parts[:3]...)]
 }
 
-// Beside reports whether a file is in any folder of definitions, if AppDeployments reference at least one
+// InCatalog reports whether a file is in any folder of definitions, if AppDeployments reference at least one
 // definition. Like a catalog, such a repository holds more definitions than a cluster gets.
-func (d Definitions) Beside(file string) bool {
+func (d Definitions) InCatalog(file string) bool {
 	parts := strings.SplitN(file, "/", 4)
 	return len(d) > 0 && len(parts) == 4 && slices.Contains(DefinitionFolders(), parts[0])
 }

@@ -15,11 +15,11 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// World holds the objects that are applied to one management cluster.
-type World struct {
+// ManagementCluster holds the objects that are applied to one management cluster.
+type ManagementCluster struct {
 	// Cluster is nil if the repository has no cluster.
 	Cluster *reconcile.Cluster
-	// Objects are all objects in the order in which they were found. Own are those of the product's API groups.
+	// Objects are all objects in the order in which they were found. Own are the objects of the product's API groups.
 	Objects, Own []*reconcile.Object
 	// All are the objects by identity.
 	All map[reconcile.Identity]*reconcile.Object
@@ -38,19 +38,19 @@ type World struct {
 	Hints Hints
 	// compared counts the names that were compared to find typos.
 	compared int
-	// pass is the current pass; nil in a test without one. exceeded reports whether the world has already
-	// reported that it exceeds a limit.
+	// pass is the current pass; nil in a test without one. exceeded reports whether it was already reported that the
+	// cluster exceeds a limit.
 	pass     *rule.Pass
 	exceeded bool
 }
 
 // Doubt returns the reason why an object that no file of a cluster defines may exist nevertheless, for the reference of
-// an object; "" if there is none.
+// the object of; "" if there is none.
 type Doubt func(id reconcile.Identity, of *reconcile.Object) string
 
-// Exceeded reports, once for each world, that something about an object, and everything after it, was not
-// checked because the world exceeds a limit.
-func (w *World) Exceeded(o *reconcile.Object, what, why string, path ...any) {
+// Exceeded reports, once for each cluster, that something about an object, and everything after it, was not checked
+// because the cluster exceeds a limit.
+func (w *ManagementCluster) Exceeded(o *reconcile.Object, what, why string, path ...any) {
 	if w.pass == nil || w.exceeded {
 		return
 	}
@@ -58,13 +58,14 @@ func (w *World) Exceeded(o *reconcile.Object, what, why string, path ...any) {
 	w.pass.ReportBuilt(o, rule.Exceeded(finding.Finding{}, what, why), path...)
 }
 
-// Worlds returns the management clusters of a repository: those that get an object of the product's API groups.
-// In a repository without a cluster, the objects are those in its files. doubts returns a cluster's doubts.
-func Worlds(p *rule.Pass, doubts func(*rule.Pass, *reconcile.Cluster) Doubt, groups ...string) []*World {
-	var out []*World
+// ManagementClusters returns the management clusters of a repository: the clusters with an object of the product's API
+// groups. For a repository without a cluster, it returns one with the objects in the files. doubts returns a cluster's
+// doubts.
+func ManagementClusters(p *rule.Pass, doubts func(*rule.Pass, *reconcile.Cluster) Doubt, groups ...string) []*ManagementCluster {
+	var out []*ManagementCluster
 	if len(p.Fleet().Clusters) == 0 {
 		if objects := p.Applied(); holds(objects, groups) {
-			out = append(out, newWorld(nil, objects, "the repository has no cluster that shows which objects are applied together", groups))
+			out = append(out, newManagementCluster(nil, objects, "the repository has no cluster that shows which objects are applied together", groups))
 		}
 	}
 	for _, c := range p.Clusters() {
@@ -96,8 +97,8 @@ func applied(c *reconcile.Cluster) []*reconcile.Kustomization {
 	return all
 }
 
-// ofCluster returns the world of the objects that are applied to a cluster itself.
-func ofCluster(c *reconcile.Cluster, groups []string) *World {
+// ofCluster returns a management cluster with the objects that are applied to a cluster itself.
+func ofCluster(c *reconcile.Cluster, groups []string) *ManagementCluster {
 	var objects []*reconcile.Object
 	partial := ""
 	for _, k := range applied(c) {
@@ -106,11 +107,11 @@ func ofCluster(c *reconcile.Cluster, groups []string) *World {
 		}
 		objects = append(objects, k.Objects...)
 	}
-	return newWorld(c, objects, partial, groups)
+	return newManagementCluster(c, objects, partial, groups)
 }
 
-func newWorld(c *reconcile.Cluster, objects []*reconcile.Object, partial string, groups []string) *World {
-	w := &World{
+func newManagementCluster(c *reconcile.Cluster, objects []*reconcile.Object, partial string, groups []string) *ManagementCluster {
+	w := &ManagementCluster{
 		Cluster: c, Objects: objects, Partial: partial, All: map[reconcile.Identity]*reconcile.Object{},
 		held: map[[2]string]bool{}, kinds: map[string][]*reconcile.Object{},
 	}
@@ -126,13 +127,13 @@ func newWorld(c *reconcile.Cluster, objects []*reconcile.Object, partial string,
 }
 
 // Of returns the objects of one of the product's kinds.
-func (w *World) Of(kind string) []*reconcile.Object { return w.kinds[kind] }
+func (w *ManagementCluster) Of(kind string) []*reconcile.Object { return w.kinds[kind] }
 
 // Holds reports whether Git has an object of a kind.
-func (w *World) Holds(group, kind string) bool { return w.held[[2]string{group, kind}] }
+func (w *ManagementCluster) Holds(group, kind string) bool { return w.held[[2]string{group, kind}] }
 
 // Names returns the sorted names of the objects of a kind in a namespace.
-func (w *World) Names(group, kind, namespace string) []string {
+func (w *ManagementCluster) Names(group, kind, namespace string) []string {
 	if w.names == nil {
 		w.names = map[[3]string][]string{}
 		for _, o := range w.Objects {
@@ -168,14 +169,14 @@ func (r Reference) String() string {
 }
 
 // Has reports whether Git has the referenced object.
-func (w *World) Has(r Reference) bool { return w.All[r.identity()] != nil }
+func (w *ManagementCluster) Has(r Reference) bool { return w.All[r.identity()] != nil }
 
 func (r Reference) identity() reconcile.Identity {
 	return reconcile.Identity{Group: r.Group, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name}
 }
 
 // Doubt returns the reason why an object that is not in Git may exist, "" if there is none.
-func (w *World) Doubt(r Reference) string {
+func (w *ManagementCluster) Doubt(r Reference) string {
 	switch {
 	case Unknown(r.Name + r.Namespace):
 		return "its name contains a variable with an unknown value"
@@ -196,9 +197,9 @@ type Dangling struct {
 	Hint func(r Reference) string
 }
 
-// Report reports the references to objects that do not exist as findings, and those that cannot be decided as
+// Report reports the references to objects that do not exist as findings, and references that cannot be decided as
 // unresolved.
-func (d Dangling) Report(p *rule.Pass, w *World, references []Reference) {
+func (d Dangling) Report(p *rule.Pass, w *ManagementCluster, references []Reference) {
 	for _, r := range references {
 		if r.Name == "" || w.Has(r) {
 			continue
@@ -225,7 +226,7 @@ func (d Dangling) Report(p *rule.Pass, w *World, references []Reference) {
 }
 
 // inOtherNamespace returns a namespace that has an object of a reference's kind and name, "" if none has.
-func (w *World) inOtherNamespace(r Reference) string {
+func (w *ManagementCluster) inOtherNamespace(r Reference) string {
 	i := slices.IndexFunc(w.Objects, func(o *reconcile.Object) bool {
 		return r.Namespace != "" && o.Group == r.Group && o.Kind == r.Kind && o.Name == r.Name && o.Namespace != ""
 	})
@@ -253,9 +254,9 @@ func (h *Hints) Nearest(name string, names []string) string {
 	return ""
 }
 
-// Slip returns the name that another one is a typo of. It returns "" if there is none, or if the limit of
-// comparisons is exceeded.
-func (w *World) Slip(name string, names []string) string {
+// TypoOf returns the name that another one is a typo of. It returns "" if there is none, or if the limit of comparisons
+// is exceeded.
+func (w *ManagementCluster) TypoOf(name string, names []string) string {
 	if w.compared += len(names); w.compared > limits.Comparisons {
 		if len(w.Own) > 0 {
 			w.Exceeded(w.Own[0], "whether names are typos", fmt.Sprintf("the objects of its cluster need more than %d comparisons", limits.Comparisons))

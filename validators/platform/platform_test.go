@@ -65,7 +65,7 @@ func TestNothing(t *testing.T) {
 func TestHintsEnd(t *testing.T) {
 	t.Parallel()
 	var h Hints
-	w := &World{}
+	w := &ManagementCluster{}
 	many := make([]string, limits.Comparisons/10)
 	many[0] = "reloader"
 	for range mostHints {
@@ -81,11 +81,11 @@ func TestHintsEnd(t *testing.T) {
 		t.Errorf("still %q", near)
 	}
 	for range 10 {
-		if w.Slip("reloadr", many) == "" {
+		if w.TypoOf("reloadr", many) == "" {
 			t.Fatal("no slip")
 		}
 	}
-	if near := w.Slip("reloadr", many); near != "" {
+	if near := w.TypoOf("reloadr", many); near != "" {
 		t.Errorf("still %q", near)
 	}
 }

@@ -27,9 +27,9 @@ type Prerequisite struct {
 var CertManager = Prerequisite{Groups: []string{"cert-manager.io"}, Chart: "cert-manager", Words: []string{"cert-manager", "konvoy", "dkp", "nkp"}}
 
 // Lacks reports whether nothing in the repository shows that a prerequisite is installed on the cluster.
-func (w *World) Lacks(p *rule.Pass, of Prerequisite) bool {
+func (w *ManagementCluster) Lacks(p *rule.Pass, of Prerequisite) bool {
 	if w.Cluster == nil {
-		return false // nothing says what is installed together
+		return false // no file shows which components are installed together
 	}
 	defines := func(o *reconcile.Object) bool {
 		return o.Kind == "CustomResourceDefinition" && slices.Contains(of.Groups, o.Text("spec", "group"))
@@ -53,7 +53,7 @@ func (w *World) Lacks(p *rule.Pass, of Prerequisite) bool {
 
 // Chart returns the name of the chart that a HelmRelease installs. It returns "" if that is unknown, or if the
 // object is not a HelmRelease.
-func (w *World) Chart(o *reconcile.Object) string {
+func (w *ManagementCluster) Chart(o *reconcile.Object) string {
 	if o.Group != fluxapi.HelmGroup || o.Kind != "HelmRelease" {
 		return ""
 	}
@@ -62,7 +62,7 @@ func (w *World) Chart(o *reconcile.Object) string {
 
 // ReportLacking reports, at a path of an object, that something is missing. If not all objects of the cluster
 // are known, it reports the question as unresolved instead.
-func (w *World) ReportLacking(p *rule.Pass, o *reconcile.Object, f finding.Finding, question string, path ...any) {
+func (w *ManagementCluster) ReportLacking(p *rule.Pass, o *reconcile.Object, f finding.Finding, question string, path ...any) {
 	if w.Partial == "" {
 		p.ReportBuilt(o, f, path...)
 		return

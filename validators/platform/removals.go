@@ -12,7 +12,7 @@ import (
 
 // Removal is a management cluster from which objects are removed: Was at the base revision of the run, Is now.
 type Removal struct {
-	Was, Is *World
+	Was, Is *ManagementCluster
 	gone    map[reconcile.Identity]bool
 }
 

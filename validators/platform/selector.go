@@ -65,7 +65,7 @@ func Keys(selector any) []string {
 }
 
 // Nothing returns the reason why a selector can match no labels, or why controllers reject it (apimachinery,
-// labels.NewRequirement); "" if it can match. Values with variables are not judged.
+// labels.NewRequirement); "" if it can match. Values with variables are not checked.
 func Nothing(selector any) string {
 	s, _ := selector.(map[string]any)
 	wanted := map[string]*requirement{}

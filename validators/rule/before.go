@@ -14,8 +14,8 @@ type appliedBefore struct {
 	objects []*reconcile.Object
 }
 
-// Before returns the repository at the base revision of the run, nil if there is none. Without it, rules about
-// changes report nothing.
+// Before returns the repository at the base revision of the run, nil if there is none. Without a base revision, rules
+// about changes report nothing.
 func (p *Pass) Before() *repository.Repository { return p.shared.Before }
 
 // AppliedBefore is like Applied for the base revision, for all clusters. It returns nothing if that revision

@@ -12,10 +12,10 @@ import (
 	"github.com/fleetwright/fleetwright/internal/sorting"
 )
 
-// Applied returns the objects that Kustomizations would apply to the validated clusters, an object of
-// a shared base once for each cluster. If the repository has no cluster, they are the objects in its
-// files. Objects that charts render are omitted, because the repository cannot change how charts are
-// written. The objects must not be changed.
+// Applied returns the objects that Kustomizations would apply to the validated clusters. An object of a shared base is
+// returned once for each cluster. If the repository has no cluster, Applied returns the objects in its files. It omits
+// objects that charts render, because the repository cannot change the templates of charts. The objects must not be
+// changed.
 func (p *Pass) Applied() []*reconcile.Object {
 	if len(p.Fleet().Clusters) == 0 {
 		plain := &p.shared.plain
@@ -33,9 +33,9 @@ func (p *Pass) Applied() []*reconcile.Object {
 	return objects
 }
 
-// ReportBuilt reports a finding about an object that Flux would apply. File, line and column are those of the
-// field at a path (field names and list indexes) of the object, unless the finding has a file. If several
-// clusters get the object from one place, it is one finding. The finding names the cluster if only one has it.
+// ReportBuilt reports a finding about an object that Flux would apply. The finding gets the position of the field at a
+// path (field names and list indexes) of the object, unless it has a file. If several clusters get the object from one
+// place, it is one finding. The finding names the cluster if only one has it.
 func (p *Pass) ReportBuilt(o *reconcile.Object, f finding.Finding, path ...any) {
 	if f.File == "" {
 		f.Place = o.Position(path...)
@@ -98,7 +98,7 @@ type builtKey struct {
 	line, column int
 	message      string
 	severity     finding.Severity
-	// object is set if there is no line, as in a ResourceList.
+	// object identifies the finding if it has no line, as in a ResourceList.
 	object finding.Object
 }
 
@@ -211,19 +211,19 @@ func fewOfReleases(all []builtFinding) []finding.Finding {
 		line, column int
 	}
 	var few []finding.Finding
-	told, last := map[place]int{}, map[place]int{}
+	count, last := map[place]int{}, map[place]int{}
 	for _, f := range all {
 		at := place{f.File, f.Line, f.Column}
 		if !f.rendered {
 			few = append(few, f.Finding)
 			continue
 		}
-		if told[at]++; told[at] <= mostOfRelease {
+		if count[at]++; count[at] <= mostOfRelease {
 			last[at] = len(few)
 			few = append(few, f.Finding)
 		}
 	}
-	for at, n := range told {
+	for at, n := range count {
 		if n > mostOfRelease {
 			few[last[at]].Message += fmt.Sprintf(" (and %d more there)", n-mostOfRelease)
 		}

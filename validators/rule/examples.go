@@ -28,9 +28,9 @@ type Example struct {
 // Marker ends a line of a bad example for which the rule must report a finding.
 const Marker = "# <-- here"
 
-// Examples are the examples of a rule. They run as tests. In a bad example, the rule's findings are at the
-// marked lines; in a good one, no rule finds anything. In an unresolved example, which
-// a rule without findings has instead of bad ones, the rule's unresolved questions are at the marked lines.
+// Examples are the examples of a rule. They run as tests. In a bad example, the rule's findings are at the marked lines;
+// in a good one, no rule finds anything. A rule without findings has unresolved examples instead of bad ones: the rule's
+// unresolved questions are at the marked lines.
 type Examples struct {
 	// File is the path of the file from which they were read.
 	File                  string

@@ -9,8 +9,8 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// LimitExceeded is the ID of the rule about what was not checked because it exceeds a limit. LimitHint is the
-// hint for guards, such as that of time. FixedHint is the hint for counters, such as a number of files.
+// LimitExceeded is the ID of the rule about parts that were not checked because they exceed a limit. LimitHint is the
+// hint for guards, such as a time limit. FixedHint is the hint for counters, such as a number of files.
 const (
 	LimitExceeded = "limit-exceeded"
 	limitHint     = "look for a part that multiplies itself there; "
@@ -19,8 +19,8 @@ const (
 	FixedHint     = limitHint + "the limit is fixed: docs/security.md lists all limits"
 )
 
-// OfUnits returns the findings about the units of this run that exceeded a guard or a counter. They are reported
-// whatever rules run, because something unchecked must not look as if it had passed.
+// OfUnits returns the findings about the units of this run that exceeded a guard or a counter. They are reported whatever
+// rules run, because an unchecked unit must not look as if it had passed.
 func OfUnits() []finding.Finding {
 	var all []finding.Finding
 	for _, e := range bounds.Exceeded() {
@@ -42,8 +42,8 @@ func OfUnit(e *bounds.Error) finding.Finding {
 	return f
 }
 
-// Exceeded returns a finding of limit-exceeded, whichever rule reports it: something exceeds a fixed limit and
-// was not checked. f has the place and the object.
+// Exceeded returns a finding of limit-exceeded, whichever rule reports it: a part exceeds a fixed limit and was not
+// checked. f has the place and the object.
 func Exceeded(f finding.Finding, what, why string) finding.Finding {
 	f.Rule, f.Severity = LimitExceeded, finding.Error
 	f.Message, f.Hint = what+" was not checked: "+why, FixedHint

@@ -52,10 +52,10 @@ func (p *Pass) AddField(o *reconcile.Object, field string, path ...any) *finding
 	first := n.Content[0]
 	name, _, _ := strings.Cut(field, ":")
 	if fieldOf(n, name) != nil {
-		return nil // it exists, without a value
+		return nil // the field exists without a value
 	}
 	if n.Style&yaml.FlowStyle == 0 && n.Column != first.Column {
-		return nil // "? name" in front of ": value"
+		return nil // "? name" is before ": value"
 	}
 	if first.Anchor != "" || first.Tag == "!!merge" || first.Style != 0 {
 		return nil

@@ -15,11 +15,11 @@ import (
 	"github.com/fleetwright/fleetwright/internal/sorting"
 )
 
-// Ignoring holds the ignores of a repository and its configuration, and what they ignored.
+// Ignoring holds the ignores of a repository and its configuration, and whether they had an effect.
 type Ignoring struct {
 	// Decisions are the ignores in the order of their places.
 	Decisions []*Decision
-	// Gone are the entries of the baseline that were not found again, of the rules that ran.
+	// Gone are the entries of the baseline for the rules that ran whose finding no longer exists.
 	Gone         []finding.Known
 	BaselineFile string
 	// Known are the IDs of all rules. Judging are the IDs of the rules that check the ignores.
@@ -40,7 +40,7 @@ type Decision struct {
 	finding.Ignore
 	// Selector is the entry of the configuration; nil for annotations and comments.
 	Selector *finding.Selector
-	// Place is that of the ignore.
+	// Place is the place of the ignore.
 	finding.Place
 	// Object has the annotation or comment; it is the zero value if there is none.
 	Object finding.Object
@@ -59,7 +59,7 @@ func (d *Decision) By() string {
 	return fmt.Sprintf("%s:%d", d.File, d.Line)
 }
 
-// reason returns the reason that the ignore has.
+// reason returns the reason of the ignore.
 func (d *Decision) reason() string {
 	if d.Selector != nil {
 		return d.Selector.Reason
@@ -220,7 +220,7 @@ func (ig *Ignoring) apply(findings []finding.Finding) (kept []finding.Finding, i
 	})
 }
 
-// applySelectors is like apply, with the ignores of the configuration only.
+// applySelectors is like apply, but uses only the ignores of the configuration.
 func (ig *Ignoring) applySelectors(findings []finding.Finding) (kept []finding.Finding, ignored []finding.Ignored) {
 	return take(findings, func(f finding.Finding) *Decision {
 		return ig.first(f.Rule, nil, f.File, ig.kindOf(f))
@@ -251,8 +251,8 @@ func take(findings []finding.Finding, by func(finding.Finding) *Decision) (kept 
 	return kept, ignored
 }
 
-// first marks all ignores of a rule as used and returns the first one. The ignores in beside come before those
-// of the configuration.
+// first marks all ignores of a rule as used and returns the first one. The ignores in beside come before the ignores of
+// the configuration.
 func (ig *Ignoring) first(rule string, beside []*Decision, file, kind string) *Decision {
 	var first *Decision
 	use := func(d *Decision) {

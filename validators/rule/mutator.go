@@ -7,8 +7,8 @@ import (
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 )
 
-// Mutator returns the first object that may let a policy or webhook change pods before they are checked; nil if there is
-// none.
+// Mutator returns the first object because of which a policy or webhook may change pods before they are checked; nil if
+// there is none.
 func Mutator(objects []*reconcile.Object) *reconcile.Object {
 	i := slices.IndexFunc(objects, func(o *reconcile.Object) bool {
 		switch {

@@ -23,7 +23,7 @@ type Rule struct {
 	// ID is in kebab case, begins with a domain and never changes. Reports, ignores and the documentation
 	// identify the rule by it.
 	ID string
-	// Title says in one line what is wrong, without a full stop.
+	// Title describes the problem in one line, without a full stop.
 	Title    string
 	Severity finding.Severity
 	// Profile is the profile that the rule belongs to. A rule with a profile runs only if the profile or the
@@ -61,8 +61,8 @@ func NewPass(ctx context.Context, r *Rule, repo *repository.Repository, shared *
 	return &Pass{Context: ctx, Repo: repo, Cluster: shared.Cluster, rule: r, shared: shared}
 }
 
-// Report adds a finding. The finding gets the ID of the rule, except for one of Exceeded, and the rule's
-// severity if it has none.
+// Report adds a finding. The finding gets the ID of the rule, unless it was created by Exceeded, and the rule's severity
+// if it has none.
 func (p *Pass) Report(f finding.Finding) {
 	f.Rule = p.ruleOf(f)
 	if f.Severity == "" {
@@ -107,7 +107,8 @@ func (p *Pass) NotJudged(files ...string) {
 	p.spared = append(p.spared, files...)
 }
 
-// Results returns what was reported so far, and the files passed to Checked, in no particular order.
+// Results returns the findings and questions that were reported so far, and the files passed to Checked, in no particular
+// order.
 func (p *Pass) Results() (findings []finding.Finding, unresolved []finding.Unresolved, checked []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -187,8 +188,8 @@ func (a *Analysis[T]) Of(p *Pass) T {
 	return value
 }
 
-// Whole returns the whole repository if the pass's repository is only a part of it, and else the pass's
-// repository. It reads the whole repository at the first call, because most runs over a part do not need it.
+// Whole returns the whole repository if the pass's repository is only a part of it, otherwise the pass's repository. It
+// reads the whole repository at the first call, because most runs over a part do not need it.
 func (p *Pass) Whole() *repository.Repository {
 	s := p.shared
 	if s.Whole == nil {
@@ -202,8 +203,9 @@ func (p *Pass) Whole() *repository.Repository {
 	return s.whole.repo
 }
 
-// Fleet returns what Flux would apply from the repository. If only a part of the repository is validated, it evaluates the whole
-// one at the first call; if it cannot, the fleet is empty, and the run returns the error.
+// Fleet returns the clusters of the repository with the objects that Flux would apply. If only a part of the repository
+// is validated, it evaluates the whole repository at the first call; if that fails, the fleet is empty, and the run
+// returns the error.
 func (p *Pass) Fleet() *reconcile.Fleet {
 	s := p.shared
 	s.evaluate.Do(func() {
@@ -217,8 +219,8 @@ func (p *Pass) Fleet() *reconcile.Fleet {
 	return s.fleet
 }
 
-// applied counts the clusters of the repository. For the validated ones it also counts the Kustomizations that
-// were built and the objects that they apply. It is called after all rules have run.
+// applied counts the clusters of the repository, and for the validated ones the Kustomizations that were built and the
+// objects that they apply. It is called after all rules have run.
 func (s *Shared) applied(cluster string) (clusters, builds, objects int) {
 	if s.fleet == nil {
 		return 0, 0, 0
@@ -275,8 +277,8 @@ func (p *Pass) InCluster(name string) bool {
 	return !known || slices.Contains(p.Clusters(), c)
 }
 
-// clusterName returns the name of a cluster that the report and --cluster use, for any name of the cluster. It
-// returns "" for an unknown cluster, unless the repository has no clusters.
+// clusterName returns the name of a cluster that the report and --cluster use, for any name of the cluster. It returns ""
+// for an unknown cluster, unless the repository has no clusters.
 func (p *Pass) clusterName(name string) string {
 	if name == "" || len(p.Fleet().Clusters) == 0 {
 		return name
@@ -298,7 +300,7 @@ type Shared struct {
 
 	evaluate sync.Once
 	fleet    *reconcile.Fleet
-	err      error // of the evaluation
+	err      error // the error of the evaluation
 
 	whole struct {
 		once sync.Once
@@ -320,7 +322,7 @@ type Shared struct {
 	}
 }
 
-// NewShared returns what the passes of one run share.
+// NewShared returns the data that the passes of one run share.
 func NewShared(o Options) *Shared {
 	s := &Shared{Options: o, fleet: o.Fleet, running: map[string]bool{}}
 	for _, r := range o.Rules {

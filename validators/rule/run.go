@@ -25,7 +25,8 @@ import (
 type Options struct {
 	// Rules to run. If empty, validators.Run runs all rules that belong to no profile.
 	Rules []Rule
-	// Fleet is what Flux would apply from the repository, as Evaluate returns it. Run evaluates it if it is nil.
+	// Fleet holds the clusters with the objects that Flux would apply, as Evaluate returns it. Run evaluates it if it is
+	// nil.
 	Fleet *reconcile.Fleet
 	// Cluster is the name of the cluster to validate; "" validates all clusters.
 	Cluster string
@@ -37,8 +38,8 @@ type Options struct {
 	Kubernetes string
 	// Schemas are folders with additional schemas.
 	Schemas []*schemas.Folder
-	// Whole reads the whole repository if only a part of it is validated; nil otherwise. It is called when a
-	// rule needs to know how the clusters use that part, at most once. The clusters are evaluated then.
+	// Whole reads the whole repository if only a part of it is validated; nil otherwise. It is called at most once, when
+	// a rule needs to know how the clusters use that part, and the clusters are evaluated then.
 	Whole func() (*repository.Repository, error)
 	// Known are the IDs of all rules, whether or not they run.
 	Known []string
@@ -56,8 +57,8 @@ type Options struct {
 	Progress func(done, total int)
 }
 
-// Evaluate returns what Flux would apply from a repository. It returns an error if there is no cluster with the name in the
-// options, and a *bounds.Error if a guard ended the evaluation.
+// Evaluate returns the clusters of a repository with the objects that Flux would apply. It returns an error if no cluster
+// has the name in the options, and a *bounds.Error if a guard ended the evaluation.
 func Evaluate(ctx context.Context, repo *repository.Repository, o Options) (*reconcile.Fleet, error) {
 	return bounds.Whole(bounds.Unit{Kind: "evaluation", Name: "the clusters"}, func() (*reconcile.Fleet, error) {
 		fleet, err := reconcile.Reconcile(ctx, repo, o.Reconcile)
@@ -68,7 +69,7 @@ func Evaluate(ctx context.Context, repo *repository.Repository, o Options) (*rec
 	})
 }
 
-// Outcome is what the rules reported, in no particular order.
+// Outcome holds the reports of the rules, in no particular order.
 type Outcome struct {
 	Findings   []finding.Finding
 	Unresolved []finding.Unresolved
@@ -111,7 +112,7 @@ func Run(ctx context.Context, repo *repository.Repository, o Options) (Outcome, 
 	total := len(rules)
 	for i := range rules {
 		if rules[i].Ignoring != nil {
-			total-- // it runs when the others have
+			total-- // it runs after all other rules
 		}
 	}
 	if o.Progress != nil {
@@ -130,7 +131,7 @@ func Run(ctx context.Context, repo *repository.Repository, o Options) (Outcome, 
 		})
 	}
 	wg.Wait()
-	var over *bounds.Error // then some rules have not ended, and only what is certain is read
+	var over *bounds.Error // then some rules have not ended, and only complete results are read
 	if err := errors.Join(append(failed, shared.Err(), ctx.Err())...); err != nil && (ctx.Err() != nil || !errors.As(err, &over)) {
 		return Outcome{}, err
 	}
@@ -146,11 +147,11 @@ func Run(ctx context.Context, repo *repository.Repository, o Options) (Outcome, 
 		out.gather(p, o.Severities)
 	}
 	if len(out.Findings)+len(out.Unresolved) > 0 || out.Coverage != nil {
-		first.Fleet().RegisterSecrets(repo.Lines()) // whichever rules run, the same is hidden
+		first.Fleet().RegisterSecrets(repo.Lines()) // hides the same values, whichever rules run
 	}
 	out.Findings = onceExceeded(slices.Concat(out.Findings, OfUnits(), unread(repo)))
 	if o.Baseline != nil {
-		out.scrub(repo.Lines()) // it knows findings by their messages
+		out.scrub(repo.Lines()) // a baseline identifies findings by their scrubbed messages
 	}
 	if err := out.ignore(repo, passes, o); err != nil {
 		return Outcome{}, err
@@ -159,7 +160,7 @@ func Run(ctx context.Context, repo *repository.Repository, o Options) (Outcome, 
 	return out, nil
 }
 
-// unfinished returns the outcome of a run in which no rule has ended: what exceeds a limit.
+// unfinished returns the outcome of a run in which no rule has ended: only the exceeded limits.
 func unfinished(repo *repository.Repository) Outcome {
 	out := Outcome{Findings: onceExceeded(slices.Concat(OfUnits(), unread(repo)))}
 	out.shorten(repo.Lines())
@@ -192,15 +193,15 @@ func (out *Outcome) shorten(lines *repository.Lines) {
 	}
 }
 
-// scrub hides secrets in all that the rules reported: parsers and kustomize quote their input, and substitution copies values
-// of Secrets into names.
+// scrub hides secrets in all reports of the rules: parsers and kustomize quote their input, and substitution copies
+// values of Secrets into names.
 func (out *Outcome) scrub(lines *repository.Lines) {
 	for _, part := range []any{&out.Findings, &out.Ignored, &out.Unresolved, out.Coverage} {
 		mask.Report(part, lines.Scrub)
 	}
 }
 
-// gather adds what a pass reported.
+// gather adds the reports of a pass.
 func (out *Outcome) gather(p *Pass, severities map[string]finding.Severity) {
 	findings, unresolved, checked := p.Results()
 	for _, f := range findings {
@@ -218,8 +219,8 @@ func (out *Outcome) gather(p *Pass, severities map[string]finding.Severity) {
 	out.NotJudged = slices.Compact(out.NotJudged)
 }
 
-// ignore removes ignored findings and adds the findings about the ignores themselves. Only a configuration or a
-// baseline can ignore the latter.
+// ignore removes ignored findings and adds the findings about the ignores themselves. Only a configuration or a baseline
+// can ignore the latter.
 func (out *Outcome) ignore(repo *repository.Repository, passes []*Pass, o Options) error {
 	rules := o.Rules
 	judging := map[string]bool{}
@@ -262,8 +263,8 @@ func (out *Outcome) ignore(repo *repository.Repository, passes []*Pass, o Option
 	return nil
 }
 
-// known removes the findings that the baseline has, using only its entries for the selected rules. It returns
-// those of the entries that were not found again.
+// known removes the findings that the baseline has, using only its entries for the selected rules. It returns the entries
+// for these rules whose finding no longer exists.
 func (out *Outcome) known(repo *repository.Repository, o Options, of func(id string) bool) []finding.Known {
 	if o.Baseline == nil {
 		return nil
@@ -278,8 +279,8 @@ func (out *Outcome) known(repo *repository.Repository, o Options, of func(id str
 	return gone
 }
 
-// guarded turns a panic of a rule into an error, so that a repository that breaks a rule does not look as if
-// the rule found nothing. The error is a *bounds.Error if the run is over before the rule.
+// guarded turns a panic of a rule into an error, so that a failing rule does not look like a rule without findings. The
+// error is a *bounds.Error if the run ends before the rule.
 func guarded(r *Rule, run func()) (err error) {
 	defer func() {
 		if v := recover(); v != nil {

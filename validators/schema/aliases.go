@@ -9,15 +9,15 @@ import (
 	"github.com/fleetwright/fleetwright/schemas"
 )
 
-// value tells what problems are about apart: a node of a document, or a field that it lacks.
+// value identifies the subject of a problem: a node of a document, or a field that the node lacks.
 type value struct {
 	node    *yaml.Node
 	lacking any
 	kind    schemas.ProblemKind
 }
 
-// withoutAliases leaves out what is told of an alias in a document where the same is told of what it
-// stands for: that is the one place to mend.
+// withoutAliases removes the problems of an alias in a document if its anchor has the same problems: they are fixed at
+// the anchor.
 func withoutAliases(o *repository.Object, found []located) []located {
 	if o == nil || len(found) < 2 {
 		return found
@@ -26,7 +26,7 @@ func withoutAliases(o *repository.Object, found []located) []located {
 	values := make([]value, len(found))
 	for i, l := range found {
 		if l.File != "" && l.File != o.File() || len(l.Path) == 0 {
-			continue // it stands in a patch
+			continue // it is in a patch
 		}
 		v := value{node: o.Lookup(l.Path...), kind: l.Kind}
 		if v.node == nil {
@@ -34,7 +34,7 @@ func withoutAliases(o *repository.Object, found []located) []located {
 			v.node, v.lacking = o.Lookup(l.Path[:last]...), l.Path[last]
 		}
 		values[i] = v
-		// What an alias stands for is written before it.
+		// The value of an alias is written before the alias.
 		behind := v.node != nil && (v.node.Line < l.Line || v.node.Line == l.Line && v.node.Column < l.Column)
 		if _, known := direct[v]; v.node != nil && !behind && !known {
 			direct[v] = i

@@ -18,14 +18,14 @@ var APIRemoved = rule.Rule{
 	Title:    "a Kubernetes API that the cluster no longer serves",
 	Severity: finding.Error,
 	Why: `The API server refuses an object of a version that Kubernetes removed ("no matches for kind"), and with it the whole
-Kustomization that applies it: nothing of it is applied any more.
+Kustomization that applies it: none of its objects are applied any more.
 
-The version of Kubernetes is that of --kubernetes, or of the configuration. If neither names one, it is at least 1.33, the
-oldest that Flux 2.8 supports. What charts render is not checked.`,
+The rule takes the version of Kubernetes from --kubernetes or from the configuration. If neither names one, it assumes 1.33,
+the oldest version that Flux 2.8 supports. The objects that charts render are not checked.`,
 	Fix: `Write the version that the message names. "kubectl convert" rewrites an object whose fields changed.`,
 	Run: func(p *rule.Pass) {
 		if len(p.Fleet().Clusters) == 0 {
-			return // nothing says that a cluster applies the files
+			return // no cluster is known to apply the files
 		}
 		for _, o := range p.Applied() {
 			gvk := kubeschema.FromAPIVersionAndKind(o.APIVersion, o.Kind)
@@ -48,11 +48,10 @@ oldest that Flux 2.8 supports. What charts render is not checked.`,
 // oldestKubernetes is the minor version of the oldest Kubernetes 1 that Flux 2.8 supports.
 const oldestKubernetes = 33
 
-// removedIn returns what is known of a version of a kind of Kubernetes' own that the cluster's Kubernetes no
-// longer serves.
+// removedIn returns the version of a kind of Kubernetes' own if the cluster's Kubernetes no longer serves it.
 func removedIn(p *rule.Pass, gvk kubeschema.GroupVersionKind) (schemas.Version, bool) {
 	if strings.HasSuffix(gvk.Group, ".fluxcd.io") || strings.HasPrefix(gvk.Group, "fluxcd.") {
-		return schemas.Version{}, false // flux-api-deprecated
+		return schemas.Version{}, false // flux-api-deprecated reports it
 	}
 	v, known := schemas.VersionOf(gvk)
 	if !known || v.RemovedIn == "" {

@@ -12,16 +12,16 @@ import (
 
 const rbacGroup = "rbac.authorization.k8s.io"
 
-// bindable are the kinds of roles that a binding can have.
+// bindable are the kinds of roles that a binding can reference, by the kind of the binding.
 var bindable = map[string][]string{"RoleBinding": {"Role", "ClusterRole"}, "ClusterRoleBinding": {"ClusterRole"}}
 
-// subjectGroups are the kinds of subjects, each with its API group.
+// subjectGroups are the API groups of subjects, by kind.
 var subjectGroups = map[string]string{"ServiceAccount": "", "User": rbacGroup, "Group": rbacGroup}
 
-// bindingProblems are a role and subjects of a binding that are of kinds or groups which there are
-// not. What holds variables may be right.
-// Source: k8s.io/kubernetes v1.36, pkg/apis/rbac/validation (ValidateRoleBinding,
-// ValidateClusterRoleBinding, ValidateRoleBindingSubject) and pkg/apis/rbac/v1 (SetDefaults_Subject).
+// bindingProblems returns the problems of a binding whose role or subjects have a kind or group that is not allowed. A
+// value with a variable is not checked.
+// Source: k8s.io/kubernetes v1.36, pkg/apis/rbac/validation (ValidateRoleBinding, ValidateClusterRoleBinding,
+// ValidateRoleBindingSubject) and pkg/apis/rbac/v1 (SetDefaults_Subject).
 func bindingProblems(object map[string]any) []schemas.Problem {
 	o := reconcile.Object{Value: object}
 	group, _, _ := strings.Cut(o.Text("apiVersion"), "/")
@@ -46,8 +46,8 @@ func bindingProblems(object map[string]any) []schemas.Problem {
 	return problems
 }
 
-// oneOf is the problem of a text that is none of those that are allowed; one that is empty or left out
-// has a default, or the schema tells.
+// oneOf returns a problem if the string at a path is not one of the allowed ones. An empty or missing string has a
+// default, or the schema reports it.
 func oneOf(o *reconcile.Object, allowed []string, path ...any) []schemas.Problem {
 	text := o.Text(path...)
 	if text == "" || strings.Contains(text, "${") || slices.Contains(allowed, text) {

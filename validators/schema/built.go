@@ -27,26 +27,25 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// reach says which files what Flux would apply is built from. In a repository
-// with clusters the built objects are validated, not the files; the files of a
-// Kustomization that could not be built are validated as they stand, and what
-// nothing reads is not validated.
+// reach determines which files the applied objects are built from. In a repository with clusters, the built objects are
+// validated, not the files. The files of a Kustomization that could not be built are validated as they are. Files that no
+// build reads are not validated.
 type reach struct {
-	// all is set where no cluster is known: every file counts, but for those that are spared.
+	// all reports whether the repository has no cluster: then every file is validated, except for the skipped ones.
 	all bool
-	// spared are the examples and what tests read.
-	spared map[string]bool
-	// built and failed are the files of Kustomizations that could be built, and
-	// of those that couldn't; failedDirs are the folders of the latter.
+	// skipped are the files of examples and tests.
+	skipped map[string]bool
+	// built are the files of Kustomizations that could be built, failed the files of those that could not. failedDirs are
+	// the folders of the latter.
 	built, failed map[string]bool
 	failedDirs    []string
-	// known are the documents whose built objects are validated, and lacking says that of
-	// some builds not all files are given: what they apply may differ from what stands there.
+	// known are the documents whose built objects are validated. lacking reports whether some builds lack files: the
+	// objects that they apply may differ from the files.
 	known map[*repository.Object]bool
 	// deployed are the definitions of applications, which no Kustomization in Git builds.
 	deployed platform.Definitions
 	lacking  bool
-	// malformed are the files that make a build fail, since they are no YAML.
+	// malformed are the files that are not YAML and therefore cause a build to fail.
 	malformed map[string]bool
 }
 
@@ -81,9 +80,9 @@ func reached(fleet *reconcile.Fleet) reach {
 	return r
 }
 
-// spare leaves out the files of examples and tests where no cluster tells what is applied.
-func (r *reach) spare(repo *repository.Repository) {
-	r.spared = map[string]bool{}
+// skipExamples determines the files of examples and tests, which are skipped if the repository has no cluster.
+func (r *reach) skipExamples(repo *repository.Repository) {
+	r.skipped = map[string]bool{}
 	for _, f := range repo.Files() {
 		use := repo.Use(f.Path)
 		kustomization := repository.IsKustomization(f.Path)
@@ -91,19 +90,19 @@ func (r *reach) spare(repo *repository.Repository) {
 			continue
 		}
 		if kustomization || f.Err != nil || slices.ContainsFunc(f.Documents, func(d *repository.Document) bool { return len(d.Objects) > 0 }) {
-			r.spared[f.Path] = true
+			r.skipped[f.Path] = true
 		}
 	}
 }
 
-// asItStands says whether the objects in a file are validated as they stand.
-func (r reach) asItStands(file string) bool {
-	return r.all && !r.spared[file] || !r.built[file] && r.mayFail(file)
+// validatesFile reports whether the objects in a file are validated as they are in the file.
+func (r reach) validatesFile(file string) bool {
+	return r.all && !r.skipped[file] || !r.built[file] && r.mayFail(file)
 }
 
-// reads says whether a file is read by a build, or would be.
+// reads reports whether a build reads a file, or would read it if it did not fail.
 func (r reach) reads(file string) bool {
-	return r.all && !r.spared[file] || r.built[file] || r.mayFail(file)
+	return r.all && !r.skipped[file] || r.built[file] || r.mayFail(file)
 }
 
 func (r reach) mayFail(file string) bool {
@@ -139,7 +138,7 @@ func (w work) built(cluster string, o *reconcile.Object) checked {
 	problems, judged := w.judge(found, o.Value, c, len(o.Unknown) == 0)
 	c.judged = judged
 	if len(problems) > 0 && controllers.MatchString(o.Group) {
-		// The definitions that the cluster applies with Flux count, if they allow more: people patch them.
+		// Flux's own definitions that the cluster applies are used if they allow more, because users patch them.
 		if own := w.kinds.Own(cluster, apischema.FromAPIVersionAndKind(o.APIVersion, o.Kind)); own != nil {
 			if fewer, judged := w.judge(own, o.Value, c, len(o.Unknown) == 0); judged && len(fewer) < len(problems) {
 				found, problems = own, fewer
@@ -154,7 +153,7 @@ func (w work) built(cluster string, o *reconcile.Object) checked {
 	for _, p := range problems {
 		if o.LooksUp && p.Kind == schemas.Invalid {
 			p.Kind, p.Required, p.Misspelt, p.Rule = schemas.Unresolved, false, false, false
-			p.Message = fmt.Sprintf("%s of %s: HelmRelease %s asks the cluster for objects that are not known here", p.Message, o, o.HelmRelease.Name)
+			p.Message = fmt.Sprintf("%s of %s: HelmRelease %s looks up objects in the cluster, which are unknown here", p.Message, o, o.HelmRelease.Name)
 		}
 		l := located{Problem: p, doubtful: doubtful}
 		why, hint := unreplaced(o, p)
@@ -181,8 +180,8 @@ func (w work) built(cluster string, o *reconcile.Object) checked {
 // controllers matches the API groups of Flux's controllers.
 var controllers = regexp.MustCompile(`\.(?:toolkit|extensions)\.fluxcd\.io$`)
 
-// unreplaced returns what to add to the message about a value with a variable, and a hint, if Flux replaces no variables in
-// the object because its Kustomization has none; "" otherwise.
+// unreplaced returns an addition to the message about a value with a variable, and a hint, if Flux replaces no variables
+// in the object because its Kustomization has none; "" otherwise.
 func unreplaced(o *reconcile.Object, p schemas.Problem) (why, hint string) {
 	k := o.Kustomization
 	if k == nil || o.HelmRelease != nil || k.Parent == nil && k.Object == nil || !strings.Contains(o.Text(p.Path...), "${") || len(k.Variables) > 0 ||
@@ -205,7 +204,7 @@ func withoutNamespace(o *reconcile.Object) []schemas.Problem {
 		}
 	}
 	if o.Source != nil && strings.Contains(o.Source.Namespace, "${") {
-		return nil // a variable that is empty
+		return nil // the variable is empty
 	}
 	if s, known := schemas.Lookup(apischema.FromAPIVersionAndKind(o.APIVersion, o.Kind)); !known || !s.Namespaced {
 		return nil
@@ -215,7 +214,7 @@ func withoutNamespace(o *reconcile.Object) []schemas.Problem {
 		Hint:    "set metadata.namespace, namespace in the kustomization.yaml, or spec.targetNamespace of the Kustomization"}}
 }
 
-// lacks notes that there is no schema for the kind: it is wrong, or not known.
+// lacks records that there is no schema for the kind: the kind does not exist, or is unknown.
 func (c *checked) lacks(err error) {
 	var missing *schemas.MissingError
 	if errors.As(err, &missing) && missing.Limit != nil {
@@ -235,8 +234,8 @@ func (c *checked) lacks(err error) {
 	c.found = []located{{Problem: schemas.Problem{Kind: schemas.Invalid, Path: []any{m.Field}, Message: m.Message, Hint: m.Hint}, doubtful: m.Newer}}
 }
 
-// ownProblems says whether the document that an object was built from has a problem by itself:
-// then no patch is to blame.
+// ownProblems returns a function that reports whether the document that an object was built from has a problem itself. If
+// it has, no patch caused the problem.
 func (w work) ownProblems(found []*schemas.Schema, o *reconcile.Object, c checked) func(schemas.Problem) bool {
 	problems := sync.OnceValue(func() []schemas.Problem {
 		if o.Source == nil {
@@ -257,8 +256,7 @@ func (w work) ownProblems(found []*schemas.Schema, o *reconcile.Object, c checke
 	}
 }
 
-// chosen are the results that a pass looks at: those of its clusters, and those
-// of files.
+// chosen returns the results that a pass reports: those of its clusters, and those of files.
 func chosen(p *rule.Pass) iter.Seq[checked] {
 	clusters := map[*reconcile.Cluster]bool{}
 	for _, c := range p.Clusters() {
@@ -273,8 +271,8 @@ func chosen(p *rule.Pass) iter.Seq[checked] {
 	}
 }
 
-// tell reports a problem.
-func (c checked) tell(p *rule.Pass, l located) {
+// report reports a problem.
+func (c checked) report(p *rule.Pass, l located) {
 	f := finding.Finding{
 		Place: finding.Place{File: cmp.Or(l.File, c.File), Line: l.Line, Column: l.Column}, Object: c.object, Message: l.Message, Hint: l.Hint,
 	}
@@ -286,10 +284,10 @@ func (c checked) tell(p *rule.Pass, l located) {
 	}
 	if c.built != nil {
 		if l.Kind == schemas.UnknownField && c.built.HelmRelease != nil {
-			f.Severity = finding.Warning // a release that was once applied by the client stays so
+			f.Severity = finding.Warning // a release that was first installed with client-side apply keeps it
 		}
 		if l.Required && c.built.Group == fluxapi.KustomizeGroup && schemas.Field(l.Path) == "spec.prune" {
-			// Nobody means to leave it out: the API server refuses the object.
+			// A missing prune is never intended: the API server refuses the object.
 			f.Fix = p.AddField(c.built, "prune: true", "spec")
 		}
 		p.ReportBuilt(c.built, f, l.Path...)
@@ -298,7 +296,7 @@ func (c checked) tell(p *rule.Pass, l located) {
 	p.Report(f)
 }
 
-// part names what is at a path of what was checked, which is all of it for none.
+// part names the value at a path of the checked object, or the object itself for an empty path.
 func (c checked) part(at []any) string {
 	if len(at) == 0 {
 		return c.object.String()
@@ -306,12 +304,12 @@ func (c checked) part(at []any) string {
 	return schemas.Field(at) + " of " + c.object.String()
 }
 
-// standing are the objects in files that are validated as they stand.
-func (r reach) standing(repo *repository.Repository) iter.Seq2[*repository.Object, repository.Use] {
+// objectsInFiles returns the objects that are validated as they are in the files.
+func (r reach) objectsInFiles(repo *repository.Repository) iter.Seq2[*repository.Object, repository.Use] {
 	return func(yield func(*repository.Object, repository.Use) bool) {
 		for _, f := range repo.Files() {
 			use := repo.Use(f.Path)
-			if f.Excluded || use != repository.Plain && use != repository.Resource || repository.IsKustomization(f.Path) || !r.asItStands(f.Path) {
+			if f.Excluded || use != repository.Plain && use != repository.Resource || repository.IsKustomization(f.Path) || !r.validatesFile(f.Path) {
 				continue
 			}
 			for _, d := range f.Documents {
@@ -325,8 +323,8 @@ func (r reach) standing(repo *repository.Repository) iter.Seq2[*repository.Objec
 	}
 }
 
-// eachDefinition adds the CustomResourceDefinitions that Flux would apply, each once, and those in files that no build
-// reads: charts hold them, and other repositories' parts.
+// eachDefinition adds the CustomResourceDefinitions that Flux would apply, each once, and the definitions in files that
+// no build reads, such as charts and parts of other repositories.
 func eachDefinition(p *rule.Pass, add func(schemas.Definition)) {
 	known := appliedDefinitions{at: map[definedAt][]*appliedDefinition{}}
 	for _, c := range p.Fleet().Clusters {
@@ -351,26 +349,26 @@ func eachDefinition(p *rule.Pass, add func(schemas.Definition)) {
 	}
 }
 
-// definedAt is where a definition comes from: those that a chart brings are all at the HelmRelease.
+// definedAt identifies a definition: all definitions of a chart have the place of the HelmRelease.
 type definedAt struct {
 	finding.Place
 	template, name string
 }
 
-// appliedDefinition is a definition, and what it is made of.
+// appliedDefinition is a definition with the spec that it was parsed from.
 type appliedDefinition struct {
 	schemas.Definition
 	spec map[string]any
 }
 
-// appliedDefinitions are those that clusters apply, in their order.
+// appliedDefinitions are the definitions that clusters apply, in the order of the clusters.
 type appliedDefinitions struct {
 	all []*appliedDefinition
 	at  map[definedAt][]*appliedDefinition
 }
 
-// add adds a value that an object is, or that the chart of a HelmRelease brings. Clusters may have different ones from one
-// place: with another version of a chart, patched or substituted.
+// add adds the definition in a value: an object, or an object of a HelmRelease's chart. Clusters may have different
+// definitions from one place: with another version of a chart, patched or substituted.
 func (a *appliedDefinitions) add(c *reconcile.Cluster, o *reconcile.Object, value map[string]any) {
 	if value["kind"] != definitionKind {
 		return
@@ -405,7 +403,7 @@ func (a *appliedDefinitions) add(c *reconcile.Cluster, o *reconcile.Object, valu
 	a.all, a.at[from] = append(a.all, d), append(a.at[from], d)
 }
 
-// chartOf is the name and version of the chart of a HelmRelease.
+// chartOf returns the name and version of the chart of a HelmRelease.
 func chartOf(c *reconcile.Cluster, release *reconcile.Object) string {
 	for _, r := range c.Releases {
 		if r.Object == release {
@@ -415,12 +413,12 @@ func chartOf(c *reconcile.Cluster, release *reconcile.Object) string {
 	return ""
 }
 
-// sameMap says whether two maps are one, or equal.
+// sameMap reports whether two maps are identical or equal.
 func sameMap(a, b map[string]any) bool {
 	return reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer() || reflect.DeepEqual(a, b)
 }
 
-// definitionsInFiles are the CustomResourceDefinitions in the files of a repository.
+// definitionsInFiles returns the CustomResourceDefinitions in the files of a repository.
 func definitionsInFiles(repo *repository.Repository) iter.Seq[schemas.Definition] {
 	return func(yield func(schemas.Definition) bool) {
 		for _, f := range repo.Files() {

@@ -13,11 +13,12 @@ import (
 	"github.com/fleetwright/fleetwright/schemas"
 )
 
-// mostRefused is how many errors of the API server's code are reported of an object; the others have their cause in
-// common.
+// mostRefused is the maximum number of errors of the API server's code that are reported for an object; further ones
+// usually have the same cause.
 const mostRefused = 10
 
-// admitted are values of objects by their identity: they live as long as the fleet, which nobody changes.
+// admitted holds the values of objects that the API server's code admits, by identity. The values live as long as the
+// fleet and never change.
 type admitted struct{ known sync.Map }
 
 func (a *admitted) knows(object map[string]any) bool {
@@ -29,8 +30,8 @@ func (a *admitted) add(object map[string]any) {
 	a.known.Store(reflect.ValueOf(object).Pointer(), true)
 }
 
-// created are the objects that are known to be admitted, where one is created as it is; else nil. A value that is not the
-// fleet's own is known to nobody else.
+// created returns the set of admitted objects for an object that is created as it is, otherwise nil. It returns an empty
+// set for a value that is not the fleet's own.
 func (w work) created(c checked, object map[string]any) *admitted {
 	switch {
 	case c.built == nil:
@@ -41,7 +42,7 @@ func (w work) created(c checked, object map[string]any) *admitted {
 	return w.admitted
 }
 
-// createdProblems are what the API server's code refuses of an object when it is created.
+// createdProblems returns the errors that the API server's code finds when an object is created.
 func createdProblems(object map[string]any, opts schemas.Options) []schemas.Problem {
 	o := reconcile.Object{Value: object}
 	if !apiserver.Judges(schema.FromAPIVersionAndKind(o.Text("apiVersion"), o.Text("kind"))) {
@@ -50,8 +51,8 @@ func createdProblems(object map[string]any, opts schemas.Options) []schemas.Prob
 	return schemas.Refused(object, apiserver.Validate(object), opts)
 }
 
-// unexplained are the first of some problems that others do not explain: what these found at the same place, around it or
-// below it is not repeated, nor what is missing since its field is misspelt.
+// unexplained returns the first problems that other problems do not explain. A problem at the same place as another one,
+// around it or below it is not repeated, and neither is a missing field that is misspelt.
 func unexplained(problems, others []schemas.Problem) []schemas.Problem {
 	problems = slices.DeleteFunc(problems, func(p schemas.Problem) bool {
 		return slices.ContainsFunc(others, func(known schemas.Problem) bool { return explains(known, p) })
@@ -65,7 +66,7 @@ func unexplained(problems, others []schemas.Problem) []schemas.Problem {
 	return problems
 }
 
-// explains says whether a problem tells of another one, too.
+// explains reports whether a known problem explains another one.
 func explains(known, p schemas.Problem) bool {
 	shared := min(len(known.Path), len(p.Path))
 	if slices.Equal(known.Path[:shared], p.Path[:shared]) {
@@ -75,13 +76,13 @@ func explains(known, p schemas.Problem) bool {
 		slices.Equal(known.Path[:shared-1], p.Path[:shared-1])
 }
 
-// mostPlain is how many values an object may hold to be judged without a bound: the API server's code compares some
-// lists with themselves.
-const mostPlain = 20_000
+// mostUnboundedValues is the maximum number of values of an object that is validated without a bound on the work: the API
+// server's code compares each item of some lists with all others.
+const mostUnboundedValues = 20_000
 
-// isLarge says whether an object holds more values than that.
+// isLarge reports whether an object has more values than mostUnboundedValues.
 func isLarge(object map[string]any) bool {
-	left := mostPlain
+	left := mostUnboundedValues
 	var count func(value any)
 	count = func(value any) {
 		if left--; left < 0 {

@@ -35,7 +35,7 @@ func TestCreated(t *testing.T) {
 	for name, c := range map[string]struct{ object, want string }{
 		"a port":                   {service("[{port: 70000}]"), "5:18 spec.ports[0].port is 70000, must be between 1 and 65535, inclusive"},
 		"a port that is known":     {service("\n  - port: ${PORT}"), "6:11 spec.ports[0].port is 70000, must be between 1 and 65535, inclusive"},
-		"a name that repeats":      {service("[{name: a, port: 80}, {name: a, port: 81}]"), "5:39 spec.ports[1].name repeats an entry: \"a\" is there already"},
+		"a name that repeats":      {service("[{name: a, port: 80}, {name: a, port: 81}]"), "5:39 spec.ports[1].name repeats an entry: \"a\" already exists"},
 		"a port that is not known": {service("\n  - port: ${OTHER}\n  - port: 70000"), ""},
 		"more than are listed":     {service("[" + strings.Repeat("{port: 70000}, ", 12) + "{port: 80}]"), "(and "},
 		"a mount":                  {deployment("{containers: [{name: a, image: a, volumeMounts: [{name: b, mountPath: /b}]}]}"), "5:59 spec.template.spec.containers[0].volumeMounts[0].name is \"b\", which does not exist in the object"},
@@ -74,7 +74,7 @@ func TestCreatedInFiles(t *testing.T) {
 // TestIsLarge: a few thousand values are judged at once, more as a unit of work.
 func TestIsLarge(t *testing.T) {
 	t.Parallel()
-	for n, want := range map[int]bool{100: false, mostPlain: true} {
+	for n, want := range map[int]bool{100: false, mostUnboundedValues: true} {
 		list := make([]any, n)
 		if got := isLarge(map[string]any{"a": list}); got != want {
 			t.Errorf("%d values: %t", n, got)

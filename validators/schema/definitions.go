@@ -15,8 +15,8 @@ import (
 
 const definitionKind = "CustomResourceDefinition"
 
-// Kinds are the schemas of a repository's kinds: the embedded ones, those of the
-// definitions that Flux or a chart applies, and those of the folders given.
+// Kinds are the schemas of a repository's kinds: the embedded schemas, the definitions that Flux or a chart applies, and
+// the schemas in the folders of --schemas.
 var Kinds = &rule.Analysis[*schemas.Set]{Name: "kinds", RunPass: findKinds}
 
 func findKinds(p *rule.Pass) *schemas.Set {
@@ -25,7 +25,7 @@ func findKinds(p *rule.Pass) *schemas.Set {
 	return set
 }
 
-// unlessPatched makes a definition unusable that some patch may change.
+// unlessPatched returns a definition that cannot be used if a patch may change it.
 func unlessPatched(d schemas.Definition, mayChange bool) schemas.Definition {
 	for name := range d.Versions {
 		if mayChange {
@@ -35,9 +35,9 @@ func unlessPatched(d schemas.Definition, mayChange bool) schemas.Definition {
 	return d
 }
 
-// validate checks an object, as webhooks of its kind admit it, against the schemas of its kind, and
-// returns the fewest problems that one of them gives, and those that no schema says: of an object that is
-// created as it is, those of the API server's code, too: created is not nil then.
+// validate checks an object, with the defaults of the webhooks of its kind, against the schemas of its kind. It returns
+// the problems of the schema with the fewest problems, and those that no schema covers. For an object that is created as
+// it is (created is not nil), it adds the errors of the API server's code.
 func validate(found []*schemas.Schema, whole map[string]any, opts schemas.Options, created *admitted) []schemas.Problem {
 	object := whole
 	opts.Misspelt = true
@@ -58,8 +58,8 @@ func validate(found []*schemas.Schema, whole map[string]any, opts schemas.Option
 	return append(fewest, unexplained(refused, fewest)...)
 }
 
-// isLocal recognises an object that kustomize leaves out of what it builds, and
-// Fleetwright's own, which no cluster serves.
+// isLocal reports whether an object is one that kustomize omits from its builds, or one of Fleetwright's own, which no
+// cluster serves.
 func isLocal(o *repository.Object) bool {
 	if o.Group() == v1alpha1.Group && v1alpha1.IsOtherKind(o.Kind) {
 		return true
@@ -68,7 +68,7 @@ func isLocal(o *repository.Object) bool {
 	return ok && local != "false"
 }
 
-// gap gathers the objects of one kind that has no schema.
+// gap collects the objects of a kind that has no schema.
 type gap struct {
 	kind, why string
 	finding.Place

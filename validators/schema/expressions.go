@@ -14,10 +14,10 @@ import (
 )
 
 // expressionProblems returns a problem for each expression in spec.healthCheckExprs and spec.dependsOn of a Kustomization
-// or HelmRelease that Flux cannot compile or evaluate. A text that is substituted may be one. Where Flux cannot compile an
-// expression, it stalls before it builds anything.
-// Source: github.com/fluxcd/kustomize-controller v1.9, internal/controller/kustomization_controller.go
-// (Reconcile, evalReadyExpr), and helm-controller v1.6, helmrelease_controller.go.
+// or HelmRelease that Flux cannot compile or evaluate. A string with a variable is not checked. Flux stalls before it
+// builds anything if it cannot compile an expression.
+// Source: github.com/fluxcd/kustomize-controller v1.9, internal/controller/kustomization_controller.go (Reconcile,
+// evalReadyExpr), and helm-controller v1.6, helmrelease_controller.go.
 func expressionProblems(object map[string]any) []schemas.Problem {
 	o := reconcile.Object{Value: object}
 	if group, _, _ := strings.Cut(o.Text("apiVersion"), "/"); group != fluxapi.KustomizeGroup && group != fluxapi.HelmGroup {
@@ -46,8 +46,8 @@ func expressionProblems(object map[string]any) []schemas.Problem {
 	return problems
 }
 
-// unparsable returns what is wrong with the expression of a health check, "" if nothing is. It begins with stalls if Flux cannot
-// parse the expression.
+// unparsable returns the error in the expression of a health check, "" if there is none. The error begins with stalls if
+// Flux cannot parse the expression.
 func unparsable(text, stalls string) string {
 	env, err := schemas.HealthEnv()
 	if err != nil {
@@ -85,7 +85,7 @@ func unknownFunction(env *cel.Env, parsed *cel.Ast) string {
 	return unknown
 }
 
-// uncompilable returns what is wrong with an expression of a dependency that is ready, "" if nothing is. It begins with stalls.
+// uncompilable returns the error in a readyExpr of a dependency, "" if there is none. The error begins with stalls.
 func uncompilable(text, stalls string) string {
 	env, err := schemas.ReadyEnv()
 	if err != nil {

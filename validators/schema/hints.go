@@ -12,9 +12,8 @@ import (
 	"github.com/fleetwright/fleetwright/schemas"
 )
 
-// asWritten is a problem's hint with the value as it stands in the document: 1.10 and 0755 are
-// numbers that are spelt otherwise, and Flux replaces variables in what it has written without
-// quotes.
+// asWritten returns a problem's hint with the value as it is written in the document: 1.10 and 0755 are numbers in
+// another notation, and Flux replaces variables after it has removed the quotes.
 // Source: fluxcd.io/flux/components/kustomize/kustomizations, post build variable substitution.
 func asWritten(o *repository.Object, p schemas.Problem) string {
 	if o == nil || !strings.HasPrefix(p.Hint, "quote it") {
@@ -33,7 +32,7 @@ func asWritten(o *repository.Object, p schemas.Problem) string {
 	return p.Hint
 }
 
-// placeInSource is where the document that an object was built from has what a problem is about.
+// placeInSource returns the place of a problem in the document that an object was built from.
 func placeInSource(o *reconcile.Object, p schemas.Problem) finding.Place {
 	if o.Source == nil {
 		return finding.Place{}

@@ -20,14 +20,14 @@ or kind of Kubernetes or Flux that no release has, because no API server serves 
 warning if a newer release than the known ones may have it: the version directly after the newest (v2 after v1;
 v1beta3 and v1 after v1beta2), or a kind of Flux that resembles none of its group.
 
-Objects of Kubernetes' own kinds that a cluster applies are also validated by the API server's code of Kubernetes
-1.37: ports, schedules, mounts, probes, quantities, names, labels, the rules of roles and more that schemas do not
-say. A workload must select its own pods, and Jobs leave the selector to the API server. Beside unknown values,
-only what is wrong with a known one is reported.
+Objects of Kubernetes' own kinds that a cluster applies are also validated by the API server's code of Kubernetes 1.37:
+ports, schedules, mounts, probes, quantities, names, labels, the rules of roles and more that schemas do not cover. A
+workload must select its own pods, and Jobs leave the selector to the API server. If an object also has unknown values,
+only errors in its known values are reported.
 
 In a repository without clusters, files of examples, tests and templates are skipped (docs, .templates and the like):
-the summary counts them, and --root FOLDER checks a folder. What a script fills in ($NAME, words that sed replaces) is
-not judged there, and a field that a base leaves empty as the overlays build it.
+the summary counts them, and --root FOLDER checks a folder. Values that a script replaces ($NAME, words that sed replaces)
+are not checked there. A field that a base leaves empty is checked in the overlays that build it.
 
 The API server accepts an invalid version range (spec.ref.semver of GitRepositories and OCIRepositories, a
 chart's version), but source-controller refuses it and fetches nothing new; Flux stalls at an expression in

@@ -13,27 +13,27 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// Kind is a kind of the objects that clusters apply, or of those in files where there is no cluster.
+// Kind is a kind of the objects that clusters apply, or of the objects in files if the repository has no cluster.
 type Kind struct {
 	apischema.GroupVersionKind
-	// Objects is their number: one that several clusters apply from one place counts once.
+	// Objects is the number of objects. An object that several clusters apply from one place counts once.
 	Objects int
-	// File and Line of the first one.
+	// File and Line are the place of the first object.
 	File string
 	Line int
-	// Clusters that apply it, in their order, with the sources of their schemas.
+	// Clusters are the clusters that apply the kind, in their order, with the sources of their schemas.
 	Clusters []KindIn
 }
 
-// KindIn says where a cluster has the schemas of a kind from; Cluster is "" where there is no cluster.
+// KindIn has the sources of a cluster's schemas of a kind; Cluster is "" if the repository has no cluster.
 type KindIn struct {
 	Cluster string
 	Sources []schemas.Source
-	// Missing says why there is no schema, "" where there is one.
+	// Missing is the reason why there is no schema, "" if there is one.
 	Missing string
 }
 
-// Missing says why a cluster has no schema of the kind, "" where all have one.
+// Missing returns the reason why a cluster has no schema of the kind, "" if all have one.
 func (k Kind) Missing() string {
 	for _, in := range k.Clusters {
 		if in.Missing != "" {
@@ -43,7 +43,7 @@ func (k Kind) Missing() string {
 	return ""
 }
 
-// refuse notes a schema that goes beyond a fixed limit, so that the command ends with an error.
+// refuse records a schema that exceeds a fixed limit, so that the command ends with an error.
 func (k *Kind) refuse(err error) {
 	if missing := (*schemas.MissingError)(nil); errors.As(err, &missing) && missing.Limit != nil {
 		apiVersion, kind := k.ToAPIVersionAndKind()
@@ -51,7 +51,7 @@ func (k *Kind) refuse(err error) {
 	}
 }
 
-// Inventory lists the kinds of what a pass looks at, sorted by group, kind and version.
+// Inventory returns the kinds of the objects that a pass checks, sorted by group, kind and version.
 func Inventory(p *rule.Pass) []Kind {
 	set := Kinds.Of(p)
 	by, seen := map[apischema.GroupVersionKind]*Kind{}, map[objectIn]bool{}
@@ -84,9 +84,9 @@ func Inventory(p *rule.Pass) []Kind {
 	}
 	if len(p.Fleet().Clusters) == 0 {
 		r := reached(p.Fleet())
-		r.spare(p.Repo)
+		r.skipExamples(p.Repo)
 		r.deployed = platform.Deployed.Of(p)
-		for o := range r.standing(p.Repo) {
+		for o := range r.objectsInFiles(p.Repo) {
 			if !isLocal(o) {
 				line, _ := o.Position()
 				add("", objectIn{o.APIVersion, o.Kind, o.Namespace, o.Name, o.File(), line})
@@ -103,7 +103,7 @@ func Inventory(p *rule.Pass) []Kind {
 	return all
 }
 
-// objectIn is an object by its place, wherever it is applied.
+// objectIn identifies an object by its place, whichever cluster applies it.
 type objectIn struct {
 	apiVersion, kind, namespace, name, file string
 	line                                    int

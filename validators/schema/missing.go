@@ -13,10 +13,10 @@ var Missing = rule.Rule{
 	ID:       "schema-missing",
 	Title:    "a kind without a known schema",
 	Severity: finding.Info,
-	Why: `Of an object without a schema, only the metadata is checked: a misspelt field is noticed only when the cluster refuses it. Each
-kind is reported once, as unresolved, with the number of its unchecked objects.
+	Why: `For an object without a schema, only the metadata is checked: a misspelt field is noticed only when the cluster
+refuses it. Each kind is reported once, as unresolved, with the number of its unchecked objects.
 
-Known are the kinds of Kubernetes, Flux and the Flux Operator, kinds whose CustomResourceDefinition is in the
+The rule knows the kinds of Kubernetes, Flux and the Flux Operator, kinds whose CustomResourceDefinition is in the
 repository, and kinds in the folders passed with --schemas. A version of a Flux kind that no release has, or a
 misspelt group of Flux, is an error that schema-invalid reports.`,
 	Fix: `If the message names other versions of the kind, use one of them. Otherwise add the kind's

@@ -13,10 +13,11 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// mostOverlays bounds the overlays that are built for a base.
+// mostOverlays is the maximum number of overlays that are built for a base.
 const mostOverlays = 20
 
-// overlays are the kustomizations of a repository without clusters that list others: what a base lacks, they may set.
+// overlays are the kustomizations of a repository without clusters that list other ones: they may set the fields that a
+// base lacks.
 type overlays struct {
 	ctx   context.Context
 	files *builds.Files
@@ -40,8 +41,8 @@ func newOverlays(p *rule.Pass) *overlays {
 	return v
 }
 
-// outermost are the kustomizations that nothing lists and that build a file, and whether there are more of them than are
-// returned.
+// outermost returns the kustomizations that build a file and that no other kustomization lists. more reports whether
+// there are more than mostOverlays.
 func (v *overlays) outermost(file string) (dirs []string, more bool) {
 	seen := map[string]bool{}
 	next := []string{file}
@@ -65,8 +66,8 @@ func (v *overlays) outermost(file string) (dirs []string, more bool) {
 	return dirs, false
 }
 
-// of are the objects that the overlays build of one in a file; overlaid says that there are overlays, and known that all
-// of what they build is known.
+// of returns the objects that the overlays build from an object in a file. overlaid reports whether there are overlays,
+// known whether all objects that they build are known.
 func (v *overlays) of(o *repository.Object) (values []map[string]any, overlaid, known bool) {
 	dirs, more := v.outermost(o.File())
 	if len(dirs) == 0 || len(dirs) == 1 && dirs[0] == path.Dir(o.File()) {
@@ -81,13 +82,13 @@ func (v *overlays) of(o *repository.Object) (values []map[string]any, overlaid, 
 	return values, true, known
 }
 
-// isBase says whether a file is listed by a kustomization in, or below, a folder that is named as those are that hold bases.
+// isBase reports whether a kustomization lists a file in a folder named base or bases, or below.
 func (v *overlays) isBase(file string) bool {
 	return len(v.listing[file]) > 0 && slices.ContainsFunc(strings.Split(path.Dir(file), "/"), func(name string) bool { return name == "base" || name == "bases" })
 }
 
-// resultsOf are the objects of a build that one in a file may have become: those of its kind, and of them those whose names
-// hold its name, unless all are renamed.
+// resultsOf returns the objects of a build that may be built from an object in a file: the objects of its kind whose
+// names contain its name, or all objects of its kind if none does.
 func resultsOf(results []builds.Result, o *repository.Object) []map[string]any {
 	var all, named []map[string]any
 	for _, r := range results {

@@ -11,11 +11,11 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// patches knows which kinds some patch of the repository changes: a field that
-// such a kind lacks in its file may be there once it is built.
+// patches holds the kinds that some patch of the repository changes: a field that such an object lacks in its file may
+// exist after the build.
 type patches struct {
 	kinds map[string]bool
-	// any is set by a patch whose target names no kind, or a pattern.
+	// any reports whether the target of some patch names no kind, or a pattern.
 	any bool
 }
 
@@ -89,7 +89,7 @@ func (p *patches) add(repo *repository.Repository, dir string, patch types.Patch
 	}
 }
 
-// plainKind is a kind; a target's kind may also be a regular expression.
+// plainKind matches a kind; a target's kind may also be a regular expression.
 var plainKind = regexp.MustCompile(`^[A-Za-z0-9]+$`)
 
 func (p *patches) addKind(kind string) {
@@ -100,7 +100,7 @@ func (p *patches) addKind(kind string) {
 	p.any = true
 }
 
-// addText adds the kinds in a patch that stands in a file or in the text.
+// addText adds the kinds of a patch, which is in a file or is the string itself.
 func (p *patches) addText(repo *repository.Repository, dir, ref string) {
 	if file, ok := repository.Join(dir, ref); ok {
 		if f, found := repo.File(file); found {

@@ -12,21 +12,20 @@ import (
 	"github.com/fleetwright/fleetwright/schemas"
 )
 
-// versionRange is a field that source-controller reads as a range of versions, which no schema
-// says.
+// versionRange is a field that source-controller reads as a range of versions, which no schema validates.
 type versionRange struct {
 	group, kind string
 	path        []any
-	// over are the fields that it isn't read beside.
+	// over are the fields that override it.
 	over [][]any
-	// ofRepository says that it is only read of a chart that is from a HelmRepository.
+	// ofRepository reports whether it is read only if the chart is from a HelmRepository.
 	ofRepository bool
 }
 
-// versionRanges are read with Masterminds' semver.
-// Source: github.com/fluxcd/source-controller v1.9, internal/controller and
-// internal/helm/repository; github.com/fluxcd/pkg/git, gogit. Of a registry's tags, Helm's client returns those that are
-// semantic versions, and of an index, charts with another version are left out.
+// versionRanges are parsed with Masterminds' semver. Helm's client ignores tags in a registry and charts in an index
+// whose version is not a semantic version.
+// Source: github.com/fluxcd/source-controller v1.9, internal/controller and internal/helm/repository;
+// github.com/fluxcd/pkg/git, gogit.
 var versionRanges = []versionRange{
 	{group: fluxapi.SourceGroup, kind: "GitRepository", path: []any{"spec", "ref", "semver"}, over: [][]any{{"spec", "ref", "commit"}, {"spec", "ref", "name"}, {"spec", "ref", "tag"}}},
 	{group: fluxapi.SourceGroup, kind: "OCIRepository", path: []any{"spec", "ref", "semver"}, over: [][]any{{"spec", "ref", "digest"}}},
@@ -34,9 +33,8 @@ var versionRanges = []versionRange{
 	{group: fluxapi.HelmGroup, kind: "HelmRelease", path: []any{"spec", "chart", "spec", "version"}, ofRepository: true},
 }
 
-// rangeProblems are the ranges of versions of an object that are none. A text that is substituted
-// or encrypted may be one, a suspended object is not read, and a chart that isn't from a
-// HelmRepository has the version that it has.
+// rangeProblems returns the fields of an object that should be version ranges and are not. It skips strings with
+// variables, encrypted strings, suspended objects, and charts that are not from a HelmRepository, which have one version.
 func rangeProblems(object map[string]any) []schemas.Problem {
 	o := reconcile.Object{Value: object}
 	group, _, _ := strings.Cut(o.Text("apiVersion"), "/")
@@ -58,7 +56,8 @@ func rangeProblems(object map[string]any) []schemas.Problem {
 	return problems
 }
 
-// policyProblems are what image-reflector-controller refuses of an ImagePolicy: a range of versions that is none.
+// policyProblems returns a problem if the semver range of an ImagePolicy is not a version range:
+// image-reflector-controller refuses it.
 // Source: github.com/fluxcd/image-reflector-controller v1.2, internal/policy.
 func policyProblems(o *reconcile.Object, group string) []schemas.Problem {
 	at := []any{"spec", "policy", "semver", "range"}
@@ -70,7 +69,8 @@ func policyProblems(o *reconcile.Object, group string) []schemas.Problem {
 		Message: fmt.Sprintf("spec.policy.semver.range: %.200q is not a version range: image-reflector-controller refuses it", text)}}
 }
 
-// typeProblems are what source-controller refuses of a HelmRepository: the address of a registry without its type.
+// typeProblems returns a problem if a HelmRepository has the URL of a registry and not type oci: source-controller
+// refuses it.
 func typeProblems(o *reconcile.Object, group string) []schemas.Problem {
 	if group != fluxapi.SourceGroup || o.Text("kind") != "HelmRepository" || !strings.HasPrefix(o.Text("spec", "url"), "oci://") ||
 		o.Text("spec", "type") == "oci" || strings.Contains(o.Text("spec", "type"), "${") || o.Field("spec", "suspend") == true {
@@ -80,7 +80,7 @@ func typeProblems(o *reconcile.Object, group string) []schemas.Problem {
 		Message: "spec.url is the address of a registry, but spec.type is not oci: source-controller refuses the scheme"}}
 }
 
-// isOverruled says whether the object has what makes the range count for nothing.
+// isOverruled reports whether the object has a field because of which the range is ignored.
 func (r versionRange) isOverruled(o *reconcile.Object) bool {
 	for _, path := range r.over {
 		if o.Field(path...) != nil {

@@ -162,14 +162,14 @@ spec: {size: large}
 	}
 }
 
-// What a template makes of objects that it asks the cluster for is not known, also through a named template.
+// The value that a template computes from objects that it looks up in the cluster is unknown, also through a named template.
 func TestRenderedFromTheCluster(t *testing.T) {
 	t.Parallel()
 	const policy = "apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata: {name: dns}\nspec:\n  podSelector: {}\n  egress: [{to: [{ipBlock: {cidr: {{ADDRESS}} }}]}]\n"
 	const helper = "-- charts/web/templates/_dns.tpl --\n{{- define \"dns\" -}}\n{{- with (lookup \"v1\" \"Service\" \"kube-system\" \"kube-dns\") }}{{ .spec.clusterIP }}/32{{ end }}\n{{- end }}\n{{- define \"other\" }}{{ end }}\n"
 	for address, want := range map[string]int{`{{ include "dns" . }}`: 0, `{{ (lookup "v1" "Service" "a" "b").ip }}`: 0, `{{ include "other" . }}`: 1} {
 		found, unresolved := ruletest.Run(t, Invalid, released(strings.Replace(policy, "{{ADDRESS}}", address, 1)+helper))
-		if len(found) != want || want == 0 && (len(unresolved) != 1 || !strings.Contains(unresolved[0].Reason, "HelmRelease web asks the cluster")) {
+		if len(found) != want || want == 0 && (len(unresolved) != 1 || !strings.Contains(unresolved[0].Reason, "HelmRelease web looks up objects")) {
 			t.Errorf("%s: findings are %+v, unresolved %+v", address, found, unresolved)
 		}
 	}

@@ -1,5 +1,4 @@
-// Package schema validates objects against the schemas of their kinds, as the
-// API server would.
+// Package schema validates objects against the schemas of their kinds, as the API server would.
 package schema
 
 import (
@@ -26,11 +25,10 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// problems are what the schemas say about a repository; all rules of this
-// package draw from it.
+// problems are the problems that the schemas find in a repository, for all rules of this package.
 var problems = &rule.Analysis[[]checked]{Name: "schema", RunPass: check}
 
-// patched are the kinds that some patch changes.
+// patched holds the kinds that some patch changes.
 var patched = &rule.Analysis[patches]{Name: "patches", Run: func(_ context.Context, repo *repository.Repository) patches { return findPatches(repo) }}
 
 // checked is an object with problems, or a file that cannot be read.
@@ -38,10 +36,10 @@ type checked struct {
 	finding.Place
 	object finding.Object
 	found  []located
-	// noSchema says why nothing is known of the object's kind, "" where it is.
+	// noSchema is the reason why the object's kind has no schema, "" if it has one.
 	noSchema string
-	// built is the object as Flux would apply it, nil where it was validated as
-	// it stands in its file; judged says that a schema was there to validate it by.
+	// built is the object as Flux would apply it, nil if it was validated as it is in its file. judged reports whether a
+	// schema validated it.
 	built  *reconcile.Object
 	judged bool
 }
@@ -49,30 +47,30 @@ type checked struct {
 // located is a problem with its position.
 type located struct {
 	schemas.Problem
-	// The file is empty where it is that of what was checked.
+	// The file is empty if it is that of the checked object.
 	finding.Place
-	// doubtful says that another release may allow it.
+	// doubtful reports whether another release may allow the value.
 	doubtful bool
 }
 
-// report reports the problems of one kind, and what goes beyond a limit, whichever rule asks. A required
-// field that is misspelt is schema-unknown-field's to tell, unless that rule is off.
+// report reports the problems of one kind, and exceeded limits, for whichever rule runs. schema-unknown-field reports a
+// misspelt required field, unless that rule is off.
 func report(p *rule.Pass, kind schemas.ProblemKind) {
-	told := p.Runs(unknownFieldID)
+	hasOtherRule := p.Runs(unknownFieldID)
 	for c := range chosen(p) {
 		for _, f := range c.found {
-			if f.Kind == schemas.Exceeded || f.Kind == kind && (!f.Misspelt || !told) {
-				c.tell(p, f)
+			if f.Kind == schemas.Exceeded || f.Kind == kind && (!f.Misspelt || !hasOtherRule) {
+				c.report(p, f)
 			}
 		}
 	}
 }
 
-// unresolved reports what cannot be decided: a substituted value once for each
-// object, and fields that a patch may set once for each kind.
+// unresolved reports the problems that cannot be decided: substituted values once for each object, and fields that a
+// patch may set once for each kind.
 func unresolved(p *rule.Pass) {
 	var lacking []*lack
-	told := map[question]bool{}
+	reported := map[question]bool{}
 	elsewhere := p.Runs(unknownFieldID)
 	for c := range chosen(p) {
 		var first *located
@@ -96,8 +94,8 @@ func unresolved(p *rule.Pass) {
 		if more > 0 {
 			reason += fmt.Sprintf(" (and %d more)", more)
 		}
-		if q := (question{finding.Place{File: cmp.Or(first.File, c.File), Line: first.Line}, reason}); !told[q] {
-			told[q] = true // clusters share bases
+		if q := (question{finding.Place{File: cmp.Or(first.File, c.File), Line: first.Line}, reason}); !reported[q] {
+			reported[q] = true // clusters share bases
 			p.Unresolved(q.Place, reason)
 		}
 	}
@@ -106,14 +104,13 @@ func unresolved(p *rule.Pass) {
 	}
 }
 
-// question is what cannot be decided at a place.
+// question is a problem that cannot be decided, at a place.
 type question struct {
 	finding.Place
 	reason string
 }
 
-// lack gathers the objects of one kind that lack required fields which a patch
-// may set.
+// lack collects the objects of one kind that lack required fields which a patch may set.
 type lack struct {
 	kind string
 	finding.Place
@@ -148,14 +145,14 @@ func (l *lack) String() string {
 		len(l.objects)-1, l.kind, fields)
 }
 
-// check validates everything that Flux would apply as it stands.
+// check validates all objects that Flux would apply, and the files that are validated as they are.
 func check(p *rule.Pass) []checked {
 	repo := p.Repo
 	r := reached(p.Fleet())
-	r.spare(repo)
+	r.skipExamples(repo)
 	r.deployed = platform.Deployed.Of(p)
-	p.NotJudged(slices.Collect(maps.Keys(r.spared))...)
-	all := slices.DeleteFunc(unreadable(repo, r.malformed, r.reads), func(c checked) bool { return r.spared[c.File] })
+	p.NotJudged(slices.Collect(maps.Keys(r.skipped))...)
+	all := slices.DeleteFunc(unreadable(repo, r.malformed, r.reads), func(c checked) bool { return r.skipped[c.File] })
 	w := work{kinds: Kinds.Of(p), patches: patched.Of(p), hints: &schemas.Hints{}, admitted: &admitted{}}
 	if r.all {
 		w.unapplied = newUnapplied(p)
@@ -167,7 +164,7 @@ func check(p *rule.Pass) []checked {
 			jobs = append(jobs, job{o.APIVersion + " " + o.Kind, func() checked { return w.built(c.Name, o) }})
 		}
 	}
-	for o, use := range r.standing(repo) {
+	for o, use := range r.objectsInFiles(repo) {
 		jobs = append(jobs, job{o.APIVersion + " " + o.Kind, func() checked {
 			c := w.object(o, use)
 			if !r.all {
@@ -181,7 +178,7 @@ func check(p *rule.Pass) []checked {
 			jobs = append(jobs, job{run: func() checked { return checkKustomization(k) }})
 		}
 	}
-	// Objects of a kind come one after another: the rules of few kinds are kept compiled.
+	// Objects of a kind are checked one after another, because the compiled rules of only a few kinds are kept.
 	order := make([]int, len(jobs))
 	for i := range order {
 		order[i] = i
@@ -210,33 +207,33 @@ type job struct {
 	run  func() checked
 }
 
-// keepCertain leaves out what the build that failed might have mended: names and namespaces that
-// it sets, fields that it adds.
+// keepCertain removes the problems that the failed build might have fixed: missing names, namespaces and fields.
 func (c *checked) keepCertain() {
 	c.found = slices.DeleteFunc(c.found, func(l located) bool {
 		return l.Required || l.Rule || len(l.Path) > 1 && l.Path[0] == "metadata" && (l.Path[1] == "name" || l.Path[1] == "namespace")
 	})
 }
 
-// work is what checking an object needs.
+// work holds the data for checking an object.
 type work struct {
 	kinds   *schemas.Set
 	patches patches
 	hints   *schemas.Hints
-	// admitted are the values that the API server's code refuses nothing of: clusters share what they build alike.
+	// admitted holds the values that the API server's code admits, because clusters share equal objects.
 	admitted *admitted
-	// unapplied is what else may change an object before it is applied, nil in a repository with clusters.
+	// unapplied knows the overlays and scripts that may change an object before it is applied; nil in a repository with
+	// clusters.
 	unapplied *unapplied
 }
 
-// judge validates an object by the schemas of its kind. By a definition that anybody may have
-// written, or if the object is large, that is a unit of work, which may take too long: then it is not judged.
+// judge validates an object against the schemas of its kind. If a definition comes from the repository, or if the object
+// is large, the validation runs as a bounded unit of work. If that exceeds its limits, judged is false.
 func (w work) judge(found []*schemas.Schema, object map[string]any, of checked, literal bool) (problems []schemas.Problem, judged bool) {
 	judge := func() ([]schemas.Problem, error) {
 		return validate(found, object, schemas.Options{Hints: w.hints, Literal: literal}, w.created(of, object)), nil
 	}
 	if !slices.ContainsFunc(found, (*schemas.Schema).Foreign) && !isLarge(object) {
-		problems, _ = judge() // it has no error
+		problems, _ = judge() // it returns no error
 		return problems, true
 	}
 	for _, s := range found {
@@ -244,7 +241,7 @@ func (w work) judge(found []*schemas.Schema, object map[string]any, of checked, 
 	}
 	unit := bounds.Unit{Kind: "document", File: of.File, Line: of.Line, Name: of.object.String()}
 	problems, err := bounds.Do(unit, judge)
-	return problems, err == nil // limit-exceeded names what was not judged
+	return problems, err == nil // limit-exceeded reports the unit
 }
 
 func (w work) object(o *repository.Object, use repository.Use) checked {
@@ -290,15 +287,14 @@ func (w work) object(o *repository.Object, use repository.Use) checked {
 	return c
 }
 
-// isFragment recognises a HelmRelease without a chart: a part that is merged
-// into others from elsewhere. In a folder without a kustomization nothing else
-// tells it from a resource.
+// isFragment reports whether an object is a HelmRelease without a chart: a part that is merged into other HelmReleases
+// from elsewhere. In a folder without a kustomization, nothing else distinguishes it from a resource.
 func isFragment(o *repository.Object) bool {
 	return o.Group() == fluxapi.HelmGroup && o.Kind == "HelmRelease" &&
 		o.Lookup("spec", "chart") == nil && o.Lookup("spec", "chartRef") == nil
 }
 
-// malformed is an object that kustomize refuses to read: a key given twice.
+// malformed returns the problem of an object that kustomize refuses to read, such as one with a duplicate key.
 func malformed(err error) located {
 	l := located{Problem: schemas.Problem{Kind: schemas.Invalid, Message: "the object is not a mapping"}}
 	var failed *repository.Error
@@ -319,7 +315,7 @@ func locate(o *repository.Object, p schemas.Problem) located {
 	return l
 }
 
-// checkKustomization validates kustomize's own file, whose kind may be left out.
+// checkKustomization validates a kustomization.yaml, whose kind may be omitted.
 func checkKustomization(k *repository.Kustomize) checked {
 	c := checked{Place: finding.Place{File: k.File.Path}}
 	gvk := apischema.GroupVersionKind{Group: "kustomize.config.k8s.io", Version: "v1beta1", Kind: "Kustomization"}
@@ -345,9 +341,9 @@ func checkKustomization(k *repository.Kustomize) checked {
 	return c
 }
 
-// unreadable returns the files that Flux would read and that cannot be read. One that is not YAML, or that the
-// operating system keeps back, is invalid where something refers to it or a build fails for it. Where nothing does, it
-// is unresolved, and a template is not reported. limit-exceeded reports the files above a limit.
+// unreadable returns the files that Flux would read and that cannot be read. A file that is not YAML, or that the
+// operating system cannot read, is invalid if another file refers to it or a build fails because of it. Otherwise it is
+// unresolved, and a template is not reported. limit-exceeded reports the files above a limit.
 func unreadable(repo *repository.Repository, failing map[string]bool, reads func(file string) bool) []checked {
 	var all []checked
 	for _, f := range repo.Files() {
@@ -361,7 +357,7 @@ func unreadable(repo *repository.Repository, failing map[string]bool, reads func
 		isApplied := failing[f.Path] || underFluxPath(repo, f.Path)
 		read := isApplied || use != repository.Plain && (!f.Err.Template || reads(f.Path) && !repository.IsSetAside(f.Path))
 		if repository.Attic(f.Path) != "" && !isApplied {
-			continue // another file that is no longer in use lists it
+			continue // it is listed by another file that is no longer in use
 		}
 		p := schemas.Problem{Kind: schemas.Unresolved, Message: f.Err.Message, Hint: f.Err.Hint}
 		switch {
@@ -369,10 +365,10 @@ func unreadable(repo *repository.Repository, failing map[string]bool, reads func
 			continue // limit-exceeded reports it
 		case f.Err.Reason == repository.NotYAML && !read && f.Err.Template && (use == repository.Plain || repository.IsSetAside(f.Path)):
 			continue
-		case read: // what was not checked must not pass
+		case read: // a file that was not checked must not pass
 			p.Kind = schemas.Invalid
 		}
-		if (f.Err.Reason != repository.NotYAML || !read) && !strings.HasPrefix(p.Message, "the ") { // a message with another subject is whole
+		if (f.Err.Reason != repository.NotYAML || !read) && !strings.HasPrefix(p.Message, "the ") { // such a message has a subject
 			p.Message = "the file " + p.Message
 		}
 		all = append(all, checked{Place: finding.Place{File: f.Path},
@@ -381,8 +377,8 @@ func unreadable(repo *repository.Repository, failing map[string]bool, reads func
 	return all
 }
 
-// ofArtifact says whether a Flux Kustomization that applies all of its source takes its files from an artifact that a file
-// defines, and not from the repository.
+// ofArtifact reports whether a Flux Kustomization applies the root of an artifact that a file defines, and not of the
+// repository.
 func ofArtifact(repo *repository.Repository, o *repository.Object) bool {
 	text := func(field string) string {
 		value, _ := o.Text("spec", "sourceRef", field)
@@ -393,9 +389,8 @@ func ofArtifact(repo *repository.Repository, o *repository.Object) bool {
 		len(repo.Find(fluxapi.SourceGroup, text("kind"), cmp.Or(text("namespace"), o.Namespace), text("name"))) > 0
 }
 
-// underFluxPath says whether a Flux Kustomization applies a file of a folder
-// without a kustomization: its path is that folder, or a parent from which no
-// kustomization stands between.
+// underFluxPath reports whether a Flux Kustomization applies a file of a folder without a kustomization: its path is that
+// folder, or a parent with no kustomization in between.
 func underFluxPath(repo *repository.Repository, file string) bool {
 	roots := map[string]bool{}
 	for _, o := range repo.ByKind(fluxapi.KustomizeGroup, "Kustomization") {

@@ -155,8 +155,8 @@ func TestKindsWithoutASchemaAreReportedOnce(t *testing.T) {
 		"-- flux.yaml --\napiVersion: batch/v2alpha1\nkind: CronJob\n" +
 		"-- z.yaml --\n" + strings.Replace(fooDefinition, "name: v1\n", "name: v3\n", 1)
 	found, unresolved := ruletest.Run(t, Missing, files)
-	const known, anew = "of this kind %s is known; move to a known version, or add the CustomResourceDefinition that serves it to the repository or to --schemas",
-		"add the CustomResourceDefinition that serves it to the repository or to --schemas to have it checked"
+	const known, anew = "%s of this kind is known; move to a known version, or add the CustomResourceDefinition that serves it to the repository or to --schemas",
+		"add the CustomResourceDefinition that serves it to the repository or to --schemas so that it is checked"
 	want := []string{
 		"a.yaml:4: no schema for example.com/v1 Foo (3 objects): " + fmt.Sprintf(known, "v3"),
 		"b.yaml:5: no schema for example.com/v1 Bar (1 object): " + anew,

@@ -16,11 +16,11 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// unapplied judges what stands in the files of a repository without clusters: nothing in the repository says that Flux
-// applies a file as it is, and a script, a program or an overlay may complete it first.
+// unapplied checks the objects in the files of a repository without clusters. Flux may not apply a file as it is: a
+// script, a program or an overlay may complete it first.
 type unapplied struct {
 	overlays *overlays
-	// replaced are the words that scripts of the repository replace, read once they are needed.
+	// replaced returns the words that scripts of the repository replace, computed at the first use.
 	replaced func() map[string]bool
 }
 
@@ -28,7 +28,8 @@ func newUnapplied(p *rule.Pass) *unapplied {
 	return &unapplied{overlays: newOverlays(p), replaced: sync.OnceValue(func() map[string]bool { return replacedWords(p.Repo) })}
 }
 
-// judge says whether a problem of an object remains where the object is applied, and makes one unresolved that may not.
+// judge reports whether a problem of an object in a file may remain when the object is applied. It marks the problem as
+// unresolved if that is unknown.
 func (u *unapplied) judge(w work, o *repository.Object, object map[string]any, l *located) bool {
 	value := valueAt(object, l.Path)
 	switch {
@@ -36,15 +37,16 @@ func (u *unapplied) judge(w work, o *repository.Object, object map[string]any, l
 		return false
 	case holdsShellVariable(value):
 		l.Kind, l.Hint, l.Required, l.Rule = schemas.Unresolved, "", false, false
-		l.Message = schemas.Field(l.Path) + " holds a variable: its value isn't known here"
+		l.Message = schemas.Field(l.Path) + " contains a variable with an unknown value"
 	case l.Required || l.Rule || isEmpty(value):
 		return u.remains(w, o, l)
 	}
 	return true
 }
 
-// remains says whether what an object lacks is lacking in what the overlays build of it, too. The problem is unresolved where
-// not all of that is known, and for a base that no overlay of the repository lists.
+// remains reports whether the objects that the overlays build from an object have the same problem. It marks the problem
+// as unresolved if not all of these objects are known, or if the object is in a base that no overlay of the repository
+// lists.
 func (u *unapplied) remains(w work, o *repository.Object, l *located) bool {
 	values, overlaid, known := u.overlays.of(o)
 	found, err := w.kinds.Lookup(apischema.FromAPIVersionAndKind(o.APIVersion, o.Kind))
@@ -67,16 +69,16 @@ func (u *unapplied) remains(w work, o *repository.Object, l *located) bool {
 	return !known
 }
 
-// filled are names in capitals, which a program fills in.
-var filled = regexp.MustCompile(`^[A-Z]+(_[A-Z]+)+$`)
+// placeholder matches a name in capitals, which a program replaces.
+var placeholder = regexp.MustCompile(`^[A-Z]+(_[A-Z]+)+$`)
 
-// isFilledIn says whether a value is a name or namespace that a program or a script fills in.
+// isFilledIn reports whether a value is a name or namespace that a program or a script replaces.
 func (u *unapplied) isFilledIn(at []any, value any) bool {
 	name, isText := value.(string)
 	if !isText || len(at) != 2 || at[0] != "metadata" || at[1] != "name" && at[1] != "namespace" || strings.ToLower(name) == name {
 		return false
 	}
-	if filled.MatchString(name) {
+	if placeholder.MatchString(name) {
 		return true
 	}
 	for word := range strings.FieldsFuncSeq(name, func(r rune) bool { return r == '-' || r == '.' }) {
@@ -87,10 +89,10 @@ func (u *unapplied) isFilledIn(at []any, value any) bool {
 	return false
 }
 
-// replacement is a command of sed's that replaces a word in capitals.
+// replacement matches a sed command that replaces a word in capitals.
 var replacement = regexp.MustCompile(`\bs([/|#,@])\W{0,2}([A-Z][A-Z0-9_]*)\W{0,2}[/|#,@]`)
 
-// replacedWords are the words in capitals that scripts and instructions of a repository replace in its files.
+// replacedWords returns the words in capitals that scripts and instructions of a repository replace in its files.
 func replacedWords(repo *repository.Repository) map[string]bool {
 	words := map[string]bool{}
 	otherfiles.Read(repo, map[string]bool{"sed": true}, true, func(_, text string) {
@@ -101,16 +103,18 @@ func replacedWords(repo *repository.Repository) map[string]bool {
 	return words
 }
 
-// shellVariable is one that envsubst or a shell replaces. Flux replaces only those in braces, which schemas know.
+// shellVariable matches a variable that envsubst or a shell replaces. Flux replaces only variables in braces, which the
+// schema rules know.
 var shellVariable = regexp.MustCompile(`\$[A-Za-z_]`)
 
-// holdsShellVariable reports whether a value is a text with a variable. A variable in a map or list does not change its type.
+// holdsShellVariable reports whether a value is a string with a variable. A variable in a map or list does not change its
+// type.
 func holdsShellVariable(value any) bool {
 	text, is := value.(string)
 	return is && shellVariable.MatchString(text)
 }
 
-// isEmpty says whether a value is one that a base has for its overlays to set.
+// isEmpty reports whether a value is empty, as a base may leave it for its overlays to set.
 func isEmpty(value any) bool {
 	switch value := value.(type) {
 	case string:
@@ -123,7 +127,8 @@ func isEmpty(value any) bool {
 	return value == nil
 }
 
-// isTemplate says whether an object holds {{ value }} of a template, which YAML reads as a map with a map as its key.
+// isTemplate reports whether an object contains {{ value }} of a template, which YAML parses as a map with a map as its
+// key.
 func isTemplate(n *yaml.Node) bool {
 	for i, child := range n.Content {
 		key := n.Kind == yaml.MappingNode && i%2 == 0
@@ -134,7 +139,7 @@ func isTemplate(n *yaml.Node) bool {
 	return false
 }
 
-// valueAt is what is at a path of a value, nil for nothing.
+// valueAt returns the value at a path, nil if there is none.
 func valueAt(value any, path []any) any {
 	for _, step := range path {
 		switch step := step.(type) {

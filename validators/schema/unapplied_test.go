@@ -49,7 +49,7 @@ func TestVariablesOfScripts(t *testing.T) {
 	t.Parallel()
 	const service = "apiVersion: v1\nkind: Service\nmetadata: {name: registry, namespace: $TESTING_NAMESPACE}\nspec:\n  ports: [{port: $PORT}]\n  type: NodePort\n"
 	found, unresolved := ruletest.Run(t, Invalid, "-- Makefile --\na:\n\tenvsubst < setup/registry.yaml | kubectl apply -f -\n-- setup/registry.yaml --\n"+service)
-	if len(found) > 0 || len(unresolved) != 1 || unresolved[0].Reason != "metadata.namespace holds a variable: its value isn't known here (and 1 more)" {
+	if len(found) > 0 || len(unresolved) != 1 || unresolved[0].Reason != "metadata.namespace contains a variable with an unknown value (and 1 more)" {
 		t.Errorf("findings are %v, unresolved %v", found, unresolved)
 	}
 	const flux = "-- clusters/a/ks.yaml --\napiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: a, namespace: flux-system}\nspec: {interval: 1h, prune: true, path: ./setup, sourceRef: {kind: GitRepository, name: flux-system}}\n"

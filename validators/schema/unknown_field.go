@@ -13,10 +13,10 @@ var UnknownField = rule.Rule{
 	ID:       unknownFieldID,
 	Title:    "a field that the kind does not have",
 	Severity: finding.Error,
-	Why: `Flux uses server-side apply, which refuses an unknown field: the Kustomization becomes not ready, and nothing in
-it is applied any more.
+	Why: `Flux uses server-side apply, which refuses an unknown field: the Kustomization becomes not ready, and none of its
+objects are applied any more.
 
-Where the field is dropped instead (by kubectl without strict validation), the setting is silently missing: a
+If the field is dropped instead (by kubectl without strict validation), the setting is silently missing: a
 misspelt prune, suspend or remediation is noticed only during an incident.
 
 In an object that a chart renders, the finding is a warning: Helm 4 uses server-side apply for new releases, and

@@ -25,12 +25,12 @@ A rule that reads a value with ${VAR}, or a value that SOPS encrypted, is unreso
 functions of a newer Kubernetes.`,
 	Run: func(p *rule.Pass) {
 		report(p, schemas.Violation)
-		told := map[question]bool{}
+		reported := map[question]bool{}
 		for c := range chosen(p) {
 			for _, f := range c.found {
 				q := question{finding.Place{File: c.File, Line: f.Line}, f.Message}
-				if f.Kind == schemas.Unresolved && f.Rule && !told[q] {
-					told[q] = true // clusters share bases
+				if f.Kind == schemas.Unresolved && f.Rule && !reported[q] {
+					reported[q] = true // clusters share bases
 					p.Unresolved(q.Place, f.Message)
 				}
 			}

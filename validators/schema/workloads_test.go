@@ -21,7 +21,7 @@ func TestWorkloads(t *testing.T) {
 		"apps/v1 Deployment {selector: {matchLabels: {app: a}}, template: {metadata: {labels: {\"${A}\": b}}, spec: POD}}":   "",
 		"batch/v1 Job {template: {spec: POD}}": `4:19 spec.template.spec.restartPolicy is required: "OnFailure" or "Never"`,
 		"batch/v1 Job {selector: {matchLabels: {job-name: a}}, template: {spec: {restartPolicy: Never, containers: [{name: a, image: a}]}}}":                               "",
-		"batch/v1 CronJob {schedule: 0 1 * * *, jobTemplate: {spec: {manualSelector: true, template: {spec: {restartPolicy: Never, containers: [{name: a, image: a}]}}}}}": "4:66 spec.jobTemplate.spec.manualSelector is not for a CronJob",
+		"batch/v1 CronJob {schedule: 0 1 * * *, jobTemplate: {spec: {manualSelector: true, template: {spec: {restartPolicy: Never, containers: [{name: a, image: a}]}}}}}": "4:66 spec.jobTemplate.spec.manualSelector is not allowed in a CronJob",
 	} {
 		words := strings.SplitN(spec, " ", 3)
 		files := fmt.Sprintf("-- a.yaml --\napiVersion: %s\nkind: %s\nmetadata: {name: a, namespace: a}\nspec: %s\n", words[0], words[1], strings.ReplaceAll(words[2], "POD", pod))

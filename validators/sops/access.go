@@ -21,12 +21,11 @@ type Access struct {
 	ruling func(file string) (ruling, bool)
 }
 
-// FileAccess says who can read a file, and who should be able to.
+// FileAccess describes who can read a file, and who should be able to.
 type FileAccess struct {
 	File string
 	Line int
-	// Config and Rule say who should read it: the .sops.yaml and the line of its rule; "" and 0 if there is
-	// none.
+	// Config and Rule are the .sops.yaml and the line of the rule for the file; "" and 0 if there is none.
 	Config string
 	Rule   int
 	// Specified reports whether the rule comes from the specification, as it would be rendered.
@@ -38,7 +37,7 @@ type FileAccess struct {
 	Cells []Cell
 }
 
-// Cell says whether a holder can read a file, and whether it should be able to.
+// Cell describes whether a holder can read a file, and whether it should be able to.
 type Cell struct {
 	// Holder is an index of Access.Holders.
 	Holder int
@@ -54,9 +53,9 @@ type Cell struct {
 // Should reports whether the holder should be able to read the file.
 func (c Cell) Should() bool { return c.Named || len(c.Applies) > 0 }
 
-// AccessRules returns the rules about access to files. They report a file that somebody can read but should
-// not, that somebody should be able to read but cannot, or that is in plaintext. One more rule writes the
-// matrix that these rules use to into.
+// AccessRules returns the rules about access to files. They report a file that a holder can read but should not, that a
+// holder should be able to read but cannot, or that is in plaintext. One more rule writes the matrix that these rules use
+// to into.
 func AccessRules(into *Access) []rule.Rule {
 	return []rule.Rule{RecipientMissing, RecipientStale, RuleMissing, DecryptionMissing, Undecryptable, Plaintext, Partial, {
 		ID: "sops-access", Run: func(p *rule.Pass) { *into = accessOf(p) },
@@ -68,10 +67,10 @@ func accessOf(p *rule.Pass) Access {
 	if found := secrets.Encryptions(p.Repo); len(found) == 1 {
 		a.Holders = secrets.Holders(found[0])
 	}
-	told, applied := map[string]bool{}, appliedBy(p)
+	reported, applied := map[string]bool{}, appliedBy(p)
 	for _, e := range ciphertexts.Of(p) {
-		if file := e.File.Path; !told[file] && real(p, file) {
-			told[file] = true
+		if file := e.File.Path; !reported[file] && real(p, file) {
+			reported[file] = true
 			a.add(file, e.meta, applied[file])
 		}
 	}
@@ -92,7 +91,7 @@ func (a *Access) add(file string, m *secrets.Metadata, applied map[string][]stri
 	if r, ok := a.ruling(file); ok {
 		f.Config, f.Rule, f.Specified, named = r.config.File, r.Line, r.specified, r.Recipients
 	}
-	a.know(slices.Concat(m.Recipients(), named))
+	a.addHolders(slices.Concat(m.Recipients(), named))
 	for i, h := range a.Holders {
 		cell := Cell{Holder: i, Recipient: holds(h, m.Recipients()), Named: holds(h, named), Applies: applied[h.String()]}
 		cell.Alone = cell.Recipient && f.Needed == 1
@@ -107,8 +106,8 @@ func (a *Access) add(file string, m *secrets.Metadata, applied map[string][]stri
 	sorting.StableFunc(a.Files, func(x, y FileAccess) int { return cmp.Compare(x.File, y.File) })
 }
 
-// know adds holders for recipients that no known holder has.
-func (a *Access) know(all []secrets.Recipient) {
+// addHolders adds holders for recipients that no known holder has.
+func (a *Access) addHolders(all []secrets.Recipient) {
 	for _, r := range all {
 		if !slices.ContainsFunc(a.Holders, func(h secrets.Holder) bool { return slices.ContainsFunc(h.Keys, r.Same) }) {
 			a.Holders = append(a.Holders, secrets.Holder{Scope: secrets.Unknown, Name: r.Service + " " + r.ID, Keys: []secrets.Recipient{r}})

@@ -19,10 +19,10 @@ var Broken = rule.Rule{
 	Severity: finding.Error,
 	Why: `The file contains values that SOPS encrypted, but its metadata are missing or damaged: the checksum (mac), the
 time (lastmodified), or all of them. kustomize-controller and sops refuse the file, or kustomize-controller
-applies the ciphertext. Without the checksum, nobody can tell whether values were added, removed or swapped.
+applies the ciphertext. Without the checksum, no tool can detect added, removed or swapped values.
 
-kustomize-controller decrypts each object of a file with the metadata of its own document: one without is applied as
-ciphertext, although sops reads the file.
+kustomize-controller decrypts each object of a file with the metadata of its own document: an object without metadata is
+applied as ciphertext, although sops reads the file.
 
 A value that was added in plaintext to a file with complete metadata is reported by sops-partial.`,
 	Fix: `Restore the file from Git, and edit it with "sops FILE". If only the checksum is missing, "sops --ignore-mac
@@ -79,7 +79,7 @@ func encryptedValue(n *yaml.Node, depth int) *yaml.Node {
 	return nil
 }
 
-// brokenFile does the same for a file in another format.
+// brokenFile is like brokenDocuments for a file in another format.
 func brokenFile(p *rule.Pass, file string) {
 	data, err := p.Repo.ReadFile(file)
 	if err != nil || secrets.StateOf(file, data) != secrets.Broken || !real(p, file) {

@@ -61,7 +61,7 @@ func ciphertextOf(p *rule.Pass, k *reconcile.Kustomization) (what, file string, 
 	for _, o := range k.Objects {
 		if o.Encrypted && o.HelmRelease == nil && !ofOperator(o) {
 			if secrets.IsEncryptedValue(o.Name) {
-				return "an object", o.File, o.Line // its kind may be encrypted, too
+				return "an object", o.File, o.Line // the kind may be encrypted, too
 			}
 			return o.String(), o.File, o.Line
 		}

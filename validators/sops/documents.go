@@ -13,20 +13,20 @@ import (
 // actions matches the template actions of Helm, ResourceSets and Jinja.
 var actions = regexp.MustCompile(`(?s)\{\{.*?\}\}|\{%.*?%\}|<<[^\n]*?>>`)
 
-// withoutActions replaces each template action that produces a value by a variable reference, and removes the
-// others. The number of lines does not change.
+// withoutActions replaces each template action that produces a value by a variable reference, and removes all other
+// actions. The number of lines does not change.
 func withoutActions(text string) string {
-	const given = "\ue000"
+	const marker = "\ue000"
 	lines := strings.Split(actions.ReplaceAllStringFunc(text, func(action string) string {
-		return given + strings.Repeat("\n", strings.Count(action, "\n"))
+		return marker + strings.Repeat("\n", strings.Count(action, "\n"))
 	}), "\n")
 	for i, line := range lines {
-		bare := strings.TrimSpace(strings.ReplaceAll(line, given, ""))
-		if strings.Contains(line, given) && (bare == "" || bare == "-") {
-			lines[i] = "" // a condition, a loop
+		bare := strings.TrimSpace(strings.ReplaceAll(line, marker, ""))
+		if strings.Contains(line, marker) && (bare == "" || bare == "-") {
+			lines[i] = "" // the action is a condition or a loop
 			continue
 		}
-		lines[i] = strings.ReplaceAll(line, given, "${X}")
+		lines[i] = strings.ReplaceAll(line, marker, "${X}")
 	}
 	return strings.Join(lines, "\n")
 }

@@ -14,7 +14,7 @@ import (
 
 // files reports configuration files that most likely contain a secret.
 func files(p *rule.Pass) {
-	read := generatorFiles(p) // sops-generator-plaintext reports those
+	read := generatorFiles(p) // sops-generator-plaintext reports these files
 	found := texts.Of(p)
 	if found.unjudged != "" {
 		p.Report(rule.Exceeded(finding.Finding{Place: finding.Place{File: found.unjudged}}, "the content of this file and the following ones",

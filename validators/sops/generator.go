@@ -19,7 +19,7 @@ var GeneratorPlaintext = rule.Rule{
 	Title:    "a secretGenerator that reads a plaintext secret",
 	Severity: finding.Error,
 	Why: `The values that a secretGenerator, or an object of kind SecretGenerator, puts into a Secret are in Git: as
-literals, or in a file that it reads. Whoever can read the repository can read them.
+literals, or in a file that it reads. Everybody with access to the repository can read them.
 
 kustomize-controller decrypts the files that a generator reads if the Flux Kustomization has spec.decryption:
 files can therefore be encrypted, but literals cannot. In a file of settings, only likely credentials are
@@ -139,8 +139,8 @@ func (g *generators) env(file string) (key string, grade credential.Grade) {
 	return marked[1:], credential.Grade(marked[0] - '0')
 }
 
-// file returns which credential a file contains, or that the whole file is one. In the latter case the first
-// key for which the file is read names it.
+// file returns the credential that a file contains. If the whole file is one credential, its name is the first key for
+// which the file is read.
 func (g *generators) file(key, file string) string {
 	return g.once(g.files, file, func(text string) string {
 		if len(credential.PrivateKeysIn(text)) > 0 {

@@ -27,7 +27,7 @@ known form. In prose and programs only the tokens of vendors count.
 
 A value that looks random under a name such as password, token or apiKey, a credential of a known form, and a
 URL with a password are errors. A word under the name of a password is a warning. Secrets within other objects
-are judged like Secrets: in patches of a kustomization or of a Flux Kustomization, as manifests or as JSON
+are checked like Secrets: in patches of a kustomization or of a Flux Kustomization, as manifests or as JSON
 patches, and in ResourceSets. Names of existing Secrets, references (${VAR}, {{ … }}, op://…) and placeholders
 are not reported.`,
 	Fix: `Move the value to an encrypted Secret: use spec.valuesFrom of a HelmRelease, postBuild.substituteFrom of a
@@ -66,7 +66,7 @@ func hardcoded(p *rule.Pass, indent func(line int) int, d *repository.Document) 
 	for _, o := range d.Objects {
 		if isSecret(o) {
 			s.metadata(o)
-			continue // the rest is sops-plaintext-secret's
+			continue // sops-plaintext-secret checks the rest
 		}
 		s.object = o
 		s.about = aboutSecrets(o.Kind)

@@ -21,8 +21,8 @@ type clearKey struct {
 	grade        credential.Grade
 }
 
-// plaintextKeys returns the keys of a Secret with plaintext values, except public ones. It includes values in fields
-// that a Secret must not have, because those are in Git, too.
+// plaintextKeys returns the keys of a Secret with plaintext values, except public ones. It includes values in fields that
+// a Secret must not have, because these are in Git, too.
 func plaintextKeys(n *yaml.Node) []clearKey {
 	keys := append(clearValues("data", repository.Lookup(n, "data")), clearValues("stringData", repository.Lookup(n, "stringData"))...)
 	if !isWhole(n) {
@@ -31,7 +31,7 @@ func plaintextKeys(n *yaml.Node) []clearKey {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		switch field, value := n.Content[i].Value, n.Content[i+1]; {
 		case field == "data" || field == "stringData" || repository.IsOfSecret(field, value):
-		case field == "type": // a list or a map
+		case field == "type": // the type is a list or a map
 			keys = append(keys, clearValue("value of type", n.Content[i], value, false, 0)...)
 		default:
 			keys = append(keys, clearValue(field, n.Content[i], value, false, 0)...)
@@ -61,8 +61,8 @@ func clearValues(field string, n *yaml.Node) []clearKey {
 	return keys
 }
 
-// clearValue returns the key of a value, if that is in plaintext. For a map or a list, which are invalid there,
-// it returns the keys of the values in it.
+// clearValue returns the key of a value, if the value is in plaintext. For a map or a list, which are invalid there, it
+// returns the keys of the values in it.
 func clearValue(key string, at, value *yaml.Node, encoded bool, depth int) []clearKey {
 	if value.Kind == yaml.AliasNode && value.Alias != nil {
 		value = value.Alias
@@ -90,8 +90,8 @@ func clearValue(key string, at, value *yaml.Node, encoded bool, depth int) []cle
 	return keys
 }
 
-// written returns a scalar as its author meant it. YAML reads an unquoted password that begins with "!" or "&"
-// as a tag or an anchor without a value.
+// written returns the string that the author of a scalar intended. YAML reads an unquoted password that begins with "!"
+// or "&" as a tag or an anchor without a value.
 func written(n *yaml.Node) string {
 	switch {
 	case strings.HasPrefix(n.Tag, "!") && !strings.HasPrefix(n.Tag, "!!") && n.Value == "":
@@ -104,7 +104,7 @@ func written(n *yaml.Node) string {
 	return n.Value
 }
 
-// refers reports whether a value of a Secret is a reference, such as a variable. Then the secret part is
+// refers reports whether a value of a Secret is a reference, such as a variable. In that case the secret part is
 // elsewhere, and the other values may be public.
 func refers(o *repository.Object) bool {
 	for key := range valuesOf(o) {

@@ -11,7 +11,7 @@ import (
 // templateHint is the hint for a credential in a template.
 const templateHint = "read it from a secret value in the template, and rotate it: it is exposed"
 
-// fixHint returns the hint that says how to encrypt a file.
+// fixHint returns a hint about how to encrypt a file.
 func fixHint(p *rule.Pass, file string) string {
 	config := secrets.ConfigFor(configs.Of(p), file)
 	switch {

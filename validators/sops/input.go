@@ -66,7 +66,7 @@ func eachInput(d *repository.Document, generators string) iter.Seq[input] {
 // if the consumer stopped.
 func eachOf(text *yaml.Node, generators string, yield func(input) bool) bool {
 	if text.Kind != yaml.ScalarNode || !strings.Contains(text.Value, "\n") || len(text.Value) > mostGenerators {
-		return true // a path
+		return true // the string is a path
 	}
 	for _, g := range documentsIn(text.Value) {
 		kind, name := repository.Lookup(g, "kind"), "?"
@@ -115,7 +115,7 @@ func inputOf(generated, field string, n *yaml.Node) input {
 	key, text, keyed := strings.Cut(n.Value, "=")
 	switch {
 	case field == "envs":
-	case field == "literals" && !keyed: // which kustomize refuses
+	case field == "literals" && !keyed: // kustomize refuses such a literal
 	case keyed:
 		in.key, in.text = key, text
 	default:

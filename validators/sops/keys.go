@@ -58,7 +58,7 @@ func knownKeys(repo *repository.Repository) *holders {
 	return h
 }
 
-// of returns who decrypts for a Kustomization, and the keys of that holder; none if it is unknown.
+// of returns the holder that decrypts for a Kustomization, and the keys of that holder; none if it is unknown.
 func (h *holders) of(k *reconcile.Kustomization) (holder string, keys []string) {
 	d := k.Spec.Decryption
 	if h == nil || d == nil || d.SecretRef == nil || d.SecretRef.Name != h.secret {

@@ -23,14 +23,14 @@ type marked struct {
 	// checked because there are too many; "" for none.
 	drawn    []drawn
 	unjudged string
-	// beyond is the first file that was not read because there are too many; "" for none.
-	beyond string
+	// unreadFrom is the first file that was not read because there are too many; "" for none.
+	unreadFrom string
 }
 
 // report reports that files were not read.
 func (m marked) report(p *rule.Pass) {
-	if m.beyond != "" {
-		p.Report(rule.Exceeded(finding.Finding{Place: finding.Place{File: m.beyond}}, "the content of this file and the following ones",
+	if m.unreadFrom != "" {
+		p.Report(rule.Exceeded(finding.Finding{Place: finding.Place{File: m.unreadFrom}}, "the content of this file and the following ones",
 			fmt.Sprintf("the repository has more than %d MB of text, or %d MB of other files", limits.SearchedText>>20, limits.SearchedBytes>>20)))
 	}
 }
@@ -60,7 +60,7 @@ var texts = rule.Analysis[marked]{
 				read += len(data)
 			}
 			if read > limits.SearchedText || all > limits.SearchedBytes {
-				m.beyond = file
+				m.unreadFrom = file
 				return m
 			}
 			m.mark(p, search, file, data, settings && isText)
@@ -110,7 +110,7 @@ const (
 	leastKeyFile = 60
 	// searched is the number of searched bytes that cost as much as one parsed byte.
 	searched = 100
-	fewBytes = 8 << 10 // at the beginning of a file, with a zero in one that holds no text
+	fewBytes = 8 << 10 // a zero byte among the first fewBytes bytes means that a file is not text
 )
 
 // binaryNames are the extensions of files that are not text.

@@ -14,9 +14,9 @@ var NotDecrypted = rule.Rule{
 	Title:    "an encrypted file that Flux does not decrypt",
 	Severity: finding.Error,
 	Why: `kustomize-controller decrypts the objects that a Kustomization applies, and the files that a secretGenerator reads. It
-does not decrypt the files that a configMapGenerator reads: the ConfigMap holds the ciphertext and the metadata of SOPS,
-and nothing reports it until the application fails. If a secretGenerator reads the same file, the ConfigMap holds the
-secret in plaintext, since Flux decrypts the file in place. In a repository with clusters, only what Flux reads is
+does not decrypt the files that a configMapGenerator reads: the ConfigMap contains the ciphertext and the metadata of SOPS,
+and no error is reported until the application fails. If a secretGenerator reads the same file, the ConfigMap contains the
+secret in plaintext, since Flux decrypts the file in place. In a repository with clusters, only files that Flux reads are
 checked.`,
 	Fix: `Generate a Secret instead: move the entry to a secretGenerator, and read the Secret where the ConfigMap is read. If
 nothing in the file is secret, decrypt it (sops decrypt --in-place FILE).`,

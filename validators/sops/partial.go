@@ -18,12 +18,12 @@ var Partial = rule.Rule{
 	Title:    "a plaintext value in a file that SOPS encrypted",
 	Severity: finding.Error,
 	Why: `The file looks encrypted, but a part of it is not: somebody added a value with an editor, or the rule's
-encrypted_regex does not match the field. A manual edit also breaks the checksum, so that Flux refuses the file.
-With mac_only_encrypted it does not, and the value stays in plaintext.
+encrypted_regex does not match the field. A manual edit also breaks the checksum, so that Flux refuses the file. With
+mac_only_encrypted it does not break the checksum, and the value stays in plaintext.
 
 In files of all formats, the rule reports each value that the file's metadata select (encrypted_regex and the
-like), whatever its name is. In a Secret, it reports other values if the metadata select nothing of the field,
-or if the value is very likely a secret: all others were left readable on purpose.`,
+like), whatever its name is. In a Secret, it reports other values if the metadata select nothing of the field, or if the
+value is very likely a secret: all other values were left readable on purpose.`,
 	Fix: `Encrypt the value with "sops FILE" (which opens the file in plaintext and encrypts it again), or "sops set". If
 the rule's encrypted_regex does not match the field, correct it, and encrypt the file again.`,
 	Run: func(p *rule.Pass) { eachFile(p, partialDocuments, partialFile) },
@@ -114,7 +114,7 @@ func undecided(p *rule.Pass, file string, line int, err error) {
 	}
 }
 
-// regexHint returns the way out where encrypted_regex is wrong: sops edit would leave the value as it is.
+// regexHint returns the hint for a wrong encrypted_regex: sops edit would leave the value as it is.
 func regexHint(p *rule.Pass, file, regex string) string {
 	where := "the rule for it in .sops.yaml"
 	if r, ok := rulingOf(p, file); ok && !r.specified && r.EncryptedRegex == regex {

@@ -17,12 +17,12 @@ var Plaintext = rule.Rule{
 	ID:       "sops-plaintext-secret",
 	Title:    "a plaintext Secret",
 	Severity: finding.Error,
-	Why: `Whoever can read the repository, its clones, its forks and its history can read the Secret. base64 is not
+	Why: `Everybody with access to the repository, its clones, its forks or its history can read the Secret. base64 is not
 encryption.
 
 A value is judged by its key, by known forms of credentials and by its entropy. A Secret in which nothing looks
 like a credential (durations, ports, hosts, networks, images and words do not) is a warning, unless other values
-of it are references. A Secret with nothing but placeholders that a person must replace ("changeme",
+of it are references. A Secret that contains only placeholders that a user must replace ("changeme",
 <your-token>) is a warning, too.
 
 The rule also checks:
@@ -34,20 +34,20 @@ The rule also checks:
 - the Secret in kubectl's annotation last-applied-configuration, also in encrypted files;
 - files of variables (.env), with or without a rule of .sops.yaml for them;
 - places in a Secret where the API server accepts no values: a list, a misspelt field, a tag or an anchor that
-  was meant as a password;
+  is probably a password;
 - templates, including those of charts, and files that cannot be parsed and mention a Secret: strings that look
   like a credential.
 
-Not reported are references (${VAR}, {{ … }}, op://…, an empty value), public values (certificates, public keys,
+The rule does not report references (${VAR}, {{ … }}, op://…, an empty value), public values (certificates, public keys,
 user names, hosts), and files in folders of examples and tests that no cluster reads.`,
 	Fix: `Encrypt the file (fleetwright secrets encrypt FILE, or sops encrypt --in-place FILE), or store the value
 elsewhere (External Secrets). Rotate values that were pushed: they are exposed.`,
 	Run: func(p *rule.Pass) {
 		countedConfigs(p)
-		told := map[string]bool{}
+		reported := map[string]bool{}
 		eachSecret(p, func(o *repository.Object) {
 			if secrets.StateOfDocument(o.Document) == secrets.Encrypted {
-				return // sops-partial's
+				return // sops-partial reports it
 			}
 			keys := plaintextKeys(o.Node)
 			hint := "if one of its values is secret, encrypt it (fleetwright secrets encrypt " + o.File() + "); otherwise use a ConfigMap"
@@ -58,7 +58,7 @@ elsewhere (External Secrets). Rotate values that were pushed: they are exposed.`
 			if len(keys) == 0 || !isLikely && (refers(o) || !real(p, o.File()) || p.Repo.Use(o.File()) == repository.Chart) || isLikely && !realIn(p, o.File()) {
 				return
 			}
-			told[o.File()] = true
+			reported[o.File()] = true
 			f := finding.Finding{Object: rule.ObjectOf(o), Place: finding.Place{File: o.File(), Line: keys[0].line, Column: keys[0].column},
 				Message: fmt.Sprintf("%s is in plaintext; nothing in it looks like a credential", o),
 				Hint:    hint}
@@ -69,12 +69,12 @@ elsewhere (External Secrets). Rotate values that were pushed: they are exposed.`
 			}
 			p.Report(f)
 		})
-		ofSources(p, told)
+		ofSources(p, reported)
 		lastApplied(p)
 		unread(p)
-		read := generatorFiles(p) // sops-generator-plaintext reports those
+		read := generatorFiles(p) // sops-generator-plaintext reports these files
 		for _, file := range p.Repo.Paths() {
-			if !told[file] && !wanted(p, file) && !read[file] {
+			if !reported[file] && !wanted(p, file) && !read[file] {
 				variables(p, file)
 			}
 		}
@@ -86,9 +86,10 @@ elsewhere (External Secrets). Rotate values that were pushed: they are exposed.`
 	},
 }
 
-// ofSources reports the Secrets in plaintext that clusters apply from sources that were not fetched: other branches, and
-// checkouts of other repositories. It skips the files of this one that are reported already: a checkout may be in it.
-func ofSources(p *rule.Pass, told map[string]bool) {
+// ofSources reports the plaintext Secrets that clusters apply from sources that were not fetched: other branches, and
+// checkouts of other repositories. It skips files of this repository that are already reported: it may contain a
+// checkout.
+func ofSources(p *rule.Pass, reported map[string]bool) {
 	fetched := p.Fleet().Fetched()
 	for _, c := range p.Clusters() {
 		for _, k := range c.Kustomizations {
@@ -96,7 +97,7 @@ func ofSources(p *rule.Pass, told map[string]bool) {
 				continue
 			}
 			for _, o := range k.Objects {
-				if o.Source == nil || told[o.File] || o.Encrypted || o.Group != "" || o.Kind != "Secret" {
+				if o.Source == nil || reported[o.File] || o.Encrypted || o.Group != "" || o.Kind != "Secret" {
 					continue
 				}
 				if likely := likelyOf(plaintextKeys(o.Source.Node)); len(likely) > 0 {
@@ -114,10 +115,10 @@ func ofSources(p *rule.Pass, told map[string]bool) {
 func wanted(p *rule.Pass, file string) bool {
 	format := secrets.FormatOf(file)
 	if named := secrets.IsNamedEncrypted(file); !named && format != secrets.Dotenv && format != secrets.INI {
-		return false // Secrets were checked already, and nothing is known about other files
+		return false // Secrets were checked already, and other files cannot be parsed
 	}
 	data, err := p.Repo.ReadFile(file)
-	if err != nil || secrets.IsEncrypted(file, data) || secrets.StateOf(file, data) == secrets.Broken && holdsEncrypted(p, file) { // sops-broken's
+	if err != nil || secrets.IsEncrypted(file, data) || secrets.StateOf(file, data) == secrets.Broken && holdsEncrypted(p, file) { // sops-broken reports it
 		return false
 	}
 	var r *secrets.CreationRule
@@ -156,8 +157,8 @@ func wanted(p *rule.Pass, file string) bool {
 	return true
 }
 
-// likely returns the plaintext values of a file to which no rule applies, from the first likely secret on; none
-// if there is no likely secret.
+// likely returns the plaintext values of a file to which no rule applies, beginning with the first likely secret. It
+// returns none if the file has no likely secret.
 func likely(file string, data []byte) []secrets.ClearValue {
 	setting := credential.SettingIn(string(data))
 	if setting == "" && credential.TokenIn(string(data)) == "" {

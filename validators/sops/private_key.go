@@ -19,12 +19,12 @@ var PrivateKey = rule.Rule{
 	ID:       "sops-private-key",
 	Title:    "a private key in plaintext",
 	Severity: finding.Error,
-	Why: `Whoever reads the repository can decrypt everything that is encrypted to an age key in it, and can use a deploy
-key or the key of a certificate. The key stays in the Git history when the file is deleted.
+	Why: `Everybody with access to the repository can decrypt all files that are encrypted to an age key in it, and can use a
+deploy key or the key of a certificate. The key stays in the Git history when the file is deleted.
 
 The rule checks all text files, whatever their names, outside of folders of examples and tests: PEM keys, age
-keys, keys of PuTTY, and PEM in base64, as in kubeconfigs and Talos files. An age key must be complete, with a valid checksum.
-If it opens a file that is encrypted in the repository, it counts in examples, too.`,
+keys, keys of PuTTY, and PEM in base64, as in kubeconfigs and Talos files. An age key must be complete, with a valid
+checksum. In examples, an age key is reported only if it can decrypt a file of the repository.`,
 	Fix: `Remove the key from the repository, and store it in a password manager or add it to the cluster by hand. Then
 rotate it: remove the old key from the specification, or from .sops.yaml, and run "fleetwright secrets
 updatekeys --rotate" (or "sops updatekeys" and "sops rotate" for every file that it could read).`,
@@ -48,8 +48,8 @@ updatekeys --rotate" (or "sops updatekeys" and "sops rotate" for every file that
 	},
 }
 
-// isTestOfChart reports whether a file holds values for the tests of a chart. Source:
-// github.com/helm/chart-testing, the folder ci of a chart.
+// isTestOfChart reports whether a file contains values for the tests of a chart.
+// Source: github.com/helm/chart-testing, the folder ci of a chart.
 func isTestOfChart(p *rule.Pass, file string) bool {
 	return p.Repo.Use(file) == repository.Chart && path.Base(path.Dir(file)) == "ci"
 }
@@ -71,8 +71,8 @@ func report(p *rule.Pass, file string, data []byte, counts func(key credential.P
 	}
 }
 
-// opening are the age recipients of everything that is encrypted outside examples. Their private keys are real,
-// wherever they are.
+// opening are the age recipients of all files that are encrypted outside examples. Their private keys are real, whichever
+// file has them.
 var opening = rule.Analysis[map[string]bool]{
 	Name: "sops-opening",
 	RunPass: func(p *rule.Pass) map[string]bool {

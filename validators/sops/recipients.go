@@ -15,8 +15,8 @@ var RecipientMissing = rule.Rule{
 	ID:       "sops-recipient-missing",
 	Title:    "an encrypted file that a key of its rule cannot decrypt",
 	Severity: finding.Warning,
-	Why: `.sops.yaml says who can decrypt files that are encrypted from now on. A key that is added later opens no file
-that was encrypted before: a new colleague cannot edit the file, and a new cluster cannot apply it.`,
+	Why: `.sops.yaml defines which keys can decrypt files that are encrypted from now on. A key that is added later cannot decrypt
+files that were encrypted before: a new colleague cannot edit the file, and a new cluster cannot apply it.`,
 	Fix: `Run "fleetwright secrets updatekeys FILE", or "sops updatekeys FILE", with a key that can decrypt the file.`,
 	Run: func(p *rule.Pass) {
 		eachRuled(p, func(e encrypted, r ruling) {
@@ -34,10 +34,10 @@ var RecipientStale = rule.Rule{
 	ID:       "sops-recipient-stale",
 	Title:    "an encrypted file that a removed key can still decrypt",
 	Severity: finding.Warning,
-	Why: `A key was removed from .sops.yaml, but the file is still encrypted to it: whoever has the key and the repository
-can read the file.
+	Why: `A key was removed from .sops.yaml, but the file is still encrypted to it: the owner of the key can still read
+the file in the repository.
 
-The owner of the key may have kept the values that they could read, so a removed key also calls for new values.`,
+The owner of the key may also have kept the values, so replace the values, too.`,
 	Fix: `Run "fleetwright secrets updatekeys --rotate FILE", or "sops updatekeys FILE" and "sops rotate --in-place FILE",
 for a new data key, and replace the values that the removed key could read.`,
 	Run: func(p *rule.Pass) {
@@ -68,13 +68,13 @@ Usually the file was renamed, or a .sops.yaml in a subfolder hides the one at th
 				p.Report(finding.Finding{Place: finding.Place{File: c.File, Line: c.Err.Line, Column: c.Err.Column}, Message: c.Err.Message})
 			}
 		}
-		told := map[string]bool{}
+		reported := map[string]bool{}
 		for _, e := range ciphertexts.Of(p) {
 			c := secrets.ConfigFor(all, e.File.Path)
-			if c == nil || c.Err != nil || len(c.Rules) == 0 || c.For(e.File.Path) != nil || told[e.File.Path] || !real(p, e.File.Path) || isSpecified(p, e.File.Path) {
+			if c == nil || c.Err != nil || len(c.Rules) == 0 || c.For(e.File.Path) != nil || reported[e.File.Path] || !real(p, e.File.Path) || isSpecified(p, e.File.Path) {
 				continue
 			}
-			told[e.File.Path] = true
+			reported[e.File.Path] = true
 			p.Report(finding.Finding{Place: finding.Place{File: e.File.Path, Line: e.meta.Line, Column: e.meta.Column},
 				Message: fmt.Sprintf("no rule of %s matches this file", c.File), Hint: fmt.Sprintf("add a rule whose path_regex matches %q", e.File.Path)})
 		}
@@ -115,14 +115,14 @@ func isSpecified(p *rule.Pass, file string) bool {
 // same keys for all documents of a file.
 func eachRuled(p *rule.Pass, check func(encrypted, ruling)) {
 	countedConfigs(p)
-	told := map[string]bool{}
+	reported := map[string]bool{}
 	for _, e := range ciphertexts.Of(p) {
-		if told[e.File.Path] || !real(p, e.File.Path) {
+		if reported[e.File.Path] || !real(p, e.File.Path) {
 			continue
 		}
-		told[e.File.Path] = true
+		reported[e.File.Path] = true
 		if r, ok := rulingOf(p, e.File.Path); ok && len(r.Recipients) > 0 {
-			own := *r.CreationRule // other rules read the one in the configuration
+			own := *r.CreationRule // the configuration's own rule must stay unchanged for other rules
 			own.Recipients = slices.DeleteFunc(slices.Clone(r.Recipients), isPlaceholder)
 			if r.CreationRule = &own; len(own.Recipients) > 0 {
 				check(e, r)
@@ -131,13 +131,13 @@ func eachRuled(p *rule.Pass, check func(encrypted, ruling)) {
 	}
 }
 
-// isPlaceholder says whether a recipient is no key of age but words to replace: sops refuses to encrypt with it.
+// isPlaceholder reports whether a recipient is not an age key but a placeholder: sops refuses to encrypt with it.
 func isPlaceholder(r secrets.Recipient) bool {
 	return r.Service == "age" && !strings.HasPrefix(strings.ToLower(r.ID), "age1") && !strings.HasPrefix(r.ID, "ssh-")
 }
 
-// updateHint returns how to change the recipients of a file. With rotate it also changes the data key, which a
-// removed recipient knows.
+// updateHint returns a hint about how to change the recipients of a file. With rotate it also changes the data key, which
+// the owner of a removed key knows.
 func updateHint(specified bool, file string, rotate bool) string {
 	hint := "with a key that can decrypt it: "
 	if specified {
@@ -160,5 +160,4 @@ func without(all, others []secrets.Recipient) []secrets.Recipient {
 	return left
 }
 
-// sopsConfig and encryptedSecret are parts of the examples: a .sops.yaml, and a file that is encrypted as it
-// requires.
+// sopsConfig and encryptedSecret are parts of the examples: a .sops.yaml, and a file that is encrypted according to it.

@@ -12,7 +12,7 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// ruling is the rule that says who should be able to read a file. It comes from the specification or from a
+// ruling is the rule that defines who should be able to read a file. It comes from the specification or from a
 // .sops.yaml.
 type ruling struct {
 	*secrets.CreationRule
@@ -21,7 +21,7 @@ type ruling struct {
 	specified bool
 }
 
-// by names the source of the rule: the specification, or a line of .sops.yaml.
+// by describes the source of the rule: the specification, or a line of .sops.yaml.
 func (r ruling) by(line int) string {
 	if r.specified {
 		return "the specification"
@@ -29,8 +29,8 @@ func (r ruling) by(line int) string {
 	return fmt.Sprintf("line %d of %s", line, r.config.File)
 }
 
-// rulingOf returns the rule for a file. If a specification is rendered into the folder of the nearest
-// .sops.yaml, it returns the specification's rule, even if the .sops.yaml was edited or is outdated.
+// rulingOf returns the rule for a file. If a specification is rendered into the folder of the nearest .sops.yaml, it
+// returns the specification's rule, even if the .sops.yaml was edited or is outdated.
 func rulingOf(p *rule.Pass, file string) (ruling, bool) {
 	config := secrets.ConfigFor(configs.Of(p), file)
 	intended := secrets.ConfigFor(specified.Of(p), file)
@@ -49,8 +49,7 @@ func rulingOf(p *rule.Pass, file string) (ruling, bool) {
 // specFolder is the folder of a specification, below the folder that it is rendered into.
 const specFolder = "fleet"
 
-// specified are the .sops.yaml files as they would be rendered, by folder. A specification with errors counts
-// as none.
+// specified are the .sops.yaml files as they would be rendered, by folder. A specification with errors is ignored.
 var specified = rule.Analysis[map[string]*secrets.Config]{
 	Name: "sops-specified",
 	Run: func(_ context.Context, repo *repository.Repository) map[string]*secrets.Config {

@@ -29,11 +29,11 @@ type scanner struct {
 	file   string
 	// object is the object that is searched, nil for a document without one.
 	object *repository.Object
-	// settings reports whether the names of fields say what their values are. strict reports whether a name can
-	// mean anything, as in the files of a ConfigMap; then only values that look random count.
+	// settings reports whether the names of fields describe their values. strict reports whether a name can mean
+	// anything, as in the files of a ConfigMap; then only values that look random count.
 	settings, strict bool
-	// about reports whether the object describes Secrets that are elsewhere. Its fields may then name keys of
-	// those.
+	// about reports whether the object describes Secrets that are elsewhere. Its fields may then name keys of these
+	// Secrets.
 	about bool
 	// stray reports whether the file does not have the extension of YAML. sops-plaintext-secret reports the
 	// Secrets in it.
@@ -66,8 +66,8 @@ func (s scanner) scan(field string, n *yaml.Node, depth int) {
 	}
 }
 
-// again reports whether an alias has already led to a long string. Its content does not depend on the field's
-// name, and a document may have many aliases to it.
+// again reports whether an alias has already led to a long string. The result for such a string does not depend on the
+// field's name, and a document may have many aliases to it.
 func (s scanner) again(n *yaml.Node) bool {
 	if len(n.Value) < longText {
 		return false
@@ -109,7 +109,7 @@ func (s scanner) mapping(n *yaml.Node, depth int) {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i].Value, n.Content[i+1]
 		switch {
-		case s.isSealed(key) || s.about && key == "secretKey" && value.Kind == yaml.ScalarNode: // which names a key
+		case s.isSealed(key) || s.about && key == "secretKey" && value.Kind == yaml.ScalarNode: // the field names a key
 			continue
 		case held && (key == "data" || key == "stringData" || isWhole(n) && !repository.IsOfSecret(key, value)) || key == repository.LastApplied || strings.EqualFold(key, "secretGenerator"):
 			continue // checked already, or by other rules
@@ -156,11 +156,11 @@ func (s scanner) value(field string, n *yaml.Node) {
 	}
 	text := n.Value
 	switch token := credential.TokenIn(text); {
-	case len(credential.PrivateKeysIn(text)) > 0: // sops-private-key's
+	case len(credential.PrivateKeysIn(text)) > 0: // sops-private-key reports it
 	case token != "":
 		severity := finding.Error
 		if keyID.MatchString(field) {
-			severity = finding.Warning // which is half of a credential
+			severity = finding.Warning // an ID is only half of a credential
 		}
 		s.report(n, severity, fmt.Sprintf("%s of %s holds %s", field, s.what(), token))
 	case strings.Contains(text, "\n") || isJSON(text):
@@ -198,8 +198,8 @@ func severityOf(what string) finding.Severity {
 // gitProviders are the types of Providers whose address is a Git repository.
 var gitProviders = []string{"azuredevops", "bitbucket", "bitbucketserver", "gitea", "github", "githubdispatch", "githubpullrequestcomment", "gitlab", "gitlabmergerequestcomment", "giteapullrequestcomment"}
 
-// looksSecret reports whether a value looks like a secret, by the name of its field. The address of a Provider
-// is secret, because anybody who knows it can send to it, unless it is a Git repository.
+// looksSecret reports whether a value looks like a secret, by the name of its field. The address of a Provider is secret,
+// because any sender that knows it can send to it, unless it is a Git repository.
 func (s scanner) looksSecret(field, text string) bool {
 	if field == "address" && s.object != nil && s.object.Group() == fluxapi.NotificationGroup {
 		if of, _ := s.object.Text("spec", "type"); slices.Contains(gitProviders, of) {
@@ -216,7 +216,7 @@ func (s scanner) looksSecret(field, text string) bool {
 // leastEncoded is the minimum length of a base64 value that is decoded and checked.
 const leastEncoded = 24
 
-// encoded checks a value that is base64-encoded text. It returns whether the value is.
+// encoded checks a value that is base64-encoded text. It returns whether it is one.
 func (s scanner) encoded(field string, n *yaml.Node) bool {
 	if !s.settings || s.within >= limits.NestedTexts || !isBase64(n.Value) {
 		return false
@@ -263,7 +263,7 @@ func isJSON(text string) bool {
 	return (strings.HasPrefix(text, `{"`) || strings.HasPrefix(text, "[{")) && json.Valid([]byte(text))
 }
 
-// what names the object or file that is searched.
+// what describes the searched object or file for a message.
 func (s scanner) what() string {
 	if s.object == nil {
 		return "the file"
@@ -297,7 +297,7 @@ func (s scanner) held(n *yaml.Node, keys []clearKey) {
 	}
 }
 
-// holdURLs reports whether an object is of a source or of k0rdent. The URLs in its fields are those that a
+// holdURLs reports whether an object is a source or belongs to k0rdent. The URLs in its fields are the ones that a
 // controller calls.
 func holdURLs(o *repository.Object) bool {
 	return o.Group() == fluxapi.SourceGroup || o.Group() == schemas.KommanderDispatchGroup || o.Group() == schemas.K0rdentGroup
@@ -353,8 +353,8 @@ func (s scanner) replacement(n *yaml.Node) bool {
 	return true
 }
 
-// encoded reports whether a value in data is a likely credential in base64, as in a Secret. The patch may as
-// well be for a ConfigMap.
+// encoded reports whether a value in data is a likely credential in base64, as in a Secret. The patch may also be for a
+// ConfigMap.
 func encoded(key, value string) bool {
 	plain := secrets.Decoded(value)
 	return plain != value && isText(plain) && credential.Judge(key, plain) == credential.Likely
@@ -374,8 +374,8 @@ func allEncoded(n *yaml.Node) bool {
 	return n.Kind == yaml.MappingNode && len(n.Content) > 0
 }
 
-// aboutSecrets reports whether the fields of a kind describe secrets that are elsewhere or sealed. The names of
-// such fields do not mean that a value is secret.
+// aboutSecrets reports whether the fields of a kind describe secrets that are elsewhere or sealed. The names of such
+// fields do not show that a value is secret.
 func aboutSecrets(kind string) bool {
 	return strings.Contains(kind, "Secret") || strings.HasSuffix(kind, "Policy")
 }

@@ -28,9 +28,9 @@ var otherTexts = map[string]bool{
 	".dart": true, ".ex": true, ".exs": true, ".ps1": true, ".psm1": true, ".psd1": true, ".vim": true, ".el": true, ".proto": true, ".rego": true, ".map": true, ".snap": true, ".asc": true, ".pem": true, ".crt": true, ".pub": true,
 }
 
-// isSettings reports whether a file is checked as configuration: a text file without documents that is neither
-// prose nor a program, or one that a generator reads. It returns false for files that sops-plaintext-secret
-// checks: files of environment variables, and those with the name of an encrypted file.
+// isSettings reports whether a file is checked as configuration: a text file without documents that is neither prose nor
+// a program, or one that a generator reads. It returns false for files that sops-plaintext-secret checks: files of
+// environment variables, and files with the name of an encrypted file.
 func isSettings(p *rule.Pass, file string) bool {
 	if f, parsed := p.Repo.File(file); parsed && f.Err == nil || secrets.IsNamedEncrypted(file) || isVariables(file) || isSchema(file) {
 		return false
@@ -42,7 +42,7 @@ func isSettings(p *rule.Pass, file string) bool {
 // isSchema reports whether the name of a file is that of a schema.
 func isSchema(file string) bool { return strings.Contains(strings.ToLower(path.Base(file)), "schema") }
 
-// openAPI is how the description of an API begins, whose examples are no secrets.
+// openAPI matches the beginning of an OpenAPI description, whose examples are not secrets.
 var openAPI = regexp.MustCompile(`^\s*(\{\s*"(openapi|swagger)"\s*:|(openapi|swagger):\s)`)
 
 func isOpenAPI(text string) bool { return openAPI.MatchString(text[:min(len(text), 200)]) }
@@ -66,8 +66,8 @@ var configFiles = rule.Analysis[map[string]string]{
 	},
 }
 
-// judged returns the likely secret in a configuration file, nil if there is none. A file that consists of one
-// value is judged by the file's name.
+// judged returns the likely secret in a configuration file, nil if there is none. For a file that consists of one value,
+// the file's name is the name of the value.
 func judged(p *rule.Pass, search *credential.Search, file, text string) *drawn {
 	if isOpenAPI(text) {
 		return nil

@@ -1,5 +1,5 @@
-// Package sops holds the rules about secrets: no secret is in Git in plaintext, everybody who should read an
-// encrypted secret can, and nobody else can.
+// Package sops holds the rules about secrets: no secret is in Git in plaintext, and an encrypted secret can be read
+// exactly by the holders that should be able to read it.
 package sops
 
 import (
@@ -22,8 +22,8 @@ var configs = rule.Analysis[map[string]*secrets.Config]{
 	},
 }
 
-// countedConfigs reports the .sops.yaml files that are not used because they exceed a limit, so that their
-// rules are unknown.
+// countedConfigs reports the .sops.yaml files that are not used because they exceed a limit, so that their rules are
+// unknown.
 func countedConfigs(p *rule.Pass) {
 	for _, c := range configs.Of(p) {
 		if c.Err != nil && c.Err.Limit {
@@ -75,8 +75,8 @@ var reached = rule.Analysis[map[string]bool]{
 	},
 }
 
-// real reports whether the content of a file is real, and not an example or for a test. A file that a cluster
-// reads is always real. The files that clusters read are computed at the first call for an example.
+// real reports whether a file is in use, and not an example or for a test. A file that a cluster reads is always in use.
+// The files that clusters read are computed at the first call for an example.
 func real(p *rule.Pass, file string) bool {
 	return !repository.IsExample(file) || reached.Of(p)[file] || repository.IsCalledTemplate(file) && !isTemplate(p, file)
 }

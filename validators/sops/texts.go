@@ -43,13 +43,13 @@ func (s scanner) text(field string, n *yaml.Node) {
 		return
 	}
 	if what, line := credential.SecretIn(n.Value); what != "" {
-		inner.report(&yaml.Node{Line: line, Column: 1}, severityOf(what), said(what, s.what()))
+		inner.report(&yaml.Node{Line: line, Column: 1}, severityOf(what), messageAbout(what, s.what()))
 	}
 }
 
-// said returns the message about a result of [credential.SecretIn] for a string: the name of a setting, or the
+// messageAbout returns the message about a result of [credential.SecretIn] for a string: the name of a setting, or the
 // form of a credential.
-func said(what, holder string) string {
+func messageAbout(what, holder string) string {
 	if name, err := strconv.Unquote(what); err == nil {
 		return name + " of " + holder + " looks like a secret in plaintext"
 	}

@@ -15,12 +15,12 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// Unread reports the files that cannot be parsed and that may contain a secret, because the rules do not search
-// them. A template counts only if it has a likely credential outside its actions.
+// Unread reports the files that cannot be parsed and may contain a secret, because the rules do not search such files. A
+// template counts only if it has a likely credential outside its actions.
 func Unread(repo *repository.Repository) []finding.Finding {
 	var found []finding.Finding
 	for _, f := range repo.Files() {
-		if f.Err == nil || f.Err.Reason.IsLimit() { // which limit-exceeded reports
+		if f.Err == nil || f.Err.Reason.IsLimit() { // limit-exceeded reports it
 			continue
 		}
 		text, err := repo.ReadFile(f.Path)
@@ -78,7 +78,7 @@ func unread(p *rule.Pass) {
 	}
 }
 
-// inBroken returns which plaintext secret an unparseable text contains, and its line; "" if there is none.
+// inBroken returns the name of a plaintext secret in an unparseable text, and its line; "" if there is none.
 func inBroken(text string) (name string, line int) {
 	if name, line := heldIn(text); name != "" {
 		return strconv.Quote(name), line
@@ -130,10 +130,9 @@ func heldIn(text string) (name string, line int) {
 	return "", 0
 }
 
-// inTemplate returns which plaintext secret a template contains outside its actions, and its line; "" if there
-// is none.
+// inTemplate returns the name of a plaintext secret in a template outside its actions, and its line; "" if there is none.
 func inTemplate(text []byte) (name string, line int) {
-	held, _ := secretsInText(text) // a text that cannot be parsed is checked by its settings
+	held, _ := secretsInText(text) // a text that cannot be parsed is searched for settings instead
 	for _, one := range held {
 		if likely := likelyOf(one.clear); len(likely) > 0 {
 			return listed(likely), likely[0].line
@@ -219,8 +218,8 @@ type heldSecret struct {
 	clear  []clearKey
 }
 
-// secretsInText returns the Secrets in a text that is YAML or a template of it, without those that SOPS
-// encrypted. The error is a limit that the text exceeds.
+// secretsInText returns the Secrets in a text that is YAML or a template of YAML, except for Secrets that SOPS encrypted.
+// The error is a limit that the text exceeds.
 func secretsInText(text []byte) (all []heldSecret, limit *repository.Error) {
 	f := parsed(text)
 	if f != nil && f.Err != nil && !f.Err.Reason.IsLimit() {

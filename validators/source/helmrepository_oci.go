@@ -17,7 +17,7 @@ credential or a wrong address shows only in each HelmRelease. An OCIRepository i
 or select by semver, and shares its chart among the releases that reference it. Flux's documentation of
 HelmRepository recommends it for charts in registries.
 
-A HelmRepository with the label k0rdent.mirantis.com/managed: "true" is skipped: templates of k0rdent take their
+A HelmRepository with the label k0rdent.mirantis.com/managed: "true" is skipped: templates of k0rdent read their
 charts from HelmRepositories.`,
 	Fix: `Create an OCIRepository for each chart, with the chart's name at the end of the URL and its version in ref.tag,
 and reference it in the HelmRelease's spec.chartRef instead of spec.chart. The release is upgraded in place and

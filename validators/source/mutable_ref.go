@@ -19,14 +19,14 @@ var MutableRef = rule.Rule{
 	ID:       "source-mutable-ref",
 	Title:    "a version that changes without a commit",
 	Severity: finding.Warning,
-	Why: `The cluster changes when somebody else publishes something, not when you commit: a new major version is
-installed at night, a rebuilt cluster gets other versions than before, and there is no commit to revert. The
-published version may also come from an attacker.
+	Why: `The cluster changes when somebody else publishes a version, not when you commit: a new major version is installed at
+night, a rebuilt cluster gets other versions than before, and Git has no commit to revert. The published version may also
+come from an attacker.
 
 The rule reports a chart without a version, with the range * or with a tag such as latest. It reports a Git
-repository or an artifact of manifests that is followed by branch or by such a tag, if it belongs to somebody
-else: on a public host, read without credentials, with another owner than the repository that the cluster syncs.
-Following a branch of your own repository is how Flux is meant to be used.
+repository or an artifact of manifests that is followed by branch or by such a tag, if it has another owner: it is on a
+public host, is read without credentials, and its owner is not that of the repository that the cluster syncs. A branch of
+your own repository is not reported.
 
 A range without an upper bound (>=1.0.0), which allows any major version, is an info. A range within a major
 version (1.x) is a deliberate choice, and not reported.`,
@@ -156,11 +156,11 @@ func (m *mutable) git(o *reconcile.Object) {
 
 // refIsRead reports whether spec.ref of a source has only known fields with strings. The meaning of other
 // fields is unknown; the schema rules report them.
-func refIsRead(o *reconcile.Object, fields ...string) bool {
+func refIsRead(o *reconcile.Object, names ...string) bool {
 	ref := o.Field("spec", "ref")
-	given, isMap := ref.(map[string]any)
-	for name, value := range given {
-		if _, isText := value.(string); !slices.Contains(fields, name) || !isText && value != nil {
+	fields, isMap := ref.(map[string]any)
+	for name, value := range fields {
+		if _, isText := value.(string); !slices.Contains(names, name) || !isText && value != nil {
 			return false
 		}
 	}

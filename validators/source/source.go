@@ -58,7 +58,7 @@ func (a address) String() string {
 	return a.scheme + "://" + text
 }
 
-// reach is the distance to a host: in the cluster, in a private network, or public.
+// reach is the network location of a host: in the cluster, in a private network, or public.
 type reach int
 
 const (

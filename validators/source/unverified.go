@@ -16,7 +16,7 @@ var Unverified = rule.Rule{
 	Title:    "an artifact whose signature is not verified",
 	Severity: finding.Info,
 	Profile:  "audit",
-	Why: `Whoever can push to the registry, legitimately or with stolen credentials, deploys to the cluster. With
+	Why: `Everybody who can push to the registry, legitimately or with stolen credentials, deploys to the cluster. With
 spec.verify, source-controller accepts an artifact only if it is signed with the identity or key that you name.
 It can verify artifacts of an OCIRepository, and charts of a HelmRepository of type oci.
 

@@ -24,7 +24,7 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// What an expression of a policy costs besides CEL's own cost. A policy that Fleetwright generates costs a few hundred.
+// The costs of an expression besides CEL's own cost. A policy that Fleetwright generates costs a few hundred.
 const (
 	// byteCost is the cost of each byte of a compiled expression.
 	byteCost = 25
@@ -39,7 +39,7 @@ const (
 type evaluator struct {
 	env      *cel.Env
 	programs map[string]cel.Program
-	// passed caches what expressions pass to functions whose cost CEL does not limit.
+	// passed caches the arguments that expressions pass to functions whose cost CEL does not limit.
 	passed   map[string]passing
 	verdicts map[[3]digest]verdict
 	digests  map[*reconcile.Object]digest
@@ -70,11 +70,10 @@ func newEvaluator() (*evaluator, error) {
 type admission struct {
 	*evaluator
 	cluster *cluster
-	// byLabel are the policies whose binding selects namespaces by a label, by KEY=VALUE. others are all other
-	// ones.
+	// byLabel are the policies whose binding selects namespaces by a label, by KEY=VALUE. others are all other policies.
 	byLabel map[string][]boundPolicy
 	others  []boundPolicy
-	// parameterised are the policies with parameters, which are known in the cluster only.
+	// parameterised are the policies with parameters, which are known only in the cluster.
 	parameterised []boundPolicy
 	// first is the first policy without parameters; nil if there is none.
 	first  *reconcile.Object
@@ -108,7 +107,7 @@ type refusal struct {
 	pods    bool
 }
 
-// what says in words what of an object is refused.
+// what describes the refused object or pod.
 func (r *refusal) what(o *reconcile.Object) string {
 	if r.pods {
 		return "a pod of " + o.String() + " is refused"
@@ -116,7 +115,7 @@ func (r *refusal) what(o *reconcile.Object) string {
 	return o.String() + " is refused"
 }
 
-// admission collects the policies of a cluster that deny.
+// admission collects the policies of a cluster whose bindings deny.
 func (e *evaluator) admission(c *cluster) *admission {
 	a := &admission{evaluator: e, cluster: c, byLabel: map[string][]boundPolicy{}, labels: map[string]map[string]any{}}
 	for _, binding := range c.Objects() {
@@ -146,7 +145,7 @@ func (a *admission) add(b boundPolicy) {
 	a.others = append(a.others, b)
 }
 
-// errUndecided is the error for a policy that depends on something that is known in the cluster only.
+// errUndecided is the error for a policy that depends on something that is known only in the cluster.
 var errUndecided = errors.New("not decided")
 
 // request is an admission request: an object is created or updated.
@@ -158,7 +157,7 @@ type request struct {
 	old map[string]any
 	// by is the service account that sends the request; nil if it is unknown.
 	by *account
-	// generated is the tenant whose generated policies alone are asked; nil for all policies.
+	// generated limits the request to the policies that Fleetwright generates for this tenant; nil for all policies.
 	generated *tenant
 }
 
@@ -194,10 +193,9 @@ func (a *admission) judge(ctx context.Context, r request) (found *refusal, undec
 	return nil, undecided
 }
 
-// refuses returns the first policy without parameters that rejects an object which an account applies, or a pod that
-// a controller creates from its template. The account counts only where a policy depends on it, because the other
-// results are the same for all accounts. With generated, only the policies are asked that Fleetwright generates for that
-// tenant.
+// refuses returns the first policy without parameters that rejects an object which an account applies, or a pod that a
+// controller creates from its template. The account is used only if a policy depends on it, because all other results are
+// the same for all accounts. With generated, only the policies that Fleetwright generates for that tenant are evaluated.
 func (a *admission) refuses(ctx context.Context, o *reconcile.Object, by account, generated *tenant) (found *refusal, undecided bool) {
 	gv, err := apischema.ParseGroupVersion(o.APIVersion)
 	if err != nil {
@@ -218,7 +216,7 @@ func (a *admission) refuses(ctx context.Context, o *reconcile.Object, by account
 		return nil, undecided
 	}
 	pod.generated = generated
-	pod.by = nil // whoever runs as a controller is the cluster's decision
+	pod.by = nil // the cluster decides which account its controllers use
 	found, later := a.judge(ctx, pod)
 	if found != nil {
 		found.pods = true
@@ -226,8 +224,8 @@ func (a *admission) refuses(ctx context.Context, o *reconcile.Object, by account
 	return found, found == nil && (undecided || later)
 }
 
-// decide is like judge, for callers that report requests that are not rejected. It is also undecided if a
-// policy with parameters may reject the request.
+// decide is like judge, for callers that report requests that are not rejected. It also returns undecided if a policy
+// with parameters may reject the request.
 func (a *admission) decide(ctx context.Context, r request) (found *refusal, undecided bool) {
 	found, undecided = a.judge(ctx, r)
 	return found, undecided || found == nil && slices.ContainsFunc(a.parameterised, func(b boundPolicy) bool {
@@ -318,7 +316,7 @@ func anyRule(of *reconcile.Object, r request, count int, at ...any) bool {
 	return false
 }
 
-// isAmong reports whether the resources of a rule include that of the request. * includes every resource but no
+// isAmong reports whether the resources of a rule include the resource of the request. * includes every resource but no
 // subresource.
 func (r request) isAmong(resources []string) bool {
 	resource, subresource, sub := strings.Cut(r.resource, "/")
@@ -338,8 +336,8 @@ func (a *admission) namespaceLabels(name string) map[string]any {
 	}
 	labels := map[string]any{"kubernetes.io/metadata.name": name}
 	if o := a.cluster.namespace(name); o != nil {
-		given, _ := o.Field("metadata", "labels").(map[string]any)
-		for k, v := range given {
+		own, _ := o.Field("metadata", "labels").(map[string]any)
+		for k, v := range own {
 			labels[k] = v
 		}
 	}

@@ -50,7 +50,7 @@ finalizer:
 	},
 }
 
-// detour is a field that makes a controller fetch a source from another place than its URL.
+// detour is a field that causes a controller to fetch a source from another place than its URL.
 type detour struct {
 	kinds []string
 	field string
@@ -70,14 +70,14 @@ var (
 	}
 )
 
-// fetched are the kinds that tell a controller what to fetch, with the field of the address.
+// fetched are the kinds from which a controller fetches, with the field of the URL.
 var fetched = []struct{ group, kind, resource, field string }{
 	{fluxapi.SourceGroup, "Bucket", "buckets", "endpoint"}, {fluxapi.SourceGroup, "GitRepository", "gitrepositories", "url"},
 	{fluxapi.SourceGroup, "HelmRepository", "helmrepositories", "url"}, {fluxapi.SourceGroup, "OCIRepository", "ocirepositories", "url"},
 	{fluxapi.ImageGroup, "ImageRepository", "imagerepositories", "image"},
 }
 
-// bypasses are the ways around a policy.
+// bypasses are the ways in which a tenant can bypass a policy.
 type bypasses struct {
 	policy *reconcile.Object
 	tenant *tenant
@@ -129,8 +129,7 @@ func (c *cluster) judgeFetched(p *rule.Pass, a *admission, t *tenant, at func(*r
 	}
 }
 
-// admitted returns a source of a kind that the policies admit, with a URL that the tenant uses; nil if there is
-// none.
+// admitted returns a source of a kind that the policies admit, with a URL that the tenant uses; nil if there is none.
 func (c *cluster) admitted(p *rule.Pass, a *admission, t *tenant, kind, resource string, at place) *reconcile.Object {
 	for _, o := range c.index.sources {
 		url := o.Text("spec", "url")
@@ -229,7 +228,7 @@ func (c *cluster) judgeAccounts(p *rule.Pass, a *admission, t *tenant, at func(*
 	}
 }
 
-// judgeLeaving checks a second time the doors that a policy closes, now with objects that are being deleted.
+// judgeLeaving checks the doors that a policy closes a second time, with objects that are being deleted.
 func (c *cluster) judgeLeaving(p *rule.Pass, a *admission, t *tenant, at func(*reconcile.Object) *bypasses) {
 	for _, d := range c.passable() {
 		where, may := c.reaches(t, d)

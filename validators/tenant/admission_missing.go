@@ -19,7 +19,7 @@ which the controller evaluates with its own account) or, with a ResourceSet, of 
 addresses and hosts (externalIPs of a Service, an Ingress with another team's host), and points a name to
 another namespace (a Service of type ExternalName, which an Ingress serves). It evicts others' pods
 (priorityClassName system-cluster-critical), writes the status of a source, which decides what Flux deploys, and
-makes a controller send requests to any address (a Provider).
+causes a controller to send requests to any address (a Provider).
 
 The rule tries each of these on the ValidatingAdmissionPolicies of the repository whose binding denies,
 evaluated as in the API server, for each tenant whose role can write the kind. A policy of Kyverno, Gatekeeper
@@ -87,7 +87,7 @@ func (c *cluster) judgeDoors(p *rule.Pass, a *admission) {
 		}
 	}
 	if undecided > 0 {
-		p.Unresolved(c.Root.Place, fmt.Sprintf("cluster %s: cannot tell whether admission policies refuse %d of %d ways out of the tenants' namespaces", c.Name, undecided, len(doors)))
+		p.Unresolved(c.Root.Place, fmt.Sprintf("cluster %s: cannot decide whether admission policies refuse %d of %d ways out of the tenants' namespaces", c.Name, undecided, len(doors)))
 	}
 	c.reportDoors(p, open)
 }

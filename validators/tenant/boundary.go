@@ -21,17 +21,17 @@ var Boundary = rule.Rule{
 	ID:       "tenant-boundary",
 	Title:    "an object of a tenant's repository that its platform does not allow",
 	Severity: finding.Error,
-	Why: `The platform decides what a tenant's accounts may do, in a repository that the tenant does not have. The API server
+	Why: `The platform decides what a tenant's accounts may do, in a repository that the tenant cannot read. The API server
 refuses everything else when Flux applies it: a cluster-scoped object, a kind that the tenant's role does not
-include or lets it only read, another namespace, another service account or none, a source with another URL, a role
+include or allows it only to read, another namespace, another service account or none, a source with another URL, a role
 with more permissions than the tenant has, a host of another team. The Kustomization then applies nothing at all.
 
-A TenantBoundary in the tenant's repository says what is allowed: the folders that Flux applies, and the
+A TenantBoundary in the tenant's repository describes what is allowed: the folders that Flux applies, and the
 namespaces, account, sources, kinds and hosts of their objects. fleetwright render writes it as .fleetwright-tenant.yaml;
-by hand it is any file of that kind. With spec.admission, the admission policies of a generated tenant judge, too,
-as in the API server. Nothing is judged by a boundary that is not valid. What has a variable may be unresolved.`,
-	Fix: `Use what the boundary allows, or ask the platform to allow more: its own check and its admission policies decide,
-and changing the boundary in the tenant's repository changes neither.`,
+a handwritten one may be in any file. With spec.admission, the admission policies of a generated tenant are also
+evaluated, as in the API server. An invalid boundary is not used. Values with a variable may be unresolved.`,
+	Fix: `Change the object to what the boundary allows, or ask the platform to allow more: its own check and its admission
+policies decide, and a change of the boundary in the tenant's repository changes neither.`,
 	Run: func(p *rule.Pass) {
 		for _, b := range boundary.Find(p.Repo) {
 			for _, e := range b.Errors {
@@ -63,19 +63,19 @@ type bounded struct {
 	p    *rule.Pass
 	name string
 	spec *v1alpha1.TenantBoundarySpec
-	// policies are those that the platform has for the tenant; nil if the boundary says nothing about them.
+	// policies are the policies that the platform has for the tenant; nil if the boundary does not describe them.
 	policies *admission
-	// told reports whether something was reported about the object that is being judged.
-	told bool
+	// reported reports whether something was reported about the object that is being checked.
+	reported bool
 }
 
 func (j *bounded) report(o *reconcile.Object, hint, message string, path ...any) {
-	j.told = true
+	j.reported = true
 	j.p.ReportBuilt(o, finding.Finding{Message: fmt.Sprintf("tenant %s: %s", j.name, message), Hint: hint}, path...)
 }
 
 func (j *bounded) unresolved(at finding.Place, reason string) {
-	j.told = true
+	j.reported = true
 	j.p.Unresolved(at, reason)
 }
 
@@ -88,11 +88,12 @@ func newBounded(p *rule.Pass, b *boundary.Boundary, c *reconcile.Cluster) *bound
 	return j
 }
 
-// judgeAll checks the objects of a tenant, by its admission policies those about which nothing else is reported.
+// judgeAll checks the objects of a tenant. It evaluates the admission policies for the objects about which nothing else
+// is reported.
 func (j *bounded) judgeAll(c *reconcile.Cluster) {
 	for _, o := range c.Objects() {
-		j.told = false
-		if j.judge(o); !j.told && j.policies != nil {
+		j.reported = false
+		if j.judge(o); !j.reported && j.policies != nil {
 			j.judgeAdmission(j.policies, o)
 		}
 	}
@@ -159,8 +160,8 @@ func (j *bounded) judgeReconciler(o *reconcile.Object) {
 	}
 }
 
-// deceptive matches parts of a URL, such as "..", "?" or a second "//", that may make it lead to another place
-// than its prefix says.
+// deceptive matches parts of a URL, such as "..", "?" or a second "//", because of which it may lead to another place
+// than its prefix shows.
 var deceptive = regexp.MustCompile(`[\s\\%?#]|//.*//|/\.\.?(/|$)`)
 
 // judgeURL checks the URL of a source, as the admission policy of a generated tenant does.
@@ -174,7 +175,7 @@ func (j *bounded) judgeURL(o *reconcile.Object) {
 		url, field = scheme+o.Text("spec", "endpoint")+"/"+o.Text("spec", "bucketName"), "endpoint"
 	}
 	if strings.Contains(url, "${") {
-		j.unresolved(o.Position("spec", field), fmt.Sprintf("cannot tell whether the platform allows the URL of %s: it has a variable", o))
+		j.unresolved(o.Position("spec", field), fmt.Sprintf("cannot decide whether the platform allows the URL of %s: it has a variable", o))
 		return
 	}
 	for _, allowed := range j.spec.Sources {

@@ -11,7 +11,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/tenantpolicy"
 )
 
-// admission returns the policies that the platform has for a tenant; nil if the boundary says nothing about them.
+// admission returns the policies that the platform has for a tenant; nil if the boundary does not describe them.
 func (j *bounded) admission(c *reconcile.Cluster) (*admission, error) {
 	if j.spec.Admission == nil {
 		return nil, nil
@@ -36,7 +36,7 @@ func (j *bounded) admission(c *reconcile.Cluster) (*admission, error) {
 	return a, nil
 }
 
-// allowed returns what the boundary says that the platform allows.
+// allowed returns the permissions that the boundary describes.
 func (j *bounded) allowed() tenantpolicy.Tenant {
 	b := j.spec
 	allowed := tenantpolicy.Tenant{
@@ -65,9 +65,9 @@ func (j *bounded) judgeAdmission(a *admission, o *reconcile.Object) {
 	}
 	found, undecided := a.refuses(j.p.Context, o, by, nil)
 	switch {
-	case undecided && a.isSpent(): // report says it once
+	case undecided && a.isSpent(): // report reports it once
 	case undecided || found != nil && hasVariable(o):
-		j.p.Unresolved(o.Position("kind"), fmt.Sprintf("tenant %s: cannot tell whether the platform's admission policies admit %s", j.name, o))
+		j.p.Unresolved(o.Position("kind"), fmt.Sprintf("tenant %s: cannot decide whether the platform's admission policies admit %s", j.name, o))
 	case found != nil:
 		j.report(o, "change it, or ask the platform to allow it", fmt.Sprintf("%s by the platform's %s: %s", found.what(o), found.policy, found.message),
 			named(o, found.message, []any{"kind"})...)

@@ -116,13 +116,13 @@ func annotationsOf(o *reconcile.Object) []string {
 // judgeExposure checks what an object exposes, as the admission policy of a generated tenant does.
 func (j *bounded) judgeExposure(o *reconcile.Object) {
 	if o.Kind == "CertificateRequest" || o.Group == "acme.cert-manager.io" {
-		j.report(o, "create a Certificate", fmt.Sprintf("%s is what only cert-manager creates", o), "kind")
+		j.report(o, "create a Certificate", fmt.Sprintf("only cert-manager may create %s", o), "kind")
 		return
 	}
 	for _, s := range hostsOf(o) {
 		switch {
 		case strings.Contains(s.host, "${"):
-			j.unresolved(o.Position(s.at...), fmt.Sprintf("cannot tell whether the platform allows the hosts of %s: one has a variable", o))
+			j.unresolved(o.Position(s.at...), fmt.Sprintf("cannot decide whether the platform allows the hosts of %s: one has a variable", o))
 			return
 		case s.host == "":
 			j.report(o, "name "+j.hosts(), fmt.Sprintf("%s serves every host", o), s.at...)

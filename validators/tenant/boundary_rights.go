@@ -11,8 +11,9 @@ import (
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 )
 
-// judgeKind judges the kind of an object, by the name that Kubernetes' own rule gives its resource, and says whether it is
-// allowed. Flux applies an object with patch, for which the API server asks for create, too, where it does not exist.
+// judgeKind checks the kind of an object, with the resource name that Kubernetes derives from the kind, and reports
+// whether it is allowed. Flux applies an object with patch, for which the API server also requires create if the object
+// does not exist.
 func (j *bounded) judgeKind(o *reconcile.Object, gvk apischema.GroupVersionKind) bool {
 	resource, _ := apimeta.UnsafeGuessKindToResource(gvk)
 	const hint = "remove it, or ask the platform to allow the kind"
@@ -25,18 +26,18 @@ func (j *bounded) judgeKind(o *reconcile.Object, gvk apischema.GroupVersionKind)
 	case !has(verbs, "patch"):
 		j.report(o, hint, fmt.Sprintf("%s is of a kind on which the platform grants the tenant only %s: Flux applies it with patch", o, strings.Join(verbs, ", ")), "kind")
 	default:
-		j.p.Unresolved(o.Position("kind"), fmt.Sprintf("tenant %s: the platform lets the tenant change %s, but not create it: whether it exists on the cluster is not known", j.name, o))
+		j.p.Unresolved(o.Position("kind"), fmt.Sprintf("tenant %s: the platform lets the tenant change %s, but not create it: it is unknown whether it exists on the cluster", j.name, o))
 		return true
 	}
 	return false
 }
 
-// existsAnyway says that Kubernetes creates an object in each namespace.
+// existsAnyway reports whether Kubernetes creates an object in each namespace.
 func existsAnyway(o *reconcile.Object) bool {
 	return o.Group == "" && (o.Kind == "ServiceAccount" && o.Name == "default" || o.Kind == "ConfigMap" && o.Name == "kube-root-ca.crt")
 }
 
-// verbsOn are the verbs that are granted on a resource, sorted; all says that every verb is.
+// verbsOn returns the sorted verbs that are granted on a resource. all reports whether every verb is granted.
 func (j *bounded) verbsOn(group, resource string) (verbs []string, all bool) {
 	all = len(j.spec.Kinds) == 0
 	for _, k := range j.spec.Kinds {
@@ -48,15 +49,14 @@ func (j *bounded) verbsOn(group, resource string) (verbs []string, all bool) {
 	return slices.Compact(slices.Sorted(slices.Values(verbs))), all
 }
 
-// allowsResource says whether objects of a resource may be created or changed.
+// allowsResource reports whether objects of a resource may be created or changed.
 func (j *bounded) allowsResource(group, resource string) bool {
 	verbs, all := j.verbsOn(group, resource)
 	return all || slices.ContainsFunc(verbs, func(verb string) bool { return slices.Contains(writeVerbs, verb) })
 }
 
-// judgeRights checks a Role or RoleBinding: the API server does not let anybody grant permissions that they do
-// not have. Of the built-in roles of Kubernetes, edit and admin include Pods, and cluster-admin includes
-// everything.
+// judgeRights checks a Role or RoleBinding: the API server lets no account grant permissions that it does not have. Of
+// the built-in roles of Kubernetes, edit and admin include Pods, and cluster-admin includes everything.
 func (j *bounded) judgeRights(o *reconcile.Object) {
 	switch o.Kind {
 	case "RoleBinding":

@@ -12,9 +12,9 @@ var ClusterAdmin = rule.Rule{
 	ID:       "tenant-cluster-admin",
 	Title:    "a tenant's account is bound to cluster-admin",
 	Severity: finding.Error,
-	Why: `Bound in the whole cluster (a ClusterRoleBinding), the tenant owns the cluster: an error.
+	Why: `If it is bound in the whole cluster (a ClusterRoleBinding), the tenant owns the cluster: an error.
 
-Bound in its own namespace (a RoleBinding, as flux create tenant creates it), the tenant can do anything there:
+If it is bound in its own namespace (a RoleBinding, as flux create tenant creates it), the tenant can do anything there:
 a warning. It can raise its quota, change its network policies, and remove the pod security labels from its
 Namespace. A privileged pod then controls the node that it runs on.`,
 	Fix: `Bind admin or edit, which cannot change quotas and the Namespace, or a Role with the kinds that the tenant

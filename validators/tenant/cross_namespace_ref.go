@@ -84,14 +84,14 @@ func (c *cluster) judgeReference(p *rule.Pass, o *reconcile.Object, path []any) 
 	p.ReportBuilt(o, f, path...)
 }
 
-// forbids reports whether an object of a namespace may not refer to a source of another one: Flux refuses it, or it belongs
-// to a tenant.
+// forbids reports whether an object of a namespace must not refer to a source of another one: Flux refuses the reference,
+// or the source belongs to a tenant.
 func (c *cluster) forbids(namespace, to string) bool {
 	from := c.byNamespace[namespace]
 	return namespace != to && (c.lockdown.refusesCrossRefs() || from != nil && from != c.byNamespace[to])
 }
 
-// ForbidsReference reports whether an object of a namespace of a cluster may not refer to a source of another namespace.
+// ForbidsReference reports whether an object of a namespace of a cluster must not refer to a source of another namespace.
 func ForbidsReference(p *rule.Pass, of *reconcile.Cluster, namespace, to string) bool {
 	c := models.Of(p)[of.Name]
 	switch {
@@ -114,7 +114,7 @@ func (c *cluster) judgeDependencies(p *rule.Pass, o *reconcile.Object) {
 		at := []any{"spec", "dependsOn", i, "readyExpr"}
 		to := o.Text("spec", "dependsOn", i, "namespace")
 		if o.Kind == "ResourceSet" && c.isClusterScopedKind(o.Text("spec", "dependsOn", i, "apiVersion"), o.Text("spec", "dependsOn", i, "kind")) {
-			to = "" // the operator's client drops it
+			to = "" // the operator's client ignores the namespace
 		}
 		if o.Field(at...) == nil || to == "" && o.Kind != "ResourceSet" || to == o.Namespace || to != "" && c.byNamespace[to] == t {
 			continue

@@ -11,7 +11,7 @@ import (
 // reported.
 type door struct {
 	line string
-	// group and resource are what the tenant must be allowed to write.
+	// group and resource identify the kind that the tenant must be allowed to write.
 	group, resource string
 	// object is YAML. NAMESPACE and ACCOUNT in it are replaced by the tenant's.
 	object string
@@ -69,22 +69,22 @@ var doors = slices.Concat([]door{
 		what:   "let Flux connect to any API server (spec.kubeConfig of a HelmRelease)"},
 	{line: "S10", group: fluxapi.SourceGroup, resource: "gitrepositories/status", words: []string{"/status"}, updated: true,
 		object: statusOf("source.toolkit.fluxcd.io/v1", "GitRepository", `artifact: {url: "http://example.com/probe.tar.gz"}`),
-		what:   "write the status of sources, which says what is deployed"},
+		what:   "write the status of sources, which decides what is deployed"},
 	{line: "R14", group: fluxapi.ArtifactGroup, resource: "artifactgenerators/status", words: []string{"/status"}, updated: true,
 		object: statusOf("source.extensions.fluxcd.io/v1beta1", "ArtifactGenerator", `inventory: [{name: probe, namespace: flux-system}]`),
-		what:   "delete other namespaces' artifacts by the status of an ArtifactGenerator"},
+		what:   "delete other namespaces' artifacts with the status of an ArtifactGenerator"},
 	{line: "S11", group: fluxapi.SourceGroup, resource: "externalartifacts/status", words: []string{"/status"}, updated: true, behind: "S10",
 		object: statusOf("source.toolkit.fluxcd.io/v1", "ExternalArtifact", `artifact: {url: "http://example.com/probe.tar.gz"}`),
-		what:   "write the status of ExternalArtifacts, which says what is deployed"},
+		what:   "write the status of ExternalArtifacts, which decides what is deployed"},
 	{line: "R15", group: fluxapi.KustomizeGroup, resource: "kustomizations/status", words: []string{"/status"}, updated: true, behind: "S10",
 		object: statusOf("kustomize.toolkit.fluxcd.io/v1", "Kustomization", `inventory: {entries: [{id: flux-system_probe__ConfigMap, v: v1}]}`),
-		what:   "write the status of Kustomizations, which says what they delete"},
+		what:   "write the status of Kustomizations, which decides what they delete"},
 	{line: "R15", group: fluxapi.HelmGroup, resource: "helmreleases/status", words: []string{"/status"}, updated: true, behind: "S10",
 		object: statusOf("helm.toolkit.fluxcd.io/v2", "HelmRelease", `storageNamespace: flux-system`),
-		what:   "write the status of HelmReleases, which says what is installed"},
+		what:   "write the status of HelmReleases, which decides what is installed"},
 	{line: "R15", group: fluxapi.ImageGroup, resource: "imagerepositories/status", words: []string{"/status"}, updated: true, behind: "S10",
 		object: statusOf("image.toolkit.fluxcd.io/v1", "ImageRepository", `canonicalImageName: probe.invalid/probe`),
-		what:   "write the status of ImageRepositories, which says what images there are"},
+		what:   "write the status of ImageRepositories, which decides which images exist"},
 	{line: "S18", group: fluxapi.ImageGroup, resource: "imageupdateautomations", words: []string{"ImageUpdateAutomation"}, shared: true,
 		object: `{apiVersion: image.toolkit.fluxcd.io/v1, kind: ImageUpdateAutomation, spec: {interval: 1h, sourceRef: {kind: GitRepository, name: probe}, git: {checkout: {ref: {branch: probe}}, push: {branch: probe}}}}`,
 		what:   "push to any branch of the platform's repository (ImageUpdateAutomation spec.git)"},

@@ -50,23 +50,23 @@ func (e *evaluator) evaluate(ctx context.Context, expression string, input map[s
 	if program == nil {
 		return nil, errUndecided
 	}
-	given := make(map[string]any, len(input)+len(literals))
-	maps.Copy(given, input)
+	variables := make(map[string]any, len(input)+len(literals))
+	maps.Copy(variables, input)
 	for name, value := range literals {
-		given[name] = value
+		variables[name] = value
 	}
 	err := passed.err
 	if err == nil {
-		err = passed.calls.Check(given, &count.Steps{})
+		err = passed.calls.Check(variables, &count.Steps{})
 	}
 	if err != nil && !errors.Is(err, calls.ErrComposed) {
 		return nil, err
 	}
-	run := func() (evaluated, error) { return evaluate(ctx, program, given) }
+	run := func() (evaluated, error) { return evaluate(ctx, program, variables) }
 	var result evaluated
 	if err == nil {
 		result, err = run()
-	} else { // nothing can be counted: a guard ends it
+	} else { // no steps can be counted: a guard ends the evaluation
 		result, err = bounds.Do(e.unit, run)
 	}
 	e.spent += result.cost
@@ -76,15 +76,15 @@ func (e *evaluator) evaluate(ctx context.Context, expression string, input map[s
 	return result.value.Value(), nil
 }
 
-// evaluated is a value and what it costs.
+// evaluated is a value with the cost of its evaluation.
 type evaluated struct {
 	value ref.Val
 	cost  uint64
 }
 
 // evaluate runs a program.
-func evaluate(ctx context.Context, program cel.Program, given map[string]any) (evaluated, error) {
-	value, details, err := program.ContextEval(ctx, given)
+func evaluate(ctx context.Context, program cel.Program, variables map[string]any) (evaluated, error) {
+	value, details, err := program.ContextEval(ctx, variables)
 	cost := uint64(limits.CELCost)
 	if details != nil && details.ActualCost() != nil {
 		cost = *details.ActualCost()
@@ -96,7 +96,7 @@ func evaluate(ctx context.Context, program cel.Program, given map[string]any) (e
 	return evaluated{value, cost}, err
 }
 
-// errTotal is the error for the total cost of the policies of all clusters.
+// errTotal is the error for exceeding the total cost of the policies of all clusters.
 var errTotal = count.Errorf("the policies of all clusters cost more than %d", limits.PolicyCost)
 
 // exceed records that a policy exceeds a limit.
@@ -107,7 +107,7 @@ func (e *evaluator) exceed(policy *reconcile.Object, err error) {
 	}
 }
 
-// isSpent reports whether policies are not evaluated any more, because all together have cost too much.
+// isSpent reports whether policies are no longer evaluated, because all together have exceeded the cost limit.
 func (e *evaluator) isSpent() bool { return e.spent > limits.PolicyCost }
 
 // report reports the policies that exceed a limit.
@@ -131,7 +131,7 @@ func (e *evaluator) passes(expression string) passing {
 		return passing{calls: &calls.Calls{}}
 	}
 	if !strings.Contains(expression, "replace") { // the literals of replace limit its result
-		expression, _ = hoistCalled(expression)
+		expression, _ = hoistExceptArguments(expression)
 	}
 	passed, known := e.passed[expression]
 	if known {

@@ -17,9 +17,9 @@ type index struct {
 	reconcilers, accounts map[string][]*reconcile.Object
 	// labelled are the service accounts by the tenant that their label names.
 	labelled map[string][]*reconcile.Object
-	// used are the service accounts with which Flux applies objects. workloads are those with which pods run.
+	// used are the service accounts with which Flux applies objects. workloads are the service accounts of pods.
 	used, workloads map[account]bool
-	// runs are the namespaces of the Kustomizations that run workloads in a namespace, by that namespace.
+	// runs are the namespaces of the Kustomizations that apply workloads to a namespace, by that namespace.
 	runs map[string]map[string]bool
 	// bound are the grants by the namespace in which they are valid, "" for all. granted are the grants by
 	// account; the name "" means all accounts of the namespace.
@@ -27,7 +27,7 @@ type index struct {
 	granted map[account][]grant
 	// subjects are the accounts with grants, by namespace.
 	subjects map[string][]account
-	// scopes reports whether a kind that the cluster itself defines is cluster-scoped.
+	// scopes reports, for the kinds that the cluster itself defines, whether they are cluster-scoped.
 	scopes map[[2]string]bool
 }
 

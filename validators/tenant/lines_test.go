@@ -34,11 +34,11 @@ func TestLines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	told, covered := map[string]bool{}, map[string]bool{}
+	reported, covered := map[string]bool{}, map[string]bool{}
 	for _, row := range regexp.MustCompile(`(?m)^\| (?:\[([a-z-]+)\]\(rules/[a-z-]+\.md\)|no rule) \| (.*) \|$`).FindAllStringSubmatch(string(page), -1) {
 		for _, line := range expand(t, row[2]) {
 			if covered[line] = true; row[1] != "" {
-				told[row[1]+" "+line] = true
+				reported[row[1]+" "+line] = true
 			}
 		}
 	}
@@ -52,13 +52,13 @@ func TestLines(t *testing.T) {
 			}
 		})
 	}
-	for _, pair := range slices.Sorted(maps.Keys(told)) {
+	for _, pair := range slices.Sorted(maps.Keys(reported)) {
 		if !tried[pair] {
 			t.Errorf("docs/tenants.md says that %s, and no repository here shows it", pair)
 		}
 	}
 	for _, pair := range slices.Sorted(maps.Keys(tried)) {
-		if !told[pair] {
+		if !reported[pair] {
 			t.Errorf("docs/tenants.md doesn't say that %s", pair)
 		}
 	}

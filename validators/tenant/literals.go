@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// hoist replaces the string literals in a CEL expression by variables. It returns the new expression, and the
-// values of the variables. The policies of many tenants differ in their literals only, so one program serves
-// all of them. A special literal (r"", b"", three quotes, an escape that Go does not know) remains.
+// hoist replaces the string literals in a CEL expression by variables. It returns the new expression, and the values of
+// the variables. The policies of many tenants differ only in their literals, so one program serves all of them. A special
+// literal (r"", b"", three quotes, an escape that Go does not know) remains.
 func hoist(expression string) (text string, values map[string]string) {
 	return hoistUnless(expression, func(string) bool { return false })
 }
 
-// hoistCalled is like hoist, but keeps the literals that are passed to functions whose cost CEL does not limit.
-func hoistCalled(expression string) (text string, values map[string]string) {
+// hoistExceptArguments is like hoist, but keeps the literals that are passed to functions whose cost CEL does not limit.
+func hoistExceptArguments(expression string) (text string, values map[string]string) {
 	return hoistUnless(expression, func(before string) bool {
 		before = strings.TrimRight(before, " \t\n")
 		return slices.ContainsFunc([]string{"matches(", "find(", "findAll(", "uantity("}, func(call string) bool { return strings.HasSuffix(before, call) })

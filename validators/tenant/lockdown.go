@@ -25,7 +25,7 @@ type lockdown struct {
 	missing []missingFlag
 	// account is the service account for Kustomizations without one, "" for the controller's own account.
 	account string
-	// Place is to be fixed, and object is the object there.
+	// Place is the place to be fixed, and object is the object there.
 	finding.Place
 	object *reconcile.Object
 	// operator reports whether a FluxInstance has to be fixed.
@@ -170,13 +170,13 @@ func ofDeployments(repo *repository.Repository, c *cluster) (lockdown, bool) {
 	return l, true
 }
 
-// argument returns the value of a flag in a list of arguments, and whether it is set. The last one counts.
+// argument returns the value of a flag in a list of arguments, and whether it is set. The last occurrence counts.
 func argument(args []string, flag string) (value string, set bool) {
 	name, want, _ := strings.Cut(flag, "=")
 	for _, arg := range args {
-		given, v, hasValue := strings.Cut(arg, "=")
+		flagName, v, hasValue := strings.Cut(arg, "=")
 		switch {
-		case given != name:
+		case flagName != name:
 		case want == "":
 			value, set = v, v != ""
 		default:
@@ -225,7 +225,7 @@ func ofChart(_ *repository.Repository, c *cluster) (lockdown, bool) {
 // ofBootstrap reads the patches in a flux-system folder for which `flux bootstrap` has not yet written the
 // manifests.
 func ofBootstrap(repo *repository.Repository, c *cluster) (lockdown, bool) {
-	if root := c.Kustomizations[0]; root.Failure != nil { // a component that is missing may lock it down
+	if root := c.Kustomizations[0]; root.Failure != nil { // a missing component may lock it down
 		why := fmt.Sprintf("Kustomization %s could not be fully built", root)
 		return lockdown{Place: c.Root.Place, why: why}, true
 	}

@@ -58,7 +58,7 @@ Source: https://fluxcd.io/flux/installation/configuration/multitenancy/`,
 func (c *cluster) judgeLockdown(p *rule.Pass) {
 	l := c.lockdown
 	if !l.known {
-		p.Unresolved(l.Place, fmt.Sprintf("cluster %s has tenants; cannot tell whether its Flux is locked down: %s", c.Name, l.why))
+		p.Unresolved(l.Place, fmt.Sprintf("cluster %s has tenants; cannot decide whether its Flux is locked down: %s", c.Name, l.why))
 		return
 	}
 	f := finding.Finding{Place: l.Place, Severity: finding.Warning}

@@ -15,7 +15,7 @@ var NamespaceUnlabelled = rule.Rule{
 	ID:       "tenant-namespace-unlabelled",
 	Title:    "a tenant's namespace that allows privileged pods",
 	Severity: finding.Warning,
-	Why: `Without the label pod-security.kubernetes.io/enforce, or with the level privileged, whoever can create pods in
+	Why: `Without the label pod-security.kubernetes.io/enforce, or with the level privileged, any account that can create pods in
 the namespace can create one that is privileged or mounts the node's file system. Such a pod can read the
 Secrets and tokens of every other pod on the node: no role confines such a tenant to its namespace.
 

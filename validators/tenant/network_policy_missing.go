@@ -31,7 +31,7 @@ tenant.`,
       podSelector: {}
       policyTypes: [Ingress, Egress]
 
-Pods need DNS: allow port 53 to kube-system beside it.`,
+Pods need DNS: also allow port 53 to kube-system.`,
 	Run: func(p *rule.Pass) {
 		for _, c := range clusters(p) {
 			if c.policies.networks {

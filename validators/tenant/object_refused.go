@@ -19,18 +19,18 @@ var ObjectRefused = rule.Rule{
 	Title:    "an object that the cluster refuses its tenant",
 	Severity: finding.Error,
 	Why: `Flux applies a tenant's objects as the tenant's account, and the API server refuses what that account may not do: a
-kind that none of its roles includes, or that they let it only read, an object or release in a namespace where it
-has no role, a Role or RoleBinding with more permissions than it has. A ValidatingAdmissionPolicy refuses the
-rest, such as a host of another team, or a Kustomization with another account than the tenant's. The Kustomization then
-applies nothing at all.
+kind that none of its roles includes, or that they allow it only to read, an object or release in a namespace where it
+has no role, a Role or RoleBinding with more permissions than it has. A ValidatingAdmissionPolicy refuses other
+objects, such as a host of another team, or a Kustomization with another account than the tenant's. The Kustomization
+then applies nothing at all.
 
-The roles and policies of the repository decide; with a role that is not in Git, or one of Kubernetes' own, kinds
-are not judged. Policies whose binding denies are evaluated as in the API server: those named tenant-NAME-…, as a
-generated tenant has them, on each object and on the pods that controllers create from the template of a workload, and
-all others on what asks for traffic, an address or a certificate (Services, Ingresses, Gateways, routes, Certificates),
-and on releases for other clusters: what controllers and the API server add to other objects is not known. A rule about
-the user who creates a pod is not decided. tenant-source-not-allowed checks sources. The tenant's own check reports the
-same: see tenant-boundary.`,
+The rule uses the roles and policies of the repository. If a role is not in Git, or is built into Kubernetes, kinds are not
+checked. Policies whose binding denies are evaluated as in the API server. Policies named tenant-NAME-…, as Fleetwright
+generates them, are evaluated for each object and for the pods that controllers create from the template of a workload.
+All others are evaluated only for objects that request traffic, an address or a certificate (Services, Ingresses, Gateways,
+routes, Certificates), and for releases for other clusters: controllers and the API server may add unknown fields to other
+objects. A rule about the user who creates a pod is not evaluated. tenant-source-not-allowed checks sources. In the tenant's
+own repository, tenant-boundary reports the same.`,
 	Fix: `Remove the object, or let the platform allow it: in the tenant's role, its hosts, or the policy.`,
 	Run: func(p *rule.Pass) {
 		withPolicies(p, func(c *cluster, a *admission) {
@@ -55,7 +55,7 @@ type refusing struct {
 	cluster   *cluster
 	admission *admission
 	rights    map[string]*rights
-	// mutator is an object that may let pods be changed before they are checked; nil if there is none.
+	// mutator is an object because of which pods may be changed before they are checked; nil if there is none.
 	mutator *reconcile.Object
 	// unsure reports whether it was already reported that not all objects of the platform are known.
 	unsure bool
@@ -96,7 +96,7 @@ func (j *refusing) judgeAll(a account, objects []*reconcile.Object) {
 		r := j.rightsOf(a, o.Namespace)
 		missing := r.missing(o)
 		if missing == "create" && r.known && len(c.Find(o.Identity)) < 2 {
-			j.p.Unresolved(o.Position("kind"), fmt.Sprintf("tenant %s: account %s may change %s, but not create it: whether it exists on the cluster is not known", t.name, a, o))
+			j.p.Unresolved(o.Position("kind"), fmt.Sprintf("tenant %s: account %s may change %s, but not create it: it is unknown whether it exists on the cluster", t.name, a, o))
 		}
 		switch {
 		case missing == "patch" && r.known:
@@ -135,8 +135,8 @@ func (j *refusing) judgeRights(t *tenant, a account, r *rights, o *reconcile.Obj
 	}
 }
 
-// judgeReconciler checks the account of a Kustomization, HelmRelease or ResourceSet, the namespace into which it installs,
-// and what it depends on. Other rules check its source. Policies decide about one for another cluster.
+// judgeReconciler checks the account of a Kustomization, HelmRelease or ResourceSet, the namespace into which it
+// installs, and its dependencies. Other rules check its source. Policies decide about an object for another cluster.
 func (j *refusing) judgeReconciler(t *tenant, by account, o *reconcile.Object) {
 	if o.Field("spec", "kubeConfig") != nil {
 		j.judgeAdmission(t, by, o)
@@ -153,7 +153,7 @@ func (j *refusing) judgeReconciler(t *tenant, by account, o *reconcile.Object) {
 }
 
 // judgeAccount checks the account that an object names against the policies of the cluster: they refuse it if they admit
-// another account of the tenant. tenant-service-account-missing reports one that does not exist.
+// another account of the tenant. tenant-service-account-missing reports an account that does not exist.
 func (j *refusing) judgeAccount(t *tenant, by account, o *reconcile.Object, a account) {
 	if a.name == "" || strings.Contains(a.name, "${") || !j.cluster.exists(a) {
 		return
@@ -175,7 +175,7 @@ func (j *refusing) judgeAccount(t *tenant, by account, o *reconcile.Object, a ac
 }
 
 // judgeDependencies checks spec.dependsOn against the policies of the cluster. Other rules check the other fields, and
-// what readyExpr reads.
+// the objects that readyExpr reads.
 func (j *refusing) judgeDependencies(t *tenant, a account, o *reconcile.Object) {
 	plain := slices.DeleteFunc(slices.Clone(o.List("spec", "dependsOn")), func(d any) bool {
 		fields, _ := d.(map[string]any)
@@ -193,9 +193,9 @@ func (j *refusing) judgeDependencies(t *tenant, a account, o *reconcile.Object) 
 	}
 }
 
-// judgeAdmission checks an object against the policies of the cluster. Those that the platform wrote itself count only for an
-// object that exposes something or is for another cluster: they may depend on what controllers and the API server add to
-// others.
+// judgeAdmission checks an object against the policies of the cluster. Policies that Fleetwright did not generate count
+// only for an object that exposes something or is for another cluster: for other objects, they may depend on fields that
+// controllers and the API server add.
 func (j *refusing) judgeAdmission(t *tenant, a account, o *reconcile.Object) {
 	generated := t
 	if exposes(o) || isReconciler(o) {
@@ -204,9 +204,9 @@ func (j *refusing) judgeAdmission(t *tenant, a account, o *reconcile.Object) {
 	found, undecided := j.admission.refuses(j.p.Context, o, a, generated)
 	substituted := o.Kustomization == nil || o.Kustomization.Spec.PostBuild != nil
 	switch {
-	case undecided && j.admission.isSpent(): // report says it once
+	case undecided && j.admission.isSpent(): // report reports it once
 	case undecided || found != nil && substituted && hasVariable(o):
-		j.p.Unresolved(o.Position("kind"), fmt.Sprintf("tenant %s: cannot tell whether the cluster's admission policies admit %s", t.name, o))
+		j.p.Unresolved(o.Position("kind"), fmt.Sprintf("tenant %s: cannot decide whether the cluster's admission policies admit %s", t.name, o))
 	case found != nil && (o.Group == appsGroup || o.Group == batchGroup || o.Kind == "Pod") && j.mutator != nil:
 		j.p.UnresolvedFor(o.Position("kind"), fmt.Sprintf("whether %s refuses %s", found.policy, o), fmt.Sprintf("%s may change it", j.mutator))
 	case found != nil:

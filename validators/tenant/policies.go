@@ -7,7 +7,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 )
 
-// policies says what the admission policies of a cluster check, judged by their text.
+// policies describes what the admission policies of a cluster check, as far as their text shows.
 type policies struct {
 	// accounts reports whether a policy requires service accounts in Flux's objects. crossRefs reports whether
 	// one checks the namespaces of their sources.

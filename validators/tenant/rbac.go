@@ -19,7 +19,7 @@ type grant struct {
 	// account is the account that has the role. An empty name means all accounts of the namespace; an empty
 	// namespace as well means every account of the cluster.
 	account account
-	// other reports whether the subject is a user or group that is no service account.
+	// other reports whether the subject is a user or group that is not a service account.
 	other bool
 	// roleKind and roleName are the kind and name of the role.
 	roleKind, roleName string
@@ -69,7 +69,7 @@ func (c *cluster) tenantsOf(g grant) []*tenant {
 	case g.other:
 		return nil
 	case g.account == account{}:
-		return c.tenants[:1] // and all others
+		return c.tenants[:1] // the grant is for all others, too
 	case g.account.name == "":
 		if t := c.byNamespace[g.account.namespace]; t != nil {
 			return []*tenant{t}
@@ -93,7 +93,7 @@ func eachGrant(p *rule.Pass, judge func(*cluster, *rule.Pass, grant, *tenant)) {
 	}
 }
 
-// who names the subject of a grant to a tenant.
+// who describes the subject of a grant to a tenant.
 func (g grant) who(t *tenant) string {
 	switch {
 	case g.account == account{}:
@@ -104,7 +104,7 @@ func (g grant) who(t *tenant) string {
 	return "tenant " + t.name + "'s account " + g.account.String()
 }
 
-// where names the scope of a grant.
+// where describes the scope of a grant.
 func (g grant) where() string {
 	if g.namespace == "" {
 		return "the whole cluster"
@@ -155,8 +155,8 @@ type limit struct {
 	resource, gain string
 }
 
-// mostTold is the maximum number of findings about one role.
-const mostTold = 20
+// mostFindings is the maximum number of findings about one role.
+const mostFindings = 20
 
 // rolesOf returns the roles of a grant, and whether they are known. It does not return built-in roles of
 // Kubernetes.
@@ -183,12 +183,12 @@ func readRole(o *reconcile.Object) *role {
 		rule := policyRule{groups: texts(o, "rules", i, "apiGroups"), resources: texts(o, "rules", i, "resources"), verbs: texts(o, "rules", i, "verbs")}
 		r.reads = r.reads && rule.isRead()
 		r.patchesNamespaces = r.patchesNamespaces || rule.allows("patch", "", "namespaces")
-		if e, ok := rule.escalation(); ok && len(r.escalations) < mostTold {
+		if e, ok := rule.escalation(); ok && len(r.escalations) < mostFindings {
 			e.rule, e.names = i, texts(o, "rules", i, "resourceNames")
 			r.escalations = append(r.escalations, e)
 		}
 		for _, l := range rule.limits() {
-			if l.rule = i; len(r.limits) < mostTold {
+			if l.rule = i; len(r.limits) < mostFindings {
 				r.limits = append(r.limits, l)
 			}
 		}
@@ -239,9 +239,9 @@ func connects(resource string) bool {
 	return slices.Contains([]string{"attach", "exec", "portforward", "proxy"}, subresource)
 }
 
-// escalations are verbs on resources that let a subject get more permissions. Those on cluster-scoped resources
-// work only if the role is bound for the whole cluster. Source:
-// https://kubernetes.io/docs/concepts/security/rbac-good-practices/
+// escalations are verbs on resources with which a subject can get more permissions. Verbs on cluster-scoped resources
+// work only if the role is bound for the whole cluster.
+// Source: https://kubernetes.io/docs/concepts/security/rbac-good-practices/
 var escalations = []struct {
 	group, resource, verb string
 	unbound               bool

@@ -12,12 +12,12 @@ import (
 // RBACEscalation is the rule tenant-rbac-escalation.
 var RBACEscalation = rule.Rule{
 	ID:       "tenant-rbac-escalation",
-	Title:    "a role by which a tenant can give itself more rights",
+	Title:    "a role with which a tenant can get more permissions",
 	Severity: finding.Error,
-	Why: `The API server lets nobody grant more permissions than they have, except with the verbs bind or escalate on
-roles. With impersonate, an account acts as another user; one that may impersonate only itself gains nothing,
-and is not reported. With permission to create tokens of service accounts, it becomes one of them. A wildcard for verbs and resources includes all of this. In the tenant's own namespace,
-a wildcard is a warning, as cluster-admin is there.`,
+	Why: `The API server lets no account grant more permissions than it has, except with the verbs bind or escalate on
+roles. With impersonate, an account acts as another user. An account that may impersonate only itself gains nothing, and
+is not reported. With permission to create tokens of service accounts, an account becomes one of them. A wildcard for verbs
+and resources includes all of this. In the tenant's own namespace, a wildcard is a warning, as cluster-admin is there.`,
 	Fix: `Name the verbs and resources that the tenant's objects need: get, list, watch, create, patch and delete for
 kustomize-controller, and also update for helm-controller. Write access to Roles and RoleBindings is safe
 without bind and escalate: the tenant can then grant only the permissions that it has.`,

@@ -31,7 +31,7 @@ that it can write.`,
 
 func (c *cluster) judgeExcess(p *rule.Pass, g grant, t *tenant) {
 	if g.roleKind == "ClusterRole" && g.roleName == "cluster-admin" || g.account.name == "" && g.account.namespace == "" {
-		return // tenant-cluster-admin reports the former, and grants to everybody belong to no tenant
+		return // tenant-cluster-admin reports the former; a grant to all accounts belongs to no tenant
 	}
 	roles, known := c.rolesOf(g)
 	other := c.byNamespace[g.namespace]
@@ -40,7 +40,7 @@ func (c *cluster) judgeExcess(p *rule.Pass, g grant, t *tenant) {
 		return
 	}
 	if !known && g.namespace == "" {
-		p.Unresolved(g.binding.Position("roleRef", "name"), fmt.Sprintf("cannot tell what %s %q grants %s in %s: the role is not in Git", g.roleKind, g.roleName, g.who(t), g.where()))
+		p.Unresolved(g.binding.Position("roleRef", "name"), fmt.Sprintf("cannot decide what %s %q grants %s in %s: the role is not in Git", g.roleKind, g.roleName, g.who(t), g.where()))
 		return
 	}
 	f := finding.Finding{

@@ -18,7 +18,7 @@ func probe(text, namespace, flux string) *reconcile.Object {
 	value := map[string]any{}
 	text = strings.NewReplacer("NAMESPACE", namespace, "ACCOUNT", flux).Replace(text)
 	if err := yaml.Unmarshal([]byte(text), &value); err != nil {
-		panic(err) // it holds nothing but texts of this package
+		panic(err) // it contains only strings of this package
 	}
 	metadata, _ := value["metadata"].(map[string]any)
 	if metadata == nil {
@@ -36,14 +36,14 @@ func probe(text, namespace, flux string) *reconcile.Object {
 	return o
 }
 
-// place is where a tenant may write something: a namespace, and the account.
+// place is a namespace in which a tenant may write something, and the account with which it may.
 type place struct {
 	namespace string
 	by        account
 	grant     grant
 }
 
-// mayWrite returns where a tenant may write a resource, preferably with an account of the same namespace. It
+// mayWrite returns the place where a tenant may write a resource, preferably with an account of the same namespace. It
 // returns false if the tenant may not write it, or if that is unknown.
 func (c *cluster) mayWrite(t *tenant, group, resource string) (place, bool) {
 	var elsewhere []place
@@ -64,7 +64,7 @@ func (c *cluster) mayWrite(t *tenant, group, resource string) (place, bool) {
 	return elsewhere[0], true
 }
 
-// reaches returns where a tenant has the permissions that a door requires.
+// reaches returns the place where a tenant has the permissions that a door requires.
 func (c *cluster) reaches(t *tenant, d door) (place, bool) {
 	if t.capsule && (d.group == "" || d.group == networkingGroup || d.template) {
 		return place{}, false
@@ -120,9 +120,9 @@ func (c *cluster) allows(g grant, group, resource string) bool {
 	return false
 }
 
-// aggregated are the API groups for which the built-in roles edit and admin have permissions on the kinds that
-// are checked here: those of Kubernetes, and those that Flux adds. Source: config/rbac of flux2, ClusterRole
-// flux-edit.
+// aggregated are the API groups for which the built-in roles edit and admin have permissions on the checked kinds: groups
+// of Kubernetes, and groups that Flux adds.
+// Source: config/rbac of flux2, ClusterRole flux-edit.
 var aggregated = []string{"", appsGroup, batchGroup, networkingGroup, fluxapi.KustomizeGroup, fluxapi.HelmGroup, fluxapi.SourceGroup, fluxapi.ArtifactGroup, fluxapi.ImageGroup, fluxapi.NotificationGroup}
 
 // optional are API groups that not every cluster with Flux serves.
@@ -164,7 +164,7 @@ func (c *cluster) otherPolicies() string {
 	return b.String()
 }
 
-// through returns the policy that rejects a tenant who tries a door, and whether that is undecided.
+// through returns the policy that rejects the request of a tenant for a door, and whether that is undecided.
 func (a *admission) through(ctx context.Context, d door, at place) (found *refusal, undecided bool) {
 	r := d.request(at)
 	if d.updated {
@@ -217,10 +217,10 @@ func podFrom(workload *reconcile.Object) request {
 	}
 	fields, _ := template.(map[string]any)
 	metadata := map[string]any{"name": workload.Name, "namespace": workload.Namespace}
-	given, _ := fields["metadata"].(map[string]any)
+	ofTemplate, _ := fields["metadata"].(map[string]any)
 	for _, field := range []string{"labels", "annotations"} {
-		if given[field] != nil {
-			metadata[field] = given[field]
+		if ofTemplate[field] != nil {
+			metadata[field] = ofTemplate[field]
 		}
 	}
 	pod := &reconcile.Object{Value: map[string]any{"apiVersion": "v1", "kind": "Pod", "spec": fields["spec"], "metadata": metadata}}
@@ -238,7 +238,7 @@ func changed(o *reconcile.Object, field string, value any) *reconcile.Object {
 	return &other
 }
 
-// leaving returns an object as it is while it is being deleted.
+// leaving returns the state of an object while it is being deleted.
 func leaving(o *reconcile.Object) *reconcile.Object {
 	metadata, _ := o.Value["metadata"].(map[string]any)
 	metadata = maps.Clone(metadata)

@@ -53,13 +53,13 @@ func (r *rights) writes(group, resource string) bool {
 	})
 }
 
-// missing is the verb without which Flux cannot apply an object: patch always, and create where the object does not exist
-// yet; "" for none, and of one of Kubernetes' own roles.
+// missing returns the verb without which Flux cannot apply an object: always patch, and create if the object does not
+// exist yet. It returns "" if the account has both, or one of Kubernetes' built-in roles.
 func (r *rights) missing(o *reconcile.Object) string {
 	switch {
 	case r.builtIn > 0 || r.grantsOn("patch", o) && (existsAnyway(o) || r.grantsOn("create", o)):
 		return ""
-	case o.HelmRelease != nil && (r.grantsOn("create", o) || r.grantsOn("patch", o)): // Helm's way depends on its version
+	case o.HelmRelease != nil && (r.grantsOn("create", o) || r.grantsOn("patch", o)): // Helm's verb depends on its version
 		return ""
 	case r.grantsOn("patch", o):
 		return "create"
@@ -67,8 +67,8 @@ func (r *rights) missing(o *reconcile.Object) string {
 	return "patch"
 }
 
-// grantsOn says whether a verb is granted on the kind of an object. The resource of a kind without a schema may be called
-// otherwise than kinds mostly are, so that one that begins alike counts.
+// grantsOn reports whether a verb is granted on the kind of an object. If a kind has no schema, its resource may have an
+// irregular name, so a resource with the same beginning counts.
 func (r *rights) grantsOn(verb string, o *reconcile.Object) bool {
 	gv, err := apischema.ParseGroupVersion(o.APIVersion)
 	if err != nil {

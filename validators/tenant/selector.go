@@ -8,7 +8,7 @@ func selects(selector, of any) bool {
 	labels, _ := of.(map[string]any)
 	want, _ := s["matchLabels"].(map[string]any)
 	for k, v := range want {
-		if given, there := labels[k]; !there || given != v {
+		if value, there := labels[k]; !there || value != v {
 			return false
 		}
 	}
@@ -17,13 +17,13 @@ func selects(selector, of any) bool {
 		e, _ := e.(map[string]any)
 		key, _ := e["key"].(string)
 		values, _ := e["values"].([]any)
-		given, there := labels[key]
+		value, there := labels[key]
 		ok := false
 		switch e["operator"] {
 		case "In":
-			ok = there && slices.Contains(values, given)
+			ok = there && slices.Contains(values, value)
 		case "NotIn":
-			ok = !there || !slices.Contains(values, given)
+			ok = !there || !slices.Contains(values, value)
 		case "Exists":
 			ok = there
 		case "DoesNotExist":

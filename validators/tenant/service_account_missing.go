@@ -55,7 +55,7 @@ func (c *cluster) isSyncedByOperator(o *reconcile.Object) bool {
 	return c.lockdown.operator && o.Kind == "Kustomization" && o.Namespace == root.Namespace && o.Name == root.Name
 }
 
-// judgeDefault checks a tenant's object that names no service account.
+// judgeDefault checks a tenant's object that has no service account.
 func (c *cluster) judgeDefault(p *rule.Pass, o *reconcile.Object, t *tenant) {
 	fallback := account{o.Namespace, cmp.Or(c.lockdown.account, "default")}
 	open := c.lockdown.known && c.lockdown.account == ""
@@ -71,7 +71,7 @@ func (c *cluster) judgeDefault(p *rule.Pass, o *reconcile.Object, t *tenant) {
 	p.ReportBuilt(o, f, "spec", "serviceAccountName")
 }
 
-// judgeNamed checks that the service account exists that a tenant's object names. tenant-object-refused checks whether the
+// judgeNamed checks that the service account of a tenant's object exists. tenant-object-refused checks whether the
 // platform's policies allow it.
 func (c *cluster) judgeNamed(p *rule.Pass, o *reconcile.Object, t *tenant, a account) {
 	if c.exists(a) || c.unlessComplete(p, fmt.Sprintf("whether account %s exists", a)) {

@@ -27,13 +27,13 @@ func (c *cluster) deploysOwn(t *tenant) bool {
 var differing = &rule.Analysis[map[string][]*tenant]{Name: "tenants that differ", RunPass: func(p *rule.Pass) map[string][]*tenant {
 	all := map[string][]*tenant{}
 	for name, c := range models.Of(p) {
-		all[name] = c.distinct((&evaluator{}).admission(c)) // nothing is evaluated
+		all[name] = c.distinct((&evaluator{}).admission(c)) // without evaluating the policies
 	}
 	return all
 }}
 
-// distinct returns the tenants with sources of their own, without those that differ from another one only in
-// their names and in the literals of their policies. One of thousands of similar tenants is enough.
+// distinct returns the tenants with sources of their own. Of tenants that differ only in their names and in the literals
+// of their policies, it returns one, because thousands of tenants may be similar.
 func (c *cluster) distinct(a *admission) []*tenant {
 	known := map[digest]bool{}
 	shapes := map[*reconcile.Object]string{}

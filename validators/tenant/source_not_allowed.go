@@ -18,9 +18,9 @@ var SourceNotAllowed = rule.Rule{
 	Title:    "a tenant's source that the cluster's own policy refuses",
 	Severity: finding.Error,
 	Why: `A ValidatingAdmissionPolicy of the cluster restricts the sources of tenants, and the API server refuses this
-one: the Kustomization that applies it becomes not ready. Or the policy was meant to allow it and does not.
+one: the Kustomization that applies it becomes not ready. Or the policy should allow the source and does not.
 
-Policies whose binding denies are evaluated as in the API server, on the sources in the tenants' namespaces. A
+Policies whose binding denies are evaluated as in the API server, for the sources in the tenants' namespaces. A
 policy that depends on the user, or has parameters, is not evaluated. In a cluster without such a policy, the
 rule reports nothing: whether to restrict the tenants' sources is your decision.`,
 	Fix: `Use an allowed source, or allow this one in the policy.`,
@@ -49,7 +49,7 @@ func (c *cluster) judgeSource(p *rule.Pass, a *admission, o *reconcile.Object, t
 	found, undecided := a.judge(p.Context, request{object: o, resource: resource})
 	switch {
 	case undecided || found != nil && strings.Contains(url, "${"):
-		p.Unresolved(at, fmt.Sprintf("tenant %s: cannot tell whether the cluster's admission policies admit %s", t.name, o))
+		p.Unresolved(at, fmt.Sprintf("tenant %s: cannot decide whether the cluster's admission policies admit %s", t.name, o))
 	case found != nil:
 		p.ReportBuilt(o, finding.Finding{
 			Message: fmt.Sprintf("tenant %s: %s is refused by %s: %s", t.name, o, found.policy, found.message),

@@ -1,4 +1,4 @@
-// Package tenant holds the rules about clusters that several teams share: what keeps a tenant within its
+// Package tenant holds the rules about clusters that several teams share: they check that each tenant is confined to its
 // namespaces. They all use one model of a cluster's tenants. A cluster without tenants has no findings.
 package tenant
 
@@ -15,8 +15,8 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// The labels that name the tenant of a namespace: the label of `flux create tenant`, which other tools also
-// use, and that of Capsule.
+// The labels that name the tenant of a namespace: the label of `flux create tenant`, which other tools also use, and the
+// label of Capsule.
 const (
 	labelTenant  = "toolkit.fluxcd.io/tenant"
 	labelCapsule = "capsule.clastix.io/tenant"
@@ -213,11 +213,11 @@ func (c *cluster) extend(t *tenant, namespaces map[string]*reconcile.Object) {
 	}
 }
 
-// addUnlabelled adds tenants that have no label. Such a tenant has a Kustomization outside Flux's namespace.
-// The Kustomization applies a source in its own namespace, with an account that has grants in namespaces only.
-// The platform may sync its own components in the same way. Then it also runs workloads in these namespaces, or
-// applies the same path to several of them; those are no tenants. The tenant has the name of the account. If
-// the account has the label of a known tenant, the namespaces are added to that one.
+// addUnlabelled adds tenants that have no label. Such a tenant has a Kustomization outside Flux's namespace, which
+// applies a source in its own namespace, with an account that has grants only in namespaces. The platform may sync its
+// own components in the same way. In that case it also runs workloads in these namespaces, or applies the same path to
+// several of them; such namespaces are not tenants. The tenant has the name of the account. If the account has the label
+// of a known tenant, the namespaces are added to that tenant.
 func (c *cluster) addUnlabelled() {
 	shared := c.shared()
 	for _, namespace := range slices.Sorted(maps.Keys(c.index.reconcilers)) {
@@ -251,8 +251,8 @@ func (c *cluster) addUnlabelled() {
 	}
 }
 
-// shared returns the paths, in the form of applied, that Kustomizations in several namespaces apply from
-// sources there.
+// shared returns the paths, in the form that applied returns, that Kustomizations in several namespaces apply from
+// sources in their namespace.
 func (c *cluster) shared() map[string]bool {
 	in, shared := map[string]string{}, map[string]bool{}
 	for namespace, all := range c.index.reconcilers {
@@ -270,7 +270,7 @@ func (c *cluster) shared() map[string]bool {
 	return shared
 }
 
-// applied identifies what a Kustomization applies: the address of its source, and the path. Unknown sources are
+// applied identifies the files that a Kustomization applies: the address of its source, and the path. Unknown sources are
 // all different.
 func (c *cluster) applied(o *reconcile.Object) string {
 	kind, name := o.Text("spec", "sourceRef", "kind"), o.Text("spec", "sourceRef", "name")
@@ -299,7 +299,7 @@ func (c *cluster) namespace(name string) *reconcile.Object {
 	return nil
 }
 
-// addAccounts adds the service accounts of a tenant: those in its namespaces, those with its label, and those
+// addAccounts adds the service accounts of a tenant: accounts in its namespaces, accounts with its label, and accounts
 // that Flux uses there.
 func (c *cluster) addAccounts(t *tenant) {
 	for namespace := range t.namespaces {
@@ -325,8 +325,8 @@ func (c *cluster) addAccounts(t *tenant) {
 	}
 }
 
-// firstIncomplete returns the first Kustomization of the platform that could not be fully built. Objects that
-// the platform creates for its tenants may be in it.
+// firstIncomplete returns the first Kustomization of the platform that could not be fully built. Objects that the
+// platform creates for its tenants may be in it.
 func (c *cluster) firstIncomplete() *reconcile.Kustomization {
 	for _, k := range c.Kustomizations {
 		if !k.Complete() && c.tenantOf(k) == nil {
@@ -336,8 +336,8 @@ func (c *cluster) firstIncomplete() *reconcile.Kustomization {
 	return nil
 }
 
-// tenantOf returns the tenant that a Kustomization belongs to, by its namespace, its account or its parents;
-// nil for one of the platform.
+// tenantOf returns the tenant that a Kustomization belongs to, by its namespace, its account or its parents; nil for a
+// Kustomization of the platform.
 func (c *cluster) tenantOf(k *reconcile.Kustomization) *tenant {
 	for ; k != nil; k = k.Parent {
 		if t := c.byNamespace[k.Namespace]; t != nil {
@@ -364,7 +364,7 @@ func (c *cluster) unlessComplete(p *rule.Pass, question string) bool {
 	if k.Object != nil {
 		at = k.Object.Position("spec", "sourceRef")
 	}
-	p.Unresolved(at, "cannot tell "+question+": Kustomization "+k.String()+" could not be fully built")
+	p.Unresolved(at, "cannot decide "+question+": Kustomization "+k.String()+" could not be fully built")
 	return true
 }
 
@@ -377,8 +377,9 @@ func Owns(p *rule.Pass, of *reconcile.Cluster, namespace string) bool {
 	return m != nil && m.byNamespace[namespace] != nil
 }
 
-// DefaultAccount returns the service account with which a controller of a cluster without tenants applies what names none;
-// "" if it uses its own, if that is unknown, or if there are tenants, for which tenant-service-account-missing checks it.
+// DefaultAccount returns the service account with which a controller applies objects without a serviceAccountName, in a
+// cluster without tenants. It returns "" if the controller uses its own account, if that is unknown, or if there are
+// tenants, because tenant-service-account-missing checks these.
 func DefaultAccount(p *rule.Pass, of *reconcile.Cluster, controller string) string {
 	if models.Of(p)[of.Name] != nil {
 		return ""

@@ -17,8 +17,8 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// Examples checks the examples of a rule. The rule must report the marked lines of bad examples as findings,
-// and those of unresolved examples as unresolved. No rule may find anything in good examples.
+// Examples checks the examples of a rule. The rule must report the marked lines of bad examples as findings, and the
+// marked lines of unresolved examples as unresolved. No rule may find anything in good examples.
 func Examples(t *testing.T, r rule.Rule, examples rule.Examples, all []rule.Rule) {
 	t.Helper()
 	if len(examples.Bad)+len(examples.Unresolved) == 0 || len(examples.Good) == 0 {
@@ -72,8 +72,8 @@ func Find(t *testing.T, r rule.Rule, files string) []finding.Finding {
 	return found
 }
 
-// Run runs one rule over files in txtar form and returns what it reports,
-// sorted, without what the files ignore.
+// Run runs one rule over files in txtar form and returns its findings and unresolved questions, sorted, without the
+// ignored ones.
 func Run(t *testing.T, r rule.Rule, files string) ([]finding.Finding, []finding.Unresolved) {
 	t.Helper()
 	return run(t, []rule.Rule{r}, []rule.Rule{r}, "", files)
@@ -124,7 +124,7 @@ func Load(t *testing.T, files string) *repository.Repository {
 	return repo
 }
 
-// places returns the sorted places that findings point at, each once.
+// places returns the sorted places of findings, each once.
 func places(found []finding.Finding) []string {
 	at := make([]string, 0, len(found))
 	for _, f := range found {
