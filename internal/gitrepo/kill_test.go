@@ -428,7 +428,7 @@ func TestStrangeJournal(t *testing.T) {
 	} {
 		dir := normal(t, map[string]string{"a": "1"})
 		write(t, filepath.Join(dir, ".git", stageDir), map[string]string{"journal": journal})
-		if _, err := Open(t.Context(), dir, "main", Options{}); err == nil || !strings.Contains(err.Error(), "not one of ours") {
+		if _, err := Open(t.Context(), dir, "main", Options{}); err == nil || !strings.Contains(err.Error(), "was not written by fleetwright") {
 			t.Errorf("%s: got %v", journal, err)
 		}
 		clean(t, dir)
