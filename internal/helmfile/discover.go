@@ -18,11 +18,14 @@ var known = []string{"helmBinary", "kustomizeBinary", "values", "environments", 
 	"apiVersions", "kubeVersion", "hooks", "templates", "defaultInherit", "missingFileHandler",
 	"missingFileHandlerConfig", "lockFilePath"}
 
-// isHelmfile says whether a document is one: releases with a name and a chart,
-// or helmfiles that it calls, and no object of Kubernetes.
-func isHelmfile(d *repository.Document) bool {
+// isHelmfile says whether a document of a file is one: releases with a name and a chart,
+// or helmfiles that it calls, and no object of Kubernetes. In a file that helmfile reads by its name, any releases will do.
+func isHelmfile(file string, d *repository.Document) bool {
 	if d.Lookup("releases") == nil && d.Lookup("helmfiles") == nil || d.Lookup("kind") != nil {
 		return false
+	}
+	if path.Base(file) == "helmfile.yaml" || path.Base(path.Dir(file)) == "helmfile.d" {
+		return true
 	}
 	n := d.Root()
 	unknown, others := 0, 0
@@ -89,7 +92,7 @@ func findHelmfiles(repo *repository.Repository) []string {
 		if repo.Use(f.Path) == repository.Chart || repository.Attic(f.Path) != "" {
 			continue
 		}
-		is := slices.ContainsFunc(f.Documents, isHelmfile)
+		is := slices.ContainsFunc(f.Documents, func(d *repository.Document) bool { return isHelmfile(f.Path, d) })
 		if !is && (f.Err != nil && f.Err.Reason == repository.NotYAML || inSeveralParts(f)) {
 			data, err := repo.ReadFile(f.Path)
 			is = err == nil && looksLikeHelmfile(f.Path, data)
