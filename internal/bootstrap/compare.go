@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -54,8 +55,8 @@ func (j *judge) compare(r *helmfile.Release, h *helmrelease.Release) *comparison
 		c.identity(r, j.Index, h)
 	}
 	chart := j.Chart(h)
-	c.chart(r, chart)
-	c.version(r, chart, j.lockedVersion(r))
+	c.chart(j.chartName(r), chart)
+	c.version(j.version(r), chart, j.lockedVersion(r))
 	if !r.CRDsOnly {
 		values := j.Values(h)
 		c.values(r.Values, values, h.WrittenValues())
@@ -106,23 +107,47 @@ func (c *comparison) identity(r *helmfile.Release, g *helmrelease.Index, h *helm
 	}
 }
 
-func (c *comparison) chart(r *helmfile.Release, git helmrelease.Chart) {
+func (c *comparison) chart(own located.Text, git helmrelease.Chart) {
 	switch {
-	case r.Chart.Unknown != nil && r.Chart.Unknown.Missing != "":
-		c.missingFile("chart", r.Chart, git.Name)
-	case r.Chart.Unknown != nil:
-		c.unresolved(r.Chart.Unknown)
+	case own.Unknown != nil && own.Unknown.Missing != "":
+		c.missingFile("chart", own, git.Name)
+	case own.Unknown != nil:
+		c.unresolved(own.Unknown)
 	case git.Name.Unknown != nil:
 		c.unresolved(git.Name.Unknown)
-	case helmrelease.ChartName(r.Chart.Value) != helmrelease.ChartName(git.Name.Value):
-		a, b := side(r.Chart), side(git.Name)
+	case helmrelease.ChartName(own.Value) != helmrelease.ChartName(git.Name.Value):
+		a, b := side(own), side(git.Name)
 		c.differ(RuleChartDrift, "chart", causeChart, a, b)
 	}
 }
 
-// bootstrapVersion returns the version of the release's chart.
-func bootstrapVersion(r *helmfile.Release) located.Text {
+// folderOf returns the folder of a release's chart, "" if the chart is not in a folder of the repository.
+func (j *judge) folderOf(r *helmfile.Release) string {
+	folder := path.Join(path.Dir(r.File), r.Chart.Value)
+	if r.Chart.Unknown != nil || r.Chart.Value == "" || strings.Contains(r.Chart.Value, "://") || !j.Repo.Exists(path.Join(folder, "Chart.yaml")) {
+		return ""
+	}
+	return folder
+}
+
+// chartName returns the name of a release's chart: of a folder, the one in its Chart.yaml.
+func (j *judge) chartName(r *helmfile.Release) located.Text {
+	if folder := j.folderOf(r); folder != "" {
+		if name, _ := helmrelease.FolderChart(j.Repo, folder); name.Value != "" {
+			return name
+		}
+	}
+	return r.Chart
+}
+
+// version returns the version of a release's chart. Of a folder, it is the one in its Chart.yaml: Helm ignores any other.
+func (j *judge) version(r *helmfile.Release) located.Text {
 	v := r.Version
+	if folder := j.folderOf(r); folder != "" {
+		if _, version := helmrelease.FolderChart(j.Repo, folder); version.Value != "" {
+			return version
+		}
+	}
 	if v.Value == "" && v.Unknown == nil {
 		// An OCI reference may carry the version itself, and so may an archive's name.
 		if m := helmrelease.Packaged.FindStringSubmatch(helmrelease.LastElement(r.Chart.Value)); m != nil {
@@ -131,13 +156,15 @@ func bootstrapVersion(r *helmfile.Release) located.Text {
 			v.Value, v.Place = tag, r.Chart.Place
 		} else {
 			v.Place = r.Place
+			if strings.HasPrefix(r.Chart.Value, "./") || strings.HasPrefix(r.Chart.Value, "../") {
+				v.Unknown = &located.Unknown{Reason: fmt.Sprintf("the version of the chart %s is not known: the repository has no %s", r.Chart.Value, path.Join(r.Chart.Value, "Chart.yaml"))}
+			}
 		}
 	}
 	return v
 }
 
-func (c *comparison) version(r *helmfile.Release, git helmrelease.Chart, locked string) {
-	v := bootstrapVersion(r)
+func (c *comparison) version(v located.Text, git helmrelease.Chart, locked string) {
 	cause := versionCause(v, git.Version, git.Patched)
 	switch {
 	case v.Unknown != nil && v.Unknown.Missing != "":

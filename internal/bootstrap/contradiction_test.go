@@ -85,3 +85,63 @@ func TestNeedsAgainstKustomizations(t *testing.T) {
 		}
 	}
 }
+
+// problemsOf are the problems of the order in a repository, with their hints, one a line.
+func problemsOf(t *testing.T, archive string) string {
+	t.Helper()
+	report, err := Verify(t.Context(), testarchive.Repository(t, txtar.Parse([]byte(archive))), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, o := range report.Order {
+		all = append(all, o.Message+": "+o.Hint)
+	}
+	return strings.Join(all, "\n")
+}
+
+// Needs that lead through another release are compared, too, and what those between contradict is told once.
+func TestNeedsThroughOthersAgainstKustomizations(t *testing.T) {
+	archive := strings.NewReplacer("WAITS", "first", "LEADS", "second",
+		"needs: [apps/first]}", "needs: [apps/middle]}\n- {name: middle, namespace: apps, chart: oci://example.com/middle, version: 1.0.0, needs: [apps/first]}").Replace(contradicting)
+	const through = `helmfile installs release "apps/first" before "apps/second", but Kustomization flux-system/first, which applies the first, depends on flux-system/second, which applies the second: ` +
+		`remove one of the two: a need that leads from "apps/second" to "apps/first", or the Kustomization's dependsOn`
+	if got := problemsOf(t, archive); got != through {
+		t.Errorf("got  %s\nwant %s", got, through)
+	}
+	const middle = `-- apps/between/release.yaml --
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: middle, namespace: apps}
+spec: {interval: 1h, chartRef: {kind: OCIRepository, name: middle}}
+---
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: OCIRepository
+metadata: {name: middle, namespace: apps}
+spec: {interval: 1h, url: "oci://example.com/middle", ref: {tag: 1.0.0}}
+`
+	if got := problemsOf(t, archive+middle); strings.Count(got, "\n") != 1 || strings.Contains(got, "a need that leads") {
+		t.Errorf("where the one between contradicts it: got\n%s", got)
+	}
+}
+
+// A HelmRelease that depends on one whose release needs its own is a contradiction: another need would make a cycle.
+func TestDependsOnAgainstNeeds(t *testing.T) {
+	archive := strings.NewReplacer("WAITS", "second", "LEADS", "first",
+		"name: first}}", "name: first}, dependsOn: [{name: second}]}").Replace(contradicting)
+	const want = `helmfile installs release "apps/first" before "apps/second", on which HelmRelease apps/first depends: ` +
+		`remove one of the two: the needs that lead from "apps/second" to it, or the HelmRelease's dependsOn`
+	if got := problemsOf(t, archive); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// A need of what does not exist hides only what depends on it.
+func TestAWrongNeedAlone(t *testing.T) {
+	want := `release "flux-system/flux-operator" needs "gone", which the file does not define: helmfile fails: name a release of the file as NAMESPACE/NAME` + "\n" +
+		`helmfile may install release "kube-system/coredns" before "kube-system/cilium", whose network its pods need: add "kube-system/cilium" to its needs`
+	got := problemsOf(t, helmfiles(with(operator, "needs: [gone]"), with(instance, "needs: [flux-operator]"), with(cilium, ""), with(coredns, "")))
+	if got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}

@@ -1,6 +1,9 @@
 package bootstrap
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // TestHooksApply finds the files that hooks apply or run and that do not exist, in every form of a command that is certain, and
 // says nothing of others.
@@ -25,11 +28,30 @@ func TestHooksApply(t *testing.T) {
 		"a script of a shell":    {`command: bash, args: [scripts/gone.sh, a.yaml]`, gone("runs", "scripts/gone.sh")},
 		"a script of a template": {`command: bash, args: ["{{ requiredEnv \"DIR\" }}/gone.sh"]`, ""},
 		"a file that is there":   {`command: ./a.yaml`, ""},
+		"a script above":         {`command: ../scripts/gone.sh`, strings.Replace(gone("runs", "gone.sh"), "bootstrap/gone", "scripts/gone", 1)},
+		"recursively":            {`command: kubectl, args: [--context, x, apply, -Rf, gone/]`, gone("applies", "gone")},
+		"a kustomization":        {`command: kubectl, args: [apply, -k, gone]`, gone("applies", "gone")},
+		"options of a shell":     {`command: bash, args: [-euo, pipefail, -c, "kubectl apply -f gone.yaml"]`, gone("applies", "gone.yaml")},
+		"in another folder":      {`command: sh, args: [-ec, "cd .. && kubectl apply -f bootstrap/a.yaml"]`, ""},
+		"gone in another folder": {`command: sh, args: [-ec, "cd .. && kubectl apply -f bootstrap/gone.yaml"]`, gone("applies", "gone.yaml")},
+		"after a script":         {`command: bash, args: [-c, "./a.yaml; kubectl apply -f gone.yaml"]`, gone("applies", "gone.yaml")},
+		"of a script":            {`command: bash, args: [-c, "./gone.sh && kubectl apply -f a.yaml"]`, gone("runs", "gone.sh")},
+		"written by a script":    {`command: bash, args: [-c, "./writes.sh; kubectl apply -f later.yaml"]`, ""},
+		"written by a command":   {`command: bash, args: [-c, "make; kubectl apply -f gone.yaml"]`, ""},
+		"several lines":          {`command: bash, args: [-c, "set -e\n# all\necho 'b; c'\nkubectl create \\\n  -f 'gone.yaml'\nif true; then ls; fi"]`, gone("applies", "gone.yaml")},
+		"a condition":            {`command: bash, args: [-c, "if test -f gone.yaml; then kubectl apply -f gone.yaml; fi"]`, ""},
+		"a test":                 {`command: bash, args: [-c, "[ -f other ] && kubectl apply -f gone.yaml"]`, ""},
+		"or else":                {`command: bash, args: [-c, "kubectl apply -f gone.yaml || true"]`, ""},
+		"a subshell":             {`command: bash, args: [-c, "(kubectl apply -f gone.yaml)"]`, ""},
+		"a pipe":                 {`command: bash, args: [-c, "kustomize build --enable-helm ../apps/gone | kubectl apply --server-side -f -"]`, strings.Replace(gone("applies", "gone"), "bootstrap/gone", "apps/gone", 1)},
+		"a pipe, and there":      {`command: bash, args: [-c, "kustomize build . | kubectl apply -f -"]`, ""},
+		"a pipe to nothing":      {`command: bash, args: [-c, "kustomize build gone | echo"]`, ""},
+		"a remote kustomization": {`command: kubectl, args: [apply, -k, github.com/org/repo//config]`, ""},
 		"a command":              {`command: make, args: [gone]`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := problems(t, helmfiles(with(cilium, "hooks: [{events: [postsync], "+c.hook+"}]"))+a+b); got != c.want {
+			if got := problems(t, helmfiles(with(cilium, "hooks: [{events: [postsync], "+c.hook+"}]"))+a+b+"-- bootstrap/writes.sh --\ntouch later.yaml\n"); got != c.want {
 				t.Errorf("got  %s\nwant %s", got, c.want)
 			}
 		})

@@ -3,6 +3,7 @@ package bootstrap
 import (
 	"cmp"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -48,7 +49,7 @@ type orders struct {
 // check checks the needs and hooks of the releases of a file, and that the needs follow the dependsOn of their
 // HelmReleases.
 func (s *orders) check(releases []*helmfile.Release) []OrderProblem {
-	o := ordering{orders: s, byID: map[string]*helmfile.Release{}, reported: map[[2]*helmfile.Release]bool{}}
+	o := ordering{orders: s, byID: map[string]*helmfile.Release{}, wrong: map[*helmfile.Release]bool{}, reported: map[[2]*helmfile.Release]bool{}}
 	for _, r := range releases {
 		if r.Name.Unknown == nil && r.Namespace.Unknown == nil && r.Unreadable == "" {
 			o.byID[r.ID()] = r
@@ -57,15 +58,12 @@ func (s *orders) check(releases []*helmfile.Release) []OrderProblem {
 	for _, r := range releases {
 		o.needs(r)
 	}
-	if len(o.problems) == 0 {
-		for _, r := range releases {
-			o.dependsOn(r)
-			o.contradicts(r)
-		}
-		if !o.renamed {
-			o.requirements(releases)
-		}
+	sound := slices.DeleteFunc(slices.Clone(releases), o.misled)
+	for _, r := range sound {
+		o.dependsOn(r)
+		o.contradicts(r)
 	}
+	o.requirements(releases, sound)
 	o.hooks(releases)
 	sorting.StableFunc(o.problems, func(a, b OrderProblem) int { return cmp.Compare(a.Line, b.Line) })
 	return o.problems
@@ -76,8 +74,9 @@ type ordering struct {
 	*orders
 	byID     map[string]*helmfile.Release
 	problems []OrderProblem
-	// renamed says that a need names a release by its id in Git: needs are not followed beyond it.
-	renamed bool
+	// wrong holds the releases with a need that leads nowhere or back to them, or that names a release by its id in Git: needs
+	// are not followed through them.
+	wrong map[*helmfile.Release]bool
 	// reported holds the pairs that are reported as installed in the wrong order, the release that needs the other first.
 	reported map[[2]*helmfile.Release]bool
 }
@@ -97,15 +96,23 @@ func (o *ordering) needs(r *helmfile.Release) {
 		needed := o.byID[id]
 		switch {
 		case needed == nil && o.moved(id): // reported as a difference of the other release's namespace
-			o.renamed = true
+			o.wrong[r] = true
 		case needed == nil:
+			o.wrong[r] = true
 			o.add(r, need.Place, true, fmt.Sprintf("release %q needs %q, which the file does not define: helmfile fails", r.ID(), need.Value),
 				"name a release of the file as NAMESPACE/NAME")
 		case needed == r || o.leads(needed, r):
+			o.wrong[r] = true
 			o.add(r, need.Place, true, fmt.Sprintf("release %q needs %q, and the other way round: helmfile fails", r.ID(), need.Value),
 				"remove one of the needs")
 		}
 	}
+}
+
+// misled reports whether it is unknown what a release needs, because its needs, or those of another release that it needs,
+// are wrong.
+func (o *ordering) misled(r *helmfile.Release) bool {
+	return o.wrong[r] || slices.ContainsFunc(o.needed(r), func(needed *helmfile.Release) bool { return o.wrong[needed] })
 }
 
 // moved reports whether a release has this id in Git, and another one in the bootstrap.
@@ -120,20 +127,23 @@ func (o *ordering) moved(id string) bool {
 
 // leads reports whether a release needs another, directly or through others.
 func (o *ordering) leads(from, to *helmfile.Release) bool {
-	seen := map[*helmfile.Release]bool{from: true}
-	for open := []*helmfile.Release{from}; len(open) > 0; open = open[1:] {
+	return slices.Contains(o.needed(from), to)
+}
+
+// needed returns the releases that a release needs, directly or through others, the nearest first; also the release itself if
+// needs form a cycle.
+func (o *ordering) needed(r *helmfile.Release) []*helmfile.Release {
+	var all []*helmfile.Release
+	seen := map[*helmfile.Release]bool{}
+	for open := []*helmfile.Release{r}; len(open) > 0; open = open[1:] {
 		for _, need := range open[0].Needs {
-			needed := o.byID[helmfile.NeedID(open[0], need.Value)]
-			if needed == to {
-				return true
-			}
-			if needed != nil && !seen[needed] {
+			if needed := o.byID[helmfile.NeedID(open[0], need.Value)]; needed != nil && !seen[needed] {
 				seen[needed] = true
-				open = append(open, needed)
+				all, open = append(all, needed), append(open, needed)
 			}
 		}
 	}
-	return false
+	return all
 }
 
 // dependsOn reports releases that Flux installs after others of the file, and that the bootstrap may install before them.
@@ -151,27 +161,48 @@ func (o *ordering) dependsOn(r *helmfile.Release) {
 				continue
 			}
 			o.reported[[2]*helmfile.Release{r, other}] = true
-			o.add(r, r.Place, false, fmt.Sprintf("helmfile may install release %q before %q, on which HelmRelease %s/%s depends",
-				r.ID(), other.ID(), h.MetadataNamespace(), h.Applied.Name), fmt.Sprintf("add %q to its needs", other.ID()))
+			installs, hint := "may install", fmt.Sprintf("add %q to its needs", other.ID())
+			if o.leads(other, r) {
+				installs, hint = "installs", fmt.Sprintf("remove one of the two: the needs that lead from %q to it, or the HelmRelease's dependsOn", other.ID())
+			}
+			o.add(r, r.Place, false, fmt.Sprintf("helmfile %s release %q before %q, on which HelmRelease %s/%s depends",
+				installs, r.ID(), other.ID(), h.MetadataNamespace(), h.Applied.Name), hint)
 		}
 	}
 }
 
-// contradicts reports releases that the bootstrap installs after others, whose Kustomizations Flux applies in the
-// opposite order.
+// contradicts reports releases that the bootstrap installs after others, directly or through releases between them, and whose
+// Kustomizations Flux applies in the opposite order. If a release between them contradicts already, only that is reported.
 func (o *ordering) contradicts(r *helmfile.Release) {
-	for _, need := range r.Needs {
-		other := o.byID[helmfile.NeedID(r, need.Value)]
-		if need.Unknown != nil || other == nil || o.takenOverBy[r] == nil || o.takenOverBy[other] == nil || r.CRDsOnly || other.CRDsOnly {
+	all := o.needed(r)
+	for _, other := range all {
+		if !o.opposite(r, other) {
 			continue
 		}
-		later, first := o.takenOverBy[r].Applied.Kustomization, o.takenOverBy[other].Applied.Kustomization
-		if later == nil || first == nil || later == first || later.Cluster != first.Cluster || !waitsFor(first, later) {
-			continue
+		direct := func(t located.Text) bool { return o.byID[helmfile.NeedID(r, t.Value)] == other }
+		hint, i := "remove one of the two: the need, or the Kustomization's dependsOn", slices.IndexFunc(r.Needs, direct)
+		if i < 0 {
+			if slices.ContainsFunc(all, func(m *helmfile.Release) bool { return o.leads(m, other) && (o.opposite(r, m) || o.opposite(m, other)) }) {
+				continue
+			}
+			i = slices.IndexFunc(r.Needs, func(t located.Text) bool {
+				needed := o.byID[helmfile.NeedID(r, t.Value)]
+				return needed != nil && o.leads(needed, other)
+			})
+			hint = fmt.Sprintf("remove one of the two: a need that leads from %q to %q, or the Kustomization's dependsOn", r.ID(), other.ID())
 		}
-		o.add(r, need.Place, false, fmt.Sprintf("helmfile installs release %q before %q, but Kustomization %s, which applies the first, depends on %s, which applies the second",
-			other.ID(), r.ID(), first, later), "remove one of the two: the need, or the Kustomization's dependsOn")
+		o.add(r, r.Needs[i].Place, false, fmt.Sprintf("helmfile installs release %q before %q, but Kustomization %s, which applies the first, depends on %s, which applies the second",
+			other.ID(), r.ID(), o.takenOverBy[other].Applied.Kustomization, o.takenOverBy[r].Applied.Kustomization), hint)
 	}
+}
+
+// opposite reports whether Flux applies the Kustomization of a release before that of a release that the bootstrap installs earlier.
+func (o *ordering) opposite(r, earlier *helmfile.Release) bool {
+	if o.takenOverBy[r] == nil || o.takenOverBy[earlier] == nil || r.CRDsOnly || earlier.CRDsOnly {
+		return false
+	}
+	later, first := o.takenOverBy[r].Applied.Kustomization, o.takenOverBy[earlier].Applied.Kustomization
+	return later != nil && first != nil && later != first && later.Cluster == first.Cluster && waitsFor(first, later)
 }
 
 // waitsFor reports whether a Kustomization depends on another one, directly or through others.
@@ -218,6 +249,9 @@ func (o *ordering) hooks(releases []*helmfile.Release) {
 				return false
 			}
 			for _, t := range h.Applied {
+				if o.written(h, t.Value) {
+					continue
+				}
 				if exists("applies", t) {
 					o.unmanaged(r, t)
 				}
@@ -227,4 +261,12 @@ func (o *ordering) hooks(releases []*helmfile.Release) {
 			}
 		}
 	}
+}
+
+// written says whether a file that a hook applies may be written by a script that the hook runs: it mentions its name.
+func (o *ordering) written(h helmfile.Hook, applied string) bool {
+	return slices.ContainsFunc(h.Scripts, func(t located.Text) bool {
+		data, err := o.Repo.ReadFile(t.Value)
+		return err == nil && strings.Contains(string(data), path.Base(applied))
+	})
 }

@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path"
 	"slices"
 	"strconv"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -221,12 +219,12 @@ func (j *judge) changingField(file string) (field string) {
 
 // localChart returns the chart of the release, nil if it is the same as the HelmRelease's.
 func (j *judge) localChart(r *helmfile.Release, h *helmrelease.Release, release *reconcile.Release) (*charts.Chart, error) {
-	if folder := path.Join(path.Dir(r.File), r.Chart.Value); !strings.Contains(r.Chart.Value, "://") && j.Repo.Exists(path.Join(folder, "Chart.yaml")) {
+	if folder := j.folderOf(r); folder != "" {
 		return bounds.Do(bounds.Unit{Kind: "loading", File: folder}, func() (*charts.Chart, error) {
 			return charts.Folder{Repo: j.Repo, Base: "."}.Load(folder, charts.Options{})
 		})
 	}
-	name, version := helmrelease.ChartName(r.Chart.Value), bootstrapVersion(r).Value
+	name, version := helmrelease.ChartName(r.Chart.Value), j.version(r).Value
 	git := j.Chart(h)
 	if helmrelease.ChartName(git.Name.Value) == name && (helmrelease.SameVersion(version, git.Version.Value) || charts.SameVersion(version, release.ChartVersion())) {
 		return nil, nil

@@ -17,21 +17,24 @@ import (
 
 // requirements reports releases that need another release of the file first (for definitions, the network or DNS) and don't
 // list it in their needs, and hooks that run too early. Charts that are not available locally are recognised by their names.
-func (o *ordering) requirements(releases []*helmfile.Release) {
-	installed := slices.DeleteFunc(slices.Clone(releases), func(r *helmfile.Release) bool {
+// The needs of the sound releases are all known.
+func (o *ordering) requirements(releases, sound []*helmfile.Release) {
+	unknown := func(r *helmfile.Release) bool {
 		return !r.Installed() || slices.ContainsFunc(r.Needs, func(t located.Text) bool { return t.Unknown != nil })
-	})
-	for _, r := range installed {
+	}
+	installed := slices.DeleteFunc(slices.Clone(releases), unknown)
+	sound = slices.DeleteFunc(slices.Clone(sound), unknown)
+	for _, r := range sound {
 		o.definitions(r, installed)
 		o.workloads(r)
 	}
-	with := func(is func(*helmfile.Release) bool) []*helmfile.Release {
-		return slices.DeleteFunc(slices.Clone(installed), func(r *helmfile.Release) bool { return !is(r) })
+	with := func(of []*helmfile.Release, is func(*helmfile.Release) bool) []*helmfile.Release {
+		return slices.DeleteFunc(slices.Clone(of), func(r *helmfile.Release) bool { return !is(r) })
 	}
-	networks := with(func(r *helmfile.Release) bool { return wellknown.IsNetwork(chartOf(r)) })
-	o.lacking(with(o.hasPods), networks, func(*helmfile.Release) string { return "whose network its pods need" })
-	o.lacking(with(func(r *helmfile.Release) bool { return wellknown.Resolves(chartOf(r)) != "" }),
-		with(func(r *helmfile.Release) bool { return wellknown.IsDNS(chartOf(r), r.Namespace.Value) }),
+	networks := with(installed, func(r *helmfile.Release) bool { return wellknown.IsNetwork(chartOf(r)) })
+	o.lacking(with(sound, o.hasPods), networks, func(*helmfile.Release) string { return "whose network its pods need" })
+	o.lacking(with(sound, func(r *helmfile.Release) bool { return wellknown.Resolves(chartOf(r)) != "" }),
+		with(installed, func(r *helmfile.Release) bool { return wellknown.IsDNS(chartOf(r), r.Namespace.Value) }),
 		func(r *helmfile.Release) string {
 			return "whose DNS its pods need to reach " + wellknown.Resolves(chartOf(r))
 		})

@@ -18,11 +18,14 @@ var known = []string{"helmBinary", "kustomizeBinary", "values", "environments", 
 	"apiVersions", "kubeVersion", "hooks", "templates", "defaultInherit", "missingFileHandler",
 	"missingFileHandlerConfig", "lockFilePath"}
 
-// isHelmfile reports whether a document is a helmfile: it has releases with a name and a chart, or calls helmfiles, and
-// is not a Kubernetes object.
-func isHelmfile(d *repository.Document) bool {
+// isHelmfile reports whether a document of a file is a helmfile: it has releases with a name and a chart, or calls helmfiles,
+// and is not a Kubernetes object. In a file that helmfile reads by its name, any releases suffice.
+func isHelmfile(file string, d *repository.Document) bool {
 	if d.Lookup("releases") == nil && d.Lookup("helmfiles") == nil || d.Lookup("kind") != nil {
 		return false
+	}
+	if path.Base(file) == "helmfile.yaml" || path.Base(path.Dir(file)) == "helmfile.d" {
+		return true
 	}
 	n := d.Root()
 	unknown, others := 0, 0
@@ -88,7 +91,7 @@ func findHelmfiles(repo *repository.Repository) []string {
 		if repo.Use(f.Path) == repository.Chart || repository.Attic(f.Path) != "" {
 			continue
 		}
-		is := slices.ContainsFunc(f.Documents, isHelmfile)
+		is := slices.ContainsFunc(f.Documents, func(d *repository.Document) bool { return isHelmfile(f.Path, d) })
 		if !is && (f.Err != nil && f.Err.Reason == repository.NotYAML || inSeveralParts(f)) {
 			data, err := repo.ReadFile(f.Path)
 			is = err == nil && looksLikeHelmfile(f.Path, data)

@@ -58,7 +58,7 @@ func hooksOf(file string, n *yaml.Node) []Hook {
 	}
 	for i := range all {
 		foreign := func(t located.Text) bool {
-			return t.Value == "" || t.Value == "-" || path.IsAbs(t.Value) || strings.Contains(t.Value, "://") || named[path.Base(t.Value)] ||
+			return t.Value == "" || t.Value == "-" || path.IsAbs(t.Value) || strings.Contains(t.Value, "//") || named[path.Base(t.Value)] ||
 				strings.ContainsAny(ownName.ReplaceAllString(t.Value, ""), "{}$*?[~\\")
 		}
 		all[i].Applied = slices.DeleteFunc(all[i].Applied, foreign)
@@ -70,8 +70,8 @@ func hooksOf(file string, n *yaml.Node) []Hook {
 // separates reports whether a character ends a file name in a shell command.
 func separates(r rune) bool { return strings.ContainsRune("/ \t\n\"'`=:;,|&<>()", r) }
 
-// applies records the files that a hook applies or runs, and returns its other arguments. Of shell scripts it reads only those
-// that consist of a plain kubectl command line.
+// applies records the files that a hook applies or runs, and returns its other arguments. Of the commands of a shell it reads
+// the simple ones.
 func (h *Hook) applies(hook *yaml.Node) (others []string) {
 	if direct := repository.Lookup(hook, "kubectlApply"); direct != nil {
 		for _, field := range []string{"filename", "kustomize"} {
@@ -84,24 +84,29 @@ func (h *Hook) applies(hook *yaml.Node) (others []string) {
 		args = append(args, located.Text{Place: located.At(h.File, arg.Line), Value: arg.Value})
 	}
 	command := located.ScalarText(h.File, hook, "command")
-	isShell := slices.Contains([]string{"bash", "sh"}, path.Base(command.Value))
-	switch {
-	case strings.HasPrefix(command.Value, "./"):
+	if isPath(command.Value) {
 		h.Scripts = append(h.Scripts, command)
-	case isShell && len(args) > 0 && !strings.HasPrefix(args[0].Value, "-"):
-		h.Scripts = append(h.Scripts, args[0])
-		args = args[1:]
-	case isShell && len(args) == 2 && args[0].Value == "-c" && plainLine.MatchString(args[1].Value):
-		words := strings.Fields(args[1].Value)
-		command.Value = words[0]
-		line := args[1].Place
-		args = nil
-		for _, word := range words[1:] {
-			args = append(args, located.Text{Place: line, Value: word})
+	}
+	if slices.Contains([]string{"bash", "sh"}, path.Base(command.Value)) {
+		at, commands := shellScript(args)
+		switch {
+		case at < 0:
+		case commands:
+			for _, arg := range args[at+1:] {
+				others = append(others, arg.Value)
+			}
+			return append(others, h.script(args[at].Place, args[at].Value)...)
+		default:
+			h.Scripts = append(h.Scripts, args[at])
+			args = args[at+1:]
 		}
 	}
-	isKubectl := command.Value == "kubectl" &&
-		slices.ContainsFunc(args, func(arg located.Text) bool { return slices.Contains([]string{"apply", "create", "replace"}, arg.Value) })
+	return h.kubectl("", command.Value, args)
+}
+
+// kubectl notes the files that a command in a folder applies, and returns its other arguments.
+func (h *Hook) kubectl(dir, command string, args []located.Text) (others []string) {
+	isKubectl := command == "kubectl" && slices.ContainsFunc(args, func(arg located.Text) bool { return slices.Contains(applying, arg.Value) })
 	for i := 0; i < len(args); i++ {
 		name, value, inline := fileFlag(args[i].Value)
 		switch {
@@ -119,18 +124,18 @@ func (h *Hook) applies(hook *yaml.Node) (others []string) {
 			files = strings.Split(value, ",") // kubectl's flag accepts a list
 		}
 		for _, file := range files {
-			h.Applied = append(h.Applied, located.Text{Place: args[i].Place, Value: file})
+			h.Applied = append(h.Applied, located.Text{Place: args[i].Place, Value: inFolder(dir, file)})
 		}
 	}
 	return others
 }
 
-// plainLine matches a kubectl command line in which a shell expands nothing.
-var plainLine = regexp.MustCompile(`^\s*kubectl( [-\w./:=@,+]+)+\s*$`)
-
 // fileFlag returns the kubectl flag by which an argument names files, "" if it names none, and the value that follows it in
-// the same argument, as in -f=a.yaml and -fa.yaml.
+// the same argument, as in -f=a.yaml, -fa.yaml and -Rf a.yaml.
 func fileFlag(arg string) (name, value string, inline bool) {
+	if strings.HasPrefix(arg, "-Rf") {
+		arg = "-" + arg[2:]
+	}
 	name, value, inline = strings.Cut(arg, "=")
 	switch {
 	case slices.Contains([]string{"-f", "--filename", "-k", "--kustomize"}, name):

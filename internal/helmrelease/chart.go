@@ -138,17 +138,23 @@ func (g *Index) folderChart(h *Release, c *Chart, kind, namespace, name string) 
 		cmp.Or(k.Spec.SourceRef.Namespace, k.Namespace) != namespace {
 		return
 	}
-	file, ok := g.Repo.File(path.Join(repository.Clean(folder), "Chart.yaml"))
+	chart, version := FolderChart(g.Repo, repository.Clean(folder))
+	if chart.Value != "" {
+		c.Name = chart
+	}
+	if version.Value != "" {
+		c.Version, c.IsRange = version, false
+	}
+}
+
+// FolderChart returns the name and version in the Chart.yaml of a folder, empty where there is none.
+func FolderChart(repo *repository.Repository, folder string) (name, version located.Text) {
+	file, ok := repo.File(path.Join(folder, "Chart.yaml"))
 	if !ok || len(file.Documents) == 0 {
-		return
+		return name, version
 	}
 	n := file.Documents[0].Root()
-	if v := located.ScalarText(file.Path, n, "name"); v.Value != "" {
-		c.Name = v
-	}
-	if v := located.ScalarText(file.Path, n, "version"); v.Value != "" {
-		c.Version, c.IsRange = v, false
-	}
+	return located.ScalarText(file.Path, n, "name"), located.ScalarText(file.Path, n, "version")
 }
 
 // ociChart reads an OCIRepository: the chart is the last element of its URL, the version its tag or

@@ -1,15 +1,41 @@
 package reconcile
 
 import (
+	"context"
+	"fmt"
 	"slices"
 	"strings"
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/fleetwright/fleetwright/internal/bounds"
+	"github.com/fleetwright/fleetwright/internal/charts"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
+
+// ReleaseValues returns the values of a HelmRelease, including valuesFrom; find returns their ConfigMaps and
+// Secrets. The error says why the values are unknown. An optional object that Git lacks may exist on the cluster.
+func ReleaseValues(ctx context.Context, o *Object, find func(Identity) *Object) (map[string]any, error) {
+	spec, err := charts.ParseRelease(o.Value)
+	if err != nil {
+		return nil, err
+	}
+	release := &Release{Object: o, spec: spec, from: map[string]*Object{}}
+	for _, ref := range spec.Spec.ValuesFrom {
+		from := find(Identity{Kind: ref.Kind, Namespace: o.Namespace, Name: ref.Name})
+		if from == nil {
+			return nil, &charts.UnknownError{Reason: fmt.Sprintf("values come from %s %s/%s, which is not among the cluster's objects", ref.Kind, o.Namespace, ref.Name)}
+		}
+		release.from[ref.Kind+"/"+ref.Name] = from
+	}
+	values, err := bounds.Do(release.unit("values composition"), func() (*charts.Values, error) { return charts.Compose(ctx, spec, release.data) })
+	if err != nil {
+		return nil, err
+	}
+	return values.All, nil
+}
 
 // ValuePosition returns the position where a value of the release is set: in spec.values, else in the ConfigMap or Secret
 // that spec.valuesFrom names, else that of spec.values or of the HelmRelease. The path has field names and list indexes.

@@ -110,6 +110,10 @@ func TestRefused(t *testing.T) {
 		!strings.Contains(found[0].Message, "versions") {
 		t.Errorf("a refusal is told as %+v, %+v", found, unresolved)
 	}
+	const alone = "-- helmfile.d/apps.yaml --\nhelmDefault: {wait: true}\nreleases:\n  - {name: app, namespace: a, chart: oci://ghcr.io/charts/app, version: 1.0.0}\n"
+	if found, _ = ruletest.Run(t, bootstrap.Refused, alone); len(found) != 1 || found[0].Line != 1 || found[0].Message != `helmfile fails: a helmfile has no field "helmDefault"; did you mean "helmDefaults"?` {
+		t.Errorf("the only other field is told as %+v", found)
+	}
 	const open = "-- helmfile.yaml --\nreleases:\n  - name: app\n    namespace: a\n    chart: x/app\n    version: '{{ repeat (env \"V\" | int) \"1\" }}'\n"
 	if found, unresolved = ruletest.Run(t, bootstrap.Refused, open); len(found) != 0 || len(unresolved) != 1 {
 		t.Errorf("what depends on the environment is told as %+v, %+v", found, unresolved)

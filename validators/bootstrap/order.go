@@ -13,12 +13,14 @@ var Order = rule.Rule{
 	Severity: finding.Error,
 	Why: `helmfile installs releases in parallel unless one needs another. It fails if needs form a cycle, or name a release that
 the file does not define: then no new cluster can be built. It also stops at a hook that runs a missing script, or whose
-kubectl command (or the only command of its shell) applies a missing file. A file that .gitignore excludes, or that another
-hook of the release names, is not reported.
+kubectl command applies a missing file. The rule reads the commands of a shell up to the first with a variable, a redirection,
+a condition or a subshell, or that may write files. It follows several lines, cd, and kustomize build DIR | kubectl apply -f -. A
+file that .gitignore excludes, or that another hook of the release or its script names, is not reported.
 
 Under Flux, a HelmRelease waits for the HelmReleases of its spec.dependsOn. If both releases are bootstrapped,
 but one does not need the other, helmfile may install them in the wrong order. If a release needs another one, but the
-Kustomization that applies the other depends on its own, one of the two orders is wrong. Both are warnings.
+Kustomization that applies the other depends on its own, one of the two orders is wrong, also where the needs lead through others.
+Both are warnings.
 
 A release also needs the releases of the file that install its prerequisites: the definitions of the objects that its chart
 contains and that its hooks apply or wait for, the cluster's network if it has pods, and the cluster's DNS if its pods call

@@ -7,6 +7,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/fluxapi"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
@@ -29,8 +30,13 @@ func reportUnnamed(p *rule.Pass) {
 	applied := map[*repository.Object]bool{}
 	for _, o := range p.Applied() {
 		applied[o.Source] = true
-		if f, ok := unnamed(kind{o.Group, o.Kind}, o.Value, o.String()); ok && !suspended(o) {
-			p.ReportBuilt(o, f, addressOf(kind{o.Group, o.Kind})...)
+		value, known := withValues(p, o)
+		if f, ok := unnamed(kind{o.Group, o.Kind}, value, o.String()); ok && known && !suspended(o) {
+			path := addressOf(kind{o.Group, o.Kind})
+			if o.Field(path...) == nil {
+				path = []any{"spec", "valuesFrom"}
+			}
+			p.ReportBuilt(o, f, path...)
 		}
 	}
 	for _, c := range p.Clusters() {
@@ -50,15 +56,32 @@ func reportUnnamed(p *rule.Pass) {
 	}
 }
 
+// withValues returns an object, a HelmRelease of flux-instance with all its values; known is false if they are not known.
+func withValues(p *rule.Pass, o *reconcile.Object) (value any, known bool) {
+	if o.Kind != helmReleaseKind || len(o.List("spec", "valuesFrom")) == 0 {
+		return o.Value, true
+	}
+	if o.Kustomization == nil {
+		return nil, false
+	}
+	values, err := reconcile.ReleaseValues(p.Context, o, func(id reconcile.Identity) *reconcile.Object {
+		if found := o.Kustomization.Cluster.Find(id); len(found) > 0 {
+			return found[0]
+		}
+		return nil
+	})
+	return map[string]any{"spec": map[string]any{"values": values}}, err == nil
+}
+
 func addressOf(k kind) []any { return append(steps(overSSH[k].in), "url") }
 
 // unnamed returns the finding about an object that reads Git over SSH without a Secret. It returns false if the object
-// has a Secret or another URL, or if other values or patches may add the Secret.
+// has a Secret or another URL, or if patches may add the Secret.
 func unnamed(k kind, value any, name string) (finding.Finding, bool) {
 	reads := overSSH[k]
 	source := field(value, reads.in...)
 	over := strings.HasPrefix(text(source, "url"), "ssh://") && cmp.Or(text(source, "kind"), "GitRepository") == "GitRepository"
-	if !over || field(source, reads.secret) != nil || len(list(value, "spec", "valuesFrom")) > 0 {
+	if !over || field(source, reads.secret) != nil {
 		return finding.Finding{}, false
 	}
 	if n := len(reads.in) - 1; n > 0 && strings.Contains(fmt.Sprint(field(value, reads.in[:n]...)), "secretRef") {

@@ -39,11 +39,15 @@ func (w *managementCluster) installOf(o *reconcile.Object) *install {
 	find := func(id reconcile.Identity) *reconcile.Object { return w.All[id] }
 	i := &install{of: o, version: exact(o.ChartVersion(find)), toggles: map[string]any{}}
 	controller, _ := o.Field("spec", "values", "controller").(map[string]any)
+	if len(o.List("spec", "valuesFrom")) > 0 {
+		if all, err := w.Values(o); err == nil {
+			controller, _ = all["controller"].(map[string]any)
+		} else {
+			i.open = fmt.Sprintf("%s takes values from other objects, too", o)
+		}
+	}
 	for name, value := range controller {
 		i.toggles[name] = value
-	}
-	if len(o.List("spec", "valuesFrom")) > 0 {
-		i.open = fmt.Sprintf("%s also reads values from other objects", o)
 	}
 	chart := o.ChartName(find)
 	from, _ := i.toggles["templatesRepoURL"].(string)

@@ -18,6 +18,11 @@ func created(values string) string {
 	return strings.Replace(base, toggles, values, 1)
 }
 
+// kcmValues is a ConfigMap with values of kcm, after its HelmRelease.
+func kcmValues(values string) string {
+	return "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: kcm-values, namespace: kcm-system}\ndata: {values.yaml: \"" + values + "\"}\n"
+}
+
 // What kcm creates by itself is known: it is there, it is not, or it is left open with the reason.
 func TestWhatKCMCreates(t *testing.T) {
 	t.Parallel()
@@ -35,6 +40,8 @@ func TestWhatKCMCreates(t *testing.T) {
 		"of somebody else":          {"", "own-1-0-0", open("own-1-0-0", "Git has no ClusterTemplate at all")},
 		"templates of no Release":   {"  values: {controller: {createRelease: false}}\n", "aws-standalone-cp-1-0-43", open("aws-standalone-cp-1-0-43", "Git has no Release for which kcm creates templates")},
 		"values of other objects":   {"  valuesFrom: [{kind: ConfigMap, name: kcm}]\n", "aws-standalone-cp-1-0-43", open("aws-standalone-cp-1-0-43", "HelmRelease kcm-system/kcm also reads values from other objects")},
+		"values of a ConfigMap":     {"  valuesFrom: [{kind: ConfigMap, name: kcm-values}]\n" + kcmValues("{}"), "aws-standlone-cp-1-0-43", inCluster + "aws-standlone-cp-1-0-43, which does not exist: kcm refuses it\n  did you mean \"aws-standalone-cp-1-0-43\", which kcm creates?\n"},
+		"charts of a ConfigMap":     {"  valuesFrom: [{kind: ConfigMap, name: kcm-values}]\n" + kcmValues("{controller: {templatesRepoURL: oci://registry.example/charts}}"), "aws-standalone-cp-1-0-43", open("aws-standalone-cp-1-0-43", "kcm creates templates of its charts, and kcm's charts are in oci://registry.example/charts")},
 		"a value that is not known": {"  values: {controller: {createTemplates: \"${T}\"}}\n", "aws-standalone-cp-1-0-43", open("aws-standalone-cp-1-0-43", "the value of controller.createTemplates in HelmRelease kcm-system/kcm is unknown")},
 		"charts from elsewhere":     {"  values: {controller: {templatesRepoURL: oci://registry.example/charts}}\n", "aws-standalone-cp-1-0-43", open("aws-standalone-cp-1-0-43", "kcm creates templates of its charts, and kcm's charts are in oci://registry.example/charts")},
 	} {

@@ -3,6 +3,7 @@
 package platform
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -42,6 +43,15 @@ type ManagementCluster struct {
 	// cluster exceeds a limit.
 	pass     *rule.Pass
 	exceeded bool
+}
+
+// Values returns the values of a HelmRelease, with those of the ConfigMaps and Secrets in Git. The error says why they are not known.
+func (w *ManagementCluster) Values(o *reconcile.Object) (map[string]any, error) {
+	ctx := context.Background()
+	if w.pass != nil {
+		ctx = w.pass.Context
+	}
+	return reconcile.ReleaseValues(ctx, o, func(id reconcile.Identity) *reconcile.Object { return w.All[id] })
 }
 
 // Doubt returns the reason why an object that no file of a cluster defines may exist nevertheless, for the reference of

@@ -1,6 +1,7 @@
 package tenant
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -154,8 +155,8 @@ func (j *bounded) judgeReconciler(o *reconcile.Object) {
 	}
 	for _, path := range [][]any{{"spec", "sourceRef"}, {"spec", "chartRef"}, {"spec", "chart", "spec", "sourceRef"}} {
 		at := append(slices.Clone(path), "namespace")
-		if namespace := o.Text(at...); namespace != "" && namespace != o.Namespace {
-			j.report(o, "declare the source in namespace "+o.Namespace, fmt.Sprintf("%s uses a source in namespace %s, which the platform refuses", o, namespace), at...)
+		if namespace := o.Text(at...); namespace != "" && namespace != o.Namespace && (o.Namespace != "" || !slices.Contains(j.spec.Namespaces, namespace)) {
+			j.report(o, "declare the source in namespace "+cmp.Or(o.Namespace, j.namespaces()), fmt.Sprintf("%s uses a source in namespace %s, which the platform refuses", o, namespace), at...)
 		}
 	}
 }

@@ -1,0 +1,68 @@
+package bootstrap
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/fleetwright/fleetwright/internal/testarchive"
+)
+
+// local is a chart in a folder that both the bootstrap and Git install.
+const local = `-- bootstrap/helmfile.yaml --
+releases:
+- {name: mon, namespace: mon, chart: ../charts/mon}
+-- clusters/prod/flux-system/gotk-sync.yaml --
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: {name: flux-system, namespace: flux-system}
+spec: {interval: 1m, url: https://example.com/fleet, ref: {branch: main}}
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: flux-system, namespace: flux-system}
+spec: {interval: 1m, path: ./clusters/prod, prune: true, sourceRef: {kind: GitRepository, name: flux-system}}
+-- clusters/prod/mon.yaml --
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: mon, namespace: mon}
+spec: {interval: 1h, chart: {spec: {chart: ./charts/mon, sourceRef: {kind: GitRepository, name: flux-system, namespace: flux-system}}}}
+-- charts/mon/Chart.yaml --
+apiVersion: v2
+name: monitoring
+version: 1.0.0
+-- charts/other/Chart.yaml --
+apiVersion: v2
+name: monitoring
+version: 2.0.0
+`
+
+// TestChartsInFolders takes name and version from Chart.yaml, as Helm does.
+func TestChartsInFolders(t *testing.T) {
+	t.Parallel()
+	for chart, want := range map[string]struct {
+		verdict Verdict
+		rules   string
+	}{
+		"../charts/mon":                   {Agrees, ""},
+		"../charts/mon, version: 9.0.0":   {Agrees, ""},
+		"../charts/other":                 {Drift, RuleVersionDrift},
+		"../charts/other, version: 1.0.0": {Drift, RuleVersionDrift},
+		"../../elsewhere/monitoring":      {Unresolved, ""},
+	} {
+		archive := strings.Replace(local, "chart: ../charts/mon", "chart: "+chart, 1)
+		report, err := Verify(t.Context(), testarchive.Repository(t, txtar.Parse([]byte(archive))), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := report.Releases[0]
+		var rules []string
+		for _, d := range r.Differences {
+			rules = append(rules, d.Rule)
+		}
+		if r.Verdict != want.verdict || strings.Join(rules, " ") != want.rules {
+			t.Errorf("%s: got %s %v (%s), want %v", chart, r.Verdict, rules, r.Reason, want)
+		}
+	}
+}
