@@ -40,6 +40,10 @@ func (j *judge) counterpart(r *helmfile.Release) (*comparison, *located.Unknown)
 			if !each.fits(h) || h.Orphan && putAway(h.File, r.File) {
 				return true
 			}
+			if !reads(h) && isOfOtherFolder(r, h) {
+				hidden = cmp.Or(hidden, fmt.Sprintf("the HelmRelease at %s:%d is of another cluster, as its folder says", h.File, h.Line))
+				return true
+			}
 			if cluster == nil || !j.isForeign(r, cluster, h) {
 				return false
 			}
@@ -93,6 +97,19 @@ func (j *judge) isForeign(r *helmfile.Release, own *reconcile.Cluster, h *helmre
 			other := j.clusterNamed(folder)
 			return other != nil && other != own
 		})
+}
+
+// sharedNames are names of folders beside those of clusters that belong to no cluster alone.
+var sharedNames = []string{"all", "apps", "base", "bases", "bootstrap", "common", "core", "default", "global", "infrastructure", "shared"}
+
+// isOfOtherFolder says whether a release and a HelmRelease are in the folders of two clusters, clusters/a and clusters/b, and
+// the release's cluster does not apply the HelmRelease all the same.
+func isOfOtherFolder(r *helmfile.Release, h *helmrelease.Release) bool {
+	own, other := repository.ClusterFolder(r.File), repository.ClusterFolder(h.File)
+	isShared := func(dir string) bool {
+		return dir == "" || slices.Contains(sharedNames, strings.Trim(path.Base(dir), "_."))
+	}
+	return own != other && path.Dir(own) == path.Dir(other) && !isShared(own) && !isShared(other) && !h.In(path.Base(own))
 }
 
 // clusterNamed is the cluster of a name: its own, or that of a folder that its root is in.
