@@ -68,7 +68,22 @@ var tokens = formsOf([]form{
 
 func isToken(text string, at []int) bool {
 	token := text[at[0]:at[1]]
-	return entropy(token) > 3 && !keyboardRow().MatchString(token) && !strings.HasSuffix(token, "EXAMPLE") // of AWS's documentation
+	return entropy(token) > 3 && longestRun(token) < placeholderRun && !keyboardRow().MatchString(token) && !strings.HasSuffix(token, "EXAMPLE") // of AWS's documentation
+}
+
+// placeholderRun is how often one character stands in a row in a placeholder, as in the webhook of Slack's documentation.
+const placeholderRun = 16
+
+// longestRun returns how often the same character stands in a row.
+func longestRun(text string) int {
+	longest, run := 0, 0
+	for i := range len(text) {
+		if run++; i > 0 && text[i] != text[i-1] {
+			run = 1
+		}
+		longest = max(longest, run)
+	}
+	return longest
 }
 
 // keyboardRow are keys of a keyboard in their order, which nobody drew.
