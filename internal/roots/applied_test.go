@@ -61,6 +61,8 @@ func TestNoRoots(t *testing.T) {
 	whole := "-- flux/system/sync.yaml --\n" + source("flux-system", "https://example.com/other") + "---\n" + sync("flux-system", "./", "flux-system")
 	for name, c := range map[string]struct{ files, want string }{
 		"a patch beside the sync of a cluster":     {prod + patch, "clusters/prod"},
+		"and a kustomization that lists the sync":  {strings.Replace(prod, "[../../prod]", "[gotk-sync.yaml]", 1) + patch, "clusters/prod"},
+		"and another file with the source":         {prod + patch + "-- scripts/all.yaml --\n" + source("flux-system", fleetURL), "clusters/prod"},
 		"variables of envsubst":                    {filled, ""},
 		"variables of envsubst in braces":          {strings.NewReplacer("$NAME", "${NAME}", "$NS", "${NS}").Replace(filled), ""},
 		"the sync of another repository":           {whole, ""},

@@ -305,15 +305,18 @@ func unlisted(repo *repository.Repository) []*repository.Object {
 }
 
 // unlistedSyncs are Kustomizations flux-system/flux-system in files that the kustomization beside them does not list, each of
-// which syncs the folder that it is in, or the one above a gotk-sync.yaml's, from a source that no file defines.
+// which syncs the folder that it is in, from a source that no file defines; and those that `flux bootstrap` has written,
+// whatever lists them and defines their sources.
 func unlistedSyncs(repo *repository.Repository) []Root {
-	return slices.DeleteFunc(rootsOf(unlisted(repo)), func(r Root) bool {
-		dir := path.Dir(r.File)
-		if path.Base(r.File) == "gotk-sync.yaml" && r.Path != dir {
-			dir = path.Dir(dir)
+	return slices.DeleteFunc(rootsOf(repo.ByKind(fluxapi.KustomizeGroup, "Kustomization")), func(r Root) bool {
+		use, dir := repo.Use(r.File), path.Dir(r.File)
+		if !r.isFluxSystem() || r.Path == "." || isPutAway(r.File) {
+			return true
 		}
-		return !r.isFluxSystem() || r.Path == "." || r.Path != dir || isPutAway(r.File) ||
-			len(repo.Find(fluxapi.SourceGroup, r.Source.Kind, r.Source.Namespace, r.Source.Name)) > 0
+		if path.Base(r.File) == "gotk-sync.yaml" && path.Base(dir) == "flux-system" && r.Path == path.Dir(dir) {
+			return use != repository.Unlisted && use != repository.Resource && use != repository.Plain
+		}
+		return use != repository.Unlisted || r.Path != dir || len(repo.Find(fluxapi.SourceGroup, r.Source.Kind, r.Source.Namespace, r.Source.Name)) > 0
 	})
 }
 
