@@ -65,3 +65,28 @@ func TestAbsent(t *testing.T) {
 		})
 	}
 }
+
+// TestWrittenByScript: the content of a values file that a script writes is unknown.
+// Reproduces: talos/deploy-integrations.sh of tvories/k8s-gitops.
+func TestWrittenByScript(t *testing.T) {
+	const kustomization = "-- talos/cni/kustomization.yaml --\nhelmCharts:\n  - {name: app, releaseName: app, namespace: a, repo: https://charts.example.com, version: 1.0.0, valuesFile: values.yaml}\n"
+	const helmfile = "-- talos/cni/helmfile.yaml --\nreleases:\n  - {name: app, namespace: a, chart: charts/app, version: 1.0.0, values: [values.yaml]}\n"
+	for script, want := range map[string]Verdict{
+		"envsubst < ../apps/values.yaml > cni/values.yaml":                   Unresolved,
+		"cp apps/values.yaml \"$ROOT/talos/cni/values.yaml\"":                Unresolved,
+		"sops -d values.sops.yaml 2>/dev/null | tee ./cni/values.yaml | wc":  Unresolved,
+		"envsubst < cni/values.yaml > /dev/null":                             Drift,
+		"envsubst < ../apps/values.yaml > csi/values.yaml; cat < cni/values": Drift,
+	} {
+		for _, file := range []string{kustomization, helmfile} {
+			report, err := Verify(t.Context(), testarchive.Repository(t, txtar.Parse([]byte(file+absentRelease+"-- talos/deploy.sh --\n"+script+"\n"))), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := report.Releases[0]
+			if r.Verdict != want || want == Unresolved && (!strings.Contains(r.Reason, "which talos/deploy.sh writes") || len(report.Refusals) > 0) {
+				t.Errorf("%s: %s, %s (%s), refusals %v", script, file, r.Verdict, r.Reason, report.Refusals)
+			}
+		}
+	}
+}

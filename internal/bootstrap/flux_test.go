@@ -122,6 +122,9 @@ func TestFlux(t *testing.T) {
 			"bootstrap/gotk-components.yaml:8 agrees clusters/eu/flux.yaml:1"},
 		{"a file with other components", deployments("bootstrap/gotk-components.yaml", "v2.9.5", "kustomize-controller", "source-controller", "helm-controller") + fluxChart,
 			"bootstrap/gotk-components.yaml:8 drift clusters/eu/flux.yaml:1 components=kustomize-controller,source-controller(clusters/eu/flux.yaml:9)"},
+		{"a file of the next version", deployments("flux/v2.9.6/gotk-components.yaml", "v2.9.6", "kustomize-controller", "source-controller") + fluxChart, ""},
+		{"a file of the next version, which a script applies", deployments("flux/v2.9.6/gotk-components.yaml", "v2.9.6", "kustomize-controller", "source-controller") + fluxChart + "-- deploy.sh --\nkubectl apply -k flux/v2.9.6\n",
+			"flux/v2.9.6/gotk-components.yaml:8 drift clusters/eu/flux.yaml:1 version=2.9.5(clusters/eu/flux.yaml:8)"},
 		{"what `flux install` wrote", manifestsOf(remote+"v2.9.4") + deployments("clusters/eu/gotk-components.yaml", "v2.9.5", "kustomize-controller", "source-controller") +
 			strings.Split(fluxChart, "-- clusters/eu/flux.yaml")[0],
 			"bootstrap/kustomization.yaml:2 drift clusters/eu/gotk-components.yaml:8 version=v2.9.5(clusters/eu/gotk-components.yaml:8)"},

@@ -39,6 +39,10 @@ func (j *judge) counterpart(r *helmfile.Release) (*comparison, *located.Unknown)
 			if !each.fits(h) || h.Orphan && disused(h.File, r.File) {
 				return true
 			}
+			if !reads(h) && isOfOtherFolder(r, h) {
+				hidden = cmp.Or(hidden, fmt.Sprintf("the HelmRelease at %s:%d is of another cluster, as its folder says", h.File, h.Line))
+				return true
+			}
 			if cluster == nil || !j.isForeign(r, cluster, h) {
 				return false
 			}
@@ -92,6 +96,19 @@ func (j *judge) isForeign(r *helmfile.Release, own *reconcile.Cluster, h *helmre
 			other := j.clusterNamed(folder)
 			return other != nil && other != own
 		})
+}
+
+// sharedNames are the names of folders that are next to the folders of clusters and belong to several clusters.
+var sharedNames = []string{"all", "apps", "base", "bases", "bootstrap", "common", "core", "default", "global", "infrastructure", "shared"}
+
+// isOfOtherFolder reports whether a release and a HelmRelease are in the folders of two clusters, clusters/a and clusters/b,
+// and the release's cluster does not apply the HelmRelease.
+func isOfOtherFolder(r *helmfile.Release, h *helmrelease.Release) bool {
+	own, other := repository.ClusterFolder(r.File), repository.ClusterFolder(h.File)
+	isShared := func(dir string) bool {
+		return dir == "" || slices.Contains(sharedNames, strings.Trim(path.Base(dir), "_."))
+	}
+	return own != other && path.Dir(own) == path.Dir(other) && !isShared(own) && !isShared(other) && !h.In(path.Base(own))
 }
 
 // clusterNamed returns the cluster with the name, or the one whose root is in a folder with the name; nil if there is none,

@@ -53,6 +53,39 @@ func TestOtherClusters(t *testing.T) {
 	}
 }
 
+// The folder of a cluster's bootstrap tells the cluster, also if nothing in Git syncs that folder.
+// Reproduces: cluster-test of tvories/k8s-gitops.
+func TestFoldersOfClusters(t *testing.T) {
+	const orphan = `-- apps/other.yaml --
+apiVersion: v1
+kind: Namespace
+metadata: {name: x}
+-- k8s/clusters/one/app.yaml --
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: app, namespace: x}
+spec:
+  chart: {spec: {chart: app, version: 1.0.0, sourceRef: {kind: HelmRepository, name: charts}}}
+-- k8s/clusters/two/talos/kustomization.yaml --
+helmCharts: [{name: app, releaseName: app, namespace: x, version: 2.0.0}]
+`
+	start, _, _ := strings.Cut(oneCluster, "-- apps")
+	for name, c := range map[string]struct{ files, want string }{
+		"of another one":           {start + orphan, "unresolved"},
+		"of the same":              {start + strings.ReplaceAll(orphan, "clusters/two", "clusters/one"), "drift"},
+		"shared by the clusters":   {start + strings.ReplaceAll(orphan, "clusters/one", "clusters/base"), "drift"},
+		"of no folder of clusters": {start + strings.ReplaceAll(orphan, "k8s/clusters", "k8s/kinds"), "drift"},
+	} {
+		report, err := Verify(t.Context(), testarchive.Repository(t, txtar.Parse([]byte(c.files))), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := report.Releases[0]; string(r.Verdict) != c.want {
+			t.Errorf("%s: got %s (%s), want %s", name, r.Verdict, r.Reason, c.want)
+		}
+	}
+}
+
 // The path that a bootstrap's FluxInstance syncs tells its cluster, whatever their folders are called.
 func TestClusterBySyncPath(t *testing.T) {
 	const cluster = `-- clusters/NAME/flux-system/instance.yaml --

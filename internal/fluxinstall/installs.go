@@ -8,6 +8,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/helmrelease"
 	"github.com/fleetwright/fleetwright/internal/located"
+	"github.com/fleetwright/fleetwright/internal/otherfiles"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
@@ -87,7 +88,7 @@ func (f *Finder) Installs(charts []Definition) []Install {
 		d := FromInstance(located.At(o.File, o.Line), o.String(), f.Object(o).At("spec"), false, nil)
 		add(d, f.syncedBy(d)) // if it syncs none of the clusters, it is an example or for another repository
 	}
-	for _, d := range controllersOf(rest) {
+	for _, d := range f.ofBootstraps(controllersOf(rest)) {
 		add(d, f.clustersFor(d.File))
 	}
 	written := kustomizationsByPath(rest)
@@ -107,6 +108,21 @@ func (f *Finder) Installs(charts []Definition) []Install {
 		add(d, clusters)
 	}
 	return all
+}
+
+// ofBootstraps returns the definitions in files that something says a bootstrap applies: the name of a folder, or a script
+// that names the file or its folder. Others are those of the next version, or unused.
+func (f *Finder) ofBootstraps(all []Definition) []Definition {
+	named := map[string]bool{}
+	for _, d := range all {
+		named[d.File], named[path.Dir(d.File)] = true, true
+	}
+	named = otherfiles.Paths(f.Repo, named)
+	return slices.DeleteFunc(all, func(d Definition) bool {
+		return !named[d.File] && !named[path.Dir(d.File)] && !slices.ContainsFunc(strings.Split(path.Dir(d.File), "/"), func(folder string) bool {
+			return folder == "flux-system" || strings.Contains(folder, "bootstrap")
+		})
+	})
 }
 
 // kustomizationsByPath returns the Flux Kustomizations among objects, by the folder that they apply.

@@ -161,7 +161,7 @@ func (e *evaluation) addChartFile(r *Release, t located.Text) {
 	p, bad := e.Locate("values come from", e.h.dir, t.Value)
 	var data []byte
 	if bad.Reason == "" {
-		data, bad = e.Read(p)
+		data, bad = e.readValues(p)
 	}
 	if bad.Reason != "" {
 		if bad.Missing != "" {

@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/limits"
+	"github.com/fleetwright/fleetwright/internal/located"
+	"github.com/fleetwright/fleetwright/internal/otherfiles"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/templates"
 )
@@ -17,10 +20,25 @@ type reader struct {
 	repo *repository.Repository
 	// budget is how many more files one helmfile may use as a base or call.
 	budget int
+	// written returns the files that scripts write.
+	written func() otherfiles.Named
 }
 
 func newReader(ctx context.Context, repo *repository.Repository) *reader {
-	return &reader{Engine: templates.New(ctx, repo), repo: repo, budget: limits.Helmfiles}
+	return &reader{Engine: templates.New(ctx, repo), repo: repo, budget: limits.Helmfiles,
+		written: sync.OnceValue(func() otherfiles.Named { return otherfiles.Written(repo) })}
+}
+
+// readValues reads a values file. Of one that does not exist but a script writes, the content is unknown.
+func (r *reader) readValues(p string) ([]byte, located.Unknown) {
+	data, bad := r.Read(p)
+	if bad.Missing != "" {
+		if by := r.written().By(bad.Missing); by != "" {
+			delete(r.Reads, bad.Missing)
+			bad = located.Unknown{Reason: fmt.Sprintf("values come from %s, which %s writes", bad.Missing, by)}
+		}
+	}
+	return data, bad
 }
 
 // tooMany records that a helmfile uses or calls more files than are read, and returns that as an error.

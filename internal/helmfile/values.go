@@ -115,7 +115,7 @@ func (e *evaluation) addFile(r *Release, l *located.Layers, t located.Text) {
 	case len(found) == 1:
 		p = found[0]
 	}
-	data, bad := e.Read(p)
+	data, bad := e.readValues(p)
 	if bad.Reason != "" {
 		if bad.Missing != "" {
 			e.h.refuseAbsent(t.Place, bad.Reason)

@@ -82,26 +82,54 @@ func Paths(repo *repository.Repository, paths map[string]bool) map[string]bool {
 
 // pathsIn returns which of some files and folders are named in a part of each file that Flux does not read.
 func pathsIn(repo *repository.Repository, paths map[string]bool, part func(text string) string) map[string]bool {
-	named := map[string]bool{}
-	Read(repo, paths, false, func(_, text string) {
-		text = part(text)
-		for _, word := range pathWords.FindAllString(text, -1) {
-			for strings.HasPrefix(word, "../") || strings.HasPrefix(word, "./") {
-				_, word, _ = strings.Cut(word, "/")
-			}
-			named[strings.TrimSuffix(word, "/")] = true
-		}
-	})
+	named := Named{}
+	Read(repo, paths, false, func(file, text string) { named.add(file, part(text)) })
 	found := map[string]bool{}
 	for path := range paths {
-		for end, more := path, true; more && strings.Contains(end, "/"); _, end, more = strings.Cut(end, "/") {
-			if named[end] {
-				found[path] = true
-			}
+		if named.By(path) != "" {
+			found[path] = true
 		}
 	}
 	return found
 }
+
+// Named maps paths, as files that Flux does not read name them, to the first of these files.
+type Named map[string]string
+
+func (n Named) add(file, text string) {
+	for _, word := range pathWords.FindAllString(text, -1) {
+		for strings.HasPrefix(word, "../") || strings.HasPrefix(word, "./") {
+			_, word, _ = strings.Cut(word, "/")
+		}
+		if word = strings.TrimSuffix(word, "/"); n[word] == "" {
+			n[word] = file
+		}
+	}
+}
+
+// By returns the file that names a path, or an end of it that has a folder; "" if none does.
+func (n Named) By(path string) string {
+	for end, more := path, true; more && strings.Contains(end, "/"); _, end, more = strings.Cut(end, "/") {
+		if n[end] != "" {
+			return n[end]
+		}
+	}
+	return ""
+}
+
+// Written returns the paths of files that scripts write.
+func Written(repo *repository.Repository) Named {
+	named := Named{}
+	Read(repo, map[string]bool{"": true}, false, func(file, text string) {
+		for _, target := range writing.FindAllStringSubmatch(text, -1) {
+			named.add(file, target[1])
+		}
+	})
+	return named
+}
+
+// writing matches what writes a file, by the shell's > or a command. The first group is the file, without a variable before it.
+var writing = regexp.MustCompile(`(?:>|\btee\b(?:[ \t]+-a)?|\b(?:cp|mv)\b[^\n;&|]*[ \t])[ \t]*["']?(?:\$\{?\w+\}?/)?([^\s"';&|()]+)`)
 
 // pathWords matches words that may be paths.
 var pathWords = regexp.MustCompile(`[A-Za-z0-9_./-]*/[A-Za-z0-9_./-]*`)

@@ -25,7 +25,7 @@ func (o *Object) Kept(to *Cluster) string {
 		return o.keptByRelease(to)
 	}
 	for _, protection := range protections {
-		if o.hasMetadata(protection[0], protection[1]) {
+		if o.Carries(protection[0], protection[1]) {
 			return fmt.Sprintf("%s is %s for it", protection[0], protection[1])
 		}
 	}
@@ -39,9 +39,9 @@ var protections = [][2]string{
 	{fluxapi.KustomizeGroup + "/ssa", kustomizev1.IgnoreValue},
 }
 
-// hasMetadata reports whether a label or annotation has a value, in any case (github.com/fluxcd/pkg/ssa/utils,
+// Carries reports whether a label or annotation has a value, in any case (github.com/fluxcd/pkg/ssa/utils,
 // AnyInMetadata).
-func (o *Object) hasMetadata(key, value string) bool {
+func (o *Object) Carries(key, value string) bool {
 	return strings.EqualFold(o.Text("metadata", "labels", key), value) || strings.EqualFold(o.Text("metadata", "annotations", key), value)
 }
 

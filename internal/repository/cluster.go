@@ -1,6 +1,7 @@
 package repository
 
 import (
+	"path"
 	"slices"
 	"strings"
 )
@@ -32,10 +33,18 @@ func BootstrapCluster(paths []string, file string) string {
 // ClusterOf returns the name of the cluster that a path belongs to by the conventions of
 // Flux repositories: clusters/NAME/…; "" if the path contains none.
 func ClusterOf(file string) string {
+	if dir := ClusterFolder(file); dir != "" {
+		return path.Base(dir)
+	}
+	return ""
+}
+
+// ClusterFolder returns the folder clusters/NAME that a path is in; "" if it is in none.
+func ClusterFolder(file string) string {
 	parts := strings.Split(file, "/")
 	for i, part := range parts[:len(parts)-1] {
 		if part == "clusters" && i+1 < len(parts)-1 {
-			return parts[i+1]
+			return path.Join(parts[:i+2]...)
 		}
 	}
 	return ""

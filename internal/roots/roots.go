@@ -67,12 +67,12 @@ func (r Root) Guessed() bool { return r.Object == nil && r.File == r.Path }
 // applies: then their FluxInstance is in another repository.
 func Find(repo *repository.Repository, remotes []string) []Root {
 	namespaces := namespacesOf(repo)
-	roots := slices.Concat(fittingAll(repo, instanceRoots(repo, namespaces)), syncRoots(slices.Concat(Candidates(repo), byHand(repo)), repo), preparedRoots(repo))
+	roots := slices.Concat(fittingAll(repo, instanceRoots(repo, namespaces)), syncRoots(slices.Concat(Candidates(repo), byHand(repo)), repo, remotes), preparedRoots(repo))
 	if used := slices.DeleteFunc(slices.Clone(roots), func(r Root) bool { return isPutAway(r.File) }); len(used) > 0 {
 		roots = used
 	}
 	if len(roots) == 0 {
-		roots = slices.DeleteFunc(syncRoots(unlisted(repo), repo), func(r Root) bool { return !r.isFluxSystem() })
+		roots = slices.DeleteFunc(syncRoots(unlisted(repo), repo, remotes), func(r Root) bool { return !r.isFluxSystem() })
 	}
 	if len(roots) == 0 {
 		roots = unlistedSyncs(repo)
@@ -83,6 +83,8 @@ func Find(repo *repository.Repository, remotes []string) []Root {
 	roots = append(roots, boundaryRoots(repo)...)
 	if len(roots) == 0 {
 		roots = folderRoots(namespaces, remotes)
+	} else {
+		roots = append(roots, appliedRoots(namespaces, roots, remotes)...)
 	}
 	for i := range roots {
 		roots[i] = roots[i].within(repo).named(namespaces)
@@ -179,7 +181,7 @@ func addSync(namespaces namespaces, roots []Root, d *repository.Document, o *rep
 }
 
 // syncRoots returns the roots of Kustomizations that are in the folder that they apply.
-func syncRoots(among []*repository.Object, repo *repository.Repository) []Root {
+func syncRoots(among []*repository.Object, repo *repository.Repository, remotes []string) []Root {
 	var roots []Root
 	for _, o := range among {
 		r, ok := rootOf(o)
@@ -191,7 +193,7 @@ func syncRoots(among []*repository.Object, repo *repository.Repository) []Root {
 		}
 		source := repo.Find(fluxapi.SourceGroup, r.Source.Kind, r.Source.Namespace, r.Source.Name)
 		beside := func(s *repository.Object) bool { return path.Dir(s.File()) == path.Dir(o.File()) }
-		if slices.ContainsFunc(source, beside) {
+		if slices.ContainsFunc(source, beside) && !r.syncsOther(source, remotes) {
 			roots = append(roots, r)
 		}
 	}
@@ -212,6 +214,13 @@ func syncRoots(among []*repository.Object, repo *repository.Repository) []Root {
 		first[r.Object] = true
 	}
 	return slices.DeleteFunc(roots, func(r Root) bool { return !first[r.Object] })
+}
+
+// syncsOther reports whether the root is the sync of a whole other repository: none of its sources has the name of a remote, and it
+// is not in a folder as `flux bootstrap` creates it.
+func (r Root) syncsOther(sources []*repository.Object, remotes []string) bool {
+	return r.isFluxSystem() && r.Path == "." && len(remotes) > 0 && len(sources) > 0 && path.Base(path.Dir(r.File)) != "flux-system" &&
+		!slices.ContainsFunc(sources, func(s *repository.Object) bool { return isOneOf(s, remotes) })
 }
 
 // isFluxSystem reports whether the root has the name that `flux bootstrap` uses.
@@ -296,11 +305,18 @@ func unlisted(repo *repository.Repository) []*repository.Object {
 }
 
 // unlistedSyncs are Kustomizations flux-system/flux-system in files that the kustomization beside them does not list, each of
-// which syncs the folder that it is in, from a source that no file defines.
+// which syncs the folder that it is in, from a source that no file defines; and those that `flux bootstrap` has written,
+// whatever lists them and defines their sources.
 func unlistedSyncs(repo *repository.Repository) []Root {
-	return slices.DeleteFunc(rootsOf(unlisted(repo)), func(r Root) bool {
-		return !r.isFluxSystem() || r.Path == "." || r.Path != path.Dir(r.File) || isPutAway(r.File) ||
-			len(repo.Find(fluxapi.SourceGroup, r.Source.Kind, r.Source.Namespace, r.Source.Name)) > 0
+	return slices.DeleteFunc(rootsOf(repo.ByKind(fluxapi.KustomizeGroup, "Kustomization")), func(r Root) bool {
+		use, dir := repo.Use(r.File), path.Dir(r.File)
+		if !r.isFluxSystem() || r.Path == "." || isPutAway(r.File) {
+			return true
+		}
+		if path.Base(r.File) == "gotk-sync.yaml" && path.Base(dir) == "flux-system" && r.Path == path.Dir(dir) {
+			return use != repository.Unlisted && use != repository.Resource && use != repository.Plain
+		}
+		return use != repository.Unlisted || r.Path != dir || len(repo.Find(fluxapi.SourceGroup, r.Source.Kind, r.Source.Namespace, r.Source.Name)) > 0
 	})
 }
 
@@ -321,8 +337,8 @@ func byHand(repo *repository.Repository) []*repository.Object {
 }
 
 // isTemplate reports whether the root's name contains variables. Then another repository applies it with its own
-// Kustomization, as in a catalog of applications, and it starts no cluster.
-func (r Root) isTemplate() bool { return strings.Contains(r.Namespace+r.Name, "${") }
+// Kustomization, as in a catalog of applications, or a script replaces them, and it starts no cluster.
+func (r Root) isTemplate() bool { return strings.Contains(r.Namespace+r.Name, "$") }
 
 // rootOf returns the root for a Kustomization in a file.
 func rootOf(o *repository.Object) (Root, bool) {
@@ -334,6 +350,9 @@ func rootOf(o *repository.Object) (Root, bool) {
 	spec, wrong := builds.SpecOf(fields)
 	if wrong != "" || spec.SourceRef.Name == "" || strings.ContainsAny(spec.Path, "<>") { // a placeholder that a script fills in
 		return Root{}, false
+	}
+	if spec.Path == "" && o.Lookup("spec", "interval") == nil {
+		return Root{}, false // a patch: the API server refuses a Kustomization without an interval
 	}
 	r := Root{Path: repository.Clean(spec.Path), Base: ".", Object: o, Place: finding.Place{File: o.File()}, Namespace: o.Namespace, Name: o.Name, Spec: spec}
 	r.Line, r.Column = o.Position("spec", "path")
@@ -356,7 +375,7 @@ func rootsOf(among []*repository.Object) []Root {
 // applies.
 func folderRoots(namespaces namespaces, remotes []string) []Root {
 	repo := namespaces.repo
-	all := namespaces.name(rootsOf(Candidates(repo)))
+	all := slices.DeleteFunc(namespaces.name(rootsOf(Candidates(repo))), func(r Root) bool { return r.syncsOther(namespaces.sources(r.Source), remotes) })
 	// The source of the repository itself is rarely defined in it; defined sources are a tenant's, or a
 	// controller's.
 	defined := func(key Source) bool {

@@ -27,28 +27,29 @@ the version of an object, Flux cannot apply the object or any other object of it
 Flux then stops the reconciliation of the cluster.
 
 If Git shows that the cluster runs such a Flux release (by the FluxInstance, gotk-components.yaml or the
-artifact of Flux's manifests), the finding is an error. If Git shows an older release or none, or if the version
+artifact of Flux's manifests), the finding is an error. If Git has the definition of the kind, that decides: it is
+an error if the definition does not serve the version. If Git shows an older release or none, or if the version
 is deprecated but still served, it is a warning.`,
 	Fix: `Use the version that the message names. "flux migrate -f" rewrites the files; schema-unknown-field finds fields
 that changed between versions.`,
 	Run: func(p *rule.Pass) {
-		minors := map[*reconcile.Cluster]int{}
+		minors, definitions := map[*reconcile.Cluster]int{}, map[*reconcile.Cluster]served{}
 		served := servedVersions(p.Applied())
-		each(p, func(w *world) { minors[w.cluster] = w.minor })
+		each(p, func(w *world) { minors[w.cluster], definitions[w.cluster] = w.minor, w.definitions() })
 		m := moves{pass: p, patches: map[*reconcile.Kustomization][]versioned{}, group: map[finding.Place]finding.Place{}, edits: map[finding.Place]finding.Edit{}}
 		for _, o := range p.Applied() {
-			minor := 0
-			if o.Kustomization != nil {
-				minor = minors[o.Kustomization.Cluster]
+			if o.Kustomization == nil {
+				m.deprecated(o, 0, served, nil)
+				continue
 			}
-			m.deprecated(o, minor, served)
+			m.deprecated(o, minors[o.Kustomization.Cluster], served, definitions[o.Kustomization.Cluster])
 		}
 		newest := 0
 		for _, minor := range minors {
 			newest = max(newest, minor)
 		}
 		for _, o := range deployedObjects(p) {
-			m.deprecated(o, newest, served)
+			m.deprecated(o, newest, served, nil)
 		}
 		m.report()
 	},
@@ -100,7 +101,22 @@ func (s served) has(gvk schema.GroupVersionKind) bool {
 	return versions == nil || versions[gvk.Version]
 }
 
-func (m *moves) deprecated(o *reconcile.Object, minor int, served served) {
+// definitions returns the versions that the cluster's definitions of Flux's kinds serve, according to Git. It returns nil if a
+// FluxInstance installs Flux: its operator replaces the definitions.
+func (w *world) definitions() served {
+	var all []*reconcile.Object
+	for _, one := range append([]*world{w}, w.beside...) {
+		if len(one.fluxInstances()) > 0 {
+			return nil
+		}
+		all = append(all, one.applied...)
+	}
+	return servedVersions(all)
+}
+
+// deprecated adds a finding for an object with a deprecated version. The definitions in its cluster decide whether it is
+// removed there, and if there is none of the kind, the minor version of Flux.
+func (m *moves) deprecated(o *reconcile.Object, minor int, served, definitions served) {
 	if !strings.HasSuffix(o.Group, ".toolkit.fluxcd.io") && !strings.HasSuffix(o.Group, ".extensions.fluxcd.io") && o.Group != fluxapi.OperatorGroup {
 		return
 	}
@@ -118,7 +134,11 @@ func (m *moves) deprecated(o *reconcile.Object, minor int, served served) {
 	}
 	if v.RemovedIn != "" {
 		f.Message = fmt.Sprintf("%s of %s is removed in Flux %s", o.APIVersion, o.Kind, v.RemovedIn)
-		if removed := minorOf(v.RemovedIn); !v.Served && minor >= removed {
+		removed := minor >= minorOf(v.RemovedIn)
+		if definitions[gvk.GroupKind()] != nil {
+			removed = !definitions.has(gvk)
+		}
+		if !v.Served && removed {
 			f.Severity = finding.Error
 		}
 	}

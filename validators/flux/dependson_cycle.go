@@ -78,7 +78,7 @@ func (w *world) waits() *waiting {
 		}
 		// The objects that the root applies may exist before it: whoever sets up the cluster may apply both by
 		// hand.
-		if by := o.Kustomization; by != nil && by != own && by.Parent != nil {
+		if by := o.Kustomization; by != nil && by != own && by.Parent != nil && !w.severalApply(o) {
 			g.add(edge{from: start, to: state{idOf(by), false}, verb: "is applied by"})
 		}
 		for _, d := range dependencies(o) {
@@ -91,6 +91,14 @@ func (w *world) waits() *waiting {
 		}
 	}
 	return g
+}
+
+// severalApply reports whether more than one Kustomization or Helm release applies an object: it exists as soon as the first of
+// them has applied it.
+func (w *world) severalApply(o *reconcile.Object) bool {
+	return slices.ContainsFunc(w.objects[o.Identity], func(other *reconcile.Object) bool {
+		return other.Kustomization != o.Kustomization || other.HelmRelease != o.HelmRelease
+	})
 }
 
 // addHealth adds the objects whose health a Kustomization waits for after it was applied.

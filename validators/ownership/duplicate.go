@@ -73,14 +73,14 @@ func reportGroup(p *rule.Pass, group [][]*reconcile.Object) {
 	all := group[0]
 	first, second := all[0], all[1]
 	names := ownersOf(all)
-	by := strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+	by, hint := strings.Join(names[:len(names)-1], ", ")+" and "+names[len(names)-1], "apply it with only one of them"
 	if len(all) == 2 && first.HelmRelease == nil && second.HelmRelease == nil && first.Kustomization == second.Kustomization {
-		by = "Kustomization " + first.Kustomization.String() + " twice"
+		by, hint = "Kustomization "+first.Kustomization.String()+" twice", "remove one of the two"
 	}
 	if more := len(names) - most; more > 0 {
 		by = fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), more)
 	}
-	f := finding.Finding{Severity: finding.Warning, Hint: "apply it with only one of them",
+	f := finding.Finding{Severity: finding.Warning, Hint: hint,
 		Message: fmt.Sprintf("%s is applied by %s", second, by)}
 	if first.File != second.File || first.Line != second.Line {
 		f.Message += ", first at " + first.File
@@ -141,7 +141,7 @@ func ownersOf(all []*reconcile.Object) []string {
 	return names
 }
 
-// allSame reports whether all owners write the same object, apart from labels and annotations.
+// allSame reports whether all owners write the same object, apart from labels, annotations and the version of the API.
 func allSame(all []*reconcile.Object) bool {
 	first := withoutMetadata(all[0])
 	return !slices.ContainsFunc(all[1:], func(o *reconcile.Object) bool { return !reflect.DeepEqual(first, withoutMetadata(o)) })
@@ -150,6 +150,7 @@ func allSame(all []*reconcile.Object) bool {
 func withoutMetadata(o *reconcile.Object) map[string]any {
 	value := maps.Clone(o.Value)
 	delete(value, "metadata")
+	delete(value, "apiVersion") // the group is that of the other one, and the API server converts the version
 	return value
 }
 

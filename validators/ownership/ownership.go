@@ -6,6 +6,8 @@ import (
 	"path"
 	"slices"
 
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+
 	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
@@ -57,7 +59,7 @@ func ownersIn(c *reconcile.Cluster) *Owners {
 			continue
 		}
 		for _, o := range k.Objects {
-			if owned(o) {
+			if owned(o) && !startsRoot(c, o) {
 				add(o)
 			}
 		}
@@ -112,6 +114,14 @@ func isByHand(c *reconcile.Cluster, k *reconcile.Kustomization) bool {
 	})
 }
 
+// startsRoot reports whether an object is the source of a guessed root that applies it: somebody has to create it before Flux can
+// apply the root.
+func startsRoot(c *reconcile.Cluster, o *reconcile.Object) bool {
+	source := c.Root.Source
+	return c.Root.Guessed() && o.Kustomization.Parent == nil &&
+		o.Identity == reconcile.Identity{Group: fluxapi.SourceGroup, Kind: source.Kind, Namespace: source.Namespace, Name: source.Name}
+}
+
 // releasedIn returns the objects of the Helm releases of a cluster, each once per release. It omits
 // CustomResourceDefinitions in crds folders: helm-controller only creates them if they do not exist, and never
 // deletes them.
@@ -135,13 +145,13 @@ func releasedIn(c *reconcile.Cluster) []*reconcile.Object {
 // owned reports whether Flux applies an object as its owner. It does not own an object that it merges into an
 // existing one or creates only if it does not exist. An object with an unknown name does not count either.
 func owned(o *reconcile.Object) bool {
-	metadata, _ := o.Value["metadata"].(map[string]any)
-	for _, part := range []string{"annotations", "labels"} {
-		values, _ := metadata[part].(map[string]any)
-		if values["kustomize.toolkit.fluxcd.io/ssa"] == "Merge" || values["kustomize.toolkit.fluxcd.io/ssa"] == "IfNotPresent" ||
-			values["kustomize.toolkit.fluxcd.io/ssa"] == "Ignore" || values["kustomize.toolkit.fluxcd.io/reconcile"] == "disabled" {
+	for _, value := range []string{kustomizev1.MergeValue, kustomizev1.IfNotPresentValue, kustomizev1.IgnoreValue} {
+		if o.Carries(fluxapi.KustomizeGroup+"/ssa", value) {
 			return false
 		}
+	}
+	if o.Carries(fluxapi.KustomizeGroup+"/reconcile", kustomizev1.DisabledValue) {
+		return false
 	}
 	return !slices.Contains([]string{"", "List"}, o.Kind) && !hasVariable(o.Name) && !hasVariable(o.Namespace)
 }

@@ -15,6 +15,11 @@ func object(file, metadata, value string) string {
 	return "-- " + file + " --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: default" + metadata + "}\ndata: {a: " + value + "}\n"
 }
 
+// helmRepository is a file with a HelmRepository.
+func helmRepository(version, host string) string {
+	return "-- blue/" + version + ".yaml --\napiVersion: source.toolkit.fluxcd.io/" + version + "\nkind: HelmRepository\nmetadata: {name: a, namespace: flux-system}\nspec: {interval: 1h, url: https://" + host + ".example}\n"
+}
+
 func TestDuplicates(t *testing.T) {
 	t.Parallel()
 	two := fluxSync + kustomization("blue") + kustomization("green")
@@ -28,6 +33,9 @@ func TestDuplicates(t *testing.T) {
 		{"the same content that is kept", two + object("blue/a.yaml", ", annotations: {kustomize.toolkit.fluxcd.io/prune: disabled}", "x") +
 			object("green/a.yaml", ", annotations: {kustomize.toolkit.fluxcd.io/prune: disabled}", "x"), ""},
 		{"one merges into the other", two + object("blue/a.yaml", "", "x") + object("green/a.yaml", ", annotations: {kustomize.toolkit.fluxcd.io/ssa: Merge}", "y"), ""},
+		{"one merges into the other, in small letters", two + object("blue/a.yaml", "", "x") + object("green/a.yaml", ", annotations: {kustomize.toolkit.fluxcd.io/ssa: merge}", "y"), ""},
+		{"twice in one, by two versions", fluxSync + kustomization("blue") + helmRepository("v1", "a") + helmRepository("v1beta2", "a"), finding.Warning},
+		{"twice in one, and they differ", fluxSync + kustomization("blue") + helmRepository("v1", "a") + helmRepository("v1beta2", "b"), finding.Error},
 		{"another cluster's", fluxSync + kustomization("blue") + strings.ReplaceAll(kustomization("green"), "  interval", "  kubeConfig: {secretRef: {name: x}}\n  interval") +
 			object("blue/a.yaml", "", "x") + object("green/a.yaml", "", "y"), ""},
 		{"one is suspended", fluxSync + kustomization("blue") + strings.ReplaceAll(kustomization("green"), "  interval", "  suspend: true\n  interval") +
@@ -137,7 +145,7 @@ func TestDuplicatesOfReleases(t *testing.T) {
 		{"another namespace's", two + object("blue/a.yaml", "", "x") + release("green", "y", "  targetNamespace: other\n"), nil},
 		{"another cluster's", two + object("blue/a.yaml", "", "x") + release("green", "y", "  kubeConfig: {secretRef: {name: x}}\n"), nil},
 		{"one Kustomization's, in two versions", two + "-- blue/a.yaml --\napiVersion: networking.istio.io/v1beta1\nkind: Gateway\nmetadata: {name: a, namespace: default}\n---\napiVersion: networking.istio.io/v1alpha3\nkind: Gateway\nmetadata: {name: a, namespace: default}\n",
-			[]string{"blue/a.yaml:6: error: Gateway default/a is applied by Kustomization flux-system/blue twice, first at blue/a.yaml:1"}},
+			[]string{"blue/a.yaml:6: warning: Gateway default/a is applied by Kustomization flux-system/blue twice, first at blue/a.yaml:1"}},
 		{"one release, twice", two + release("blue", "x", "") + strings.Replace(release("blue", "x", ""), "blue/release", "green/release", 1),
 			[]string{"green/release.yaml:2: warning: HelmRelease default/blue is applied by Kustomizations flux-system/blue and flux-system/green, first at blue/release.yaml:1"}},
 	} {

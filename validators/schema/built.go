@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
@@ -144,6 +145,10 @@ func (w work) built(cluster string, o *reconcile.Object) checked {
 				found, problems = own, fewer
 			}
 		}
+	}
+	if o.Carries(fluxapi.KustomizeGroup+"/ssa", kustomizev1.MergeValue) {
+		// It is part of an object that exists, which has the rest.
+		problems = slices.DeleteFunc(problems, func(p schemas.Problem) bool { return p.Required || p.Rule })
 	}
 	problems = append(problems, withoutNamespace(o)...)
 	if len(problems) == 0 {

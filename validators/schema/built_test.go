@@ -31,6 +31,16 @@ spec:
 ` + more
 }
 
+// corednsPart is part of a Deployment that the cluster has, as in the questions and answers of Flux's documentation.
+const corednsPart = `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: coredns, namespace: kube-system, annotations: {kustomize.toolkit.fluxcd.io/ssa: merge}}
+spec:
+  replicas: 5
+  selector: {matchLabels: {k8s-app: kube-dns}}
+  template: {metadata: {labels: {k8s-app: kube-dns}}, spec: {containers: []}}
+`
+
 // TestBuiltObjects are validated in place of the files that they are built from.
 func TestBuiltObjects(t *testing.T) {
 	t.Parallel()
@@ -52,6 +62,9 @@ func TestBuiltObjects(t *testing.T) {
 		{"an operation that adds a field", cluster("prod", "./apps", "  patches:\n    - target: {kind: ConfigMap}\n      patch: |\n        - op: add\n          path: /dta\n          value: x\n") + config + strings.Replace(badMap, "b: 1", "b: x", 1), "schema-unknown-field clusters/prod/apps.yaml:13:17 prod"},
 		{"a rule that a patch breaks", cluster("prod", "./apps", "  patches: [{target: {kind: HelmRelease}, patch: '- {op: remove, path: /spec/chartRef}'}]\n") + strings.Replace(release, "${INTERVAL}", "1h", 1), "schema-cel-violation clusters/prod/apps.yaml:9:50 prod"},
 		{"a definition that a patch changes", cluster("prod", "./apps", "  patches: [{target: {kind: CustomResourceDefinition}, patch: '- {op: replace, path: /spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/size/type, value: string}'}]\n") + config + foo + "metadata: {name: a}\n---\n" + fooDefinition, ""},
+		{"a part of an object, without the annotation", cluster("prod", "./apps", "") + config + strings.Replace(corednsPart, "ssa: merge", "prune: disabled", 1), "schema-invalid apps/a.yaml:7:62 prod"},
+		{"a part of an object that exists", cluster("prod", "./apps", "") + config + corednsPart, ""},
+		{"a part of an object that exists, with a mistake", cluster("prod", "./apps", "") + config + strings.Replace(corednsPart, "replicas: 5", "replicas: five", 1), "schema-invalid apps/a.yaml:5:13 prod"},
 		{"a kustomization", cluster("prod", "./apps", "") + "-- apps/kustomization.yaml --\nresources: [a.yaml]\nname-prefix: x\n" + config + badMap, "schema-invalid apps/a.yaml:4:11 prod schema-unknown-field apps/kustomization.yaml:2:1 "},
 	} {
 		t.Run(c.name, func(t *testing.T) {

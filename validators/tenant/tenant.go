@@ -110,6 +110,7 @@ func modelOf(ctx context.Context, repo *repository.Repository, rc *reconcile.Clu
 	for _, name := range slices.Sorted(maps.Keys(found)) {
 		c.add(found[name])
 	}
+	c.lockdown = lockdownOf(repo, c)
 	c.addUnlabelled()
 	if len(c.tenants) == 0 || ctx.Err() != nil {
 		return nil
@@ -118,7 +119,6 @@ func modelOf(ctx context.Context, repo *repository.Repository, rc *reconcile.Clu
 		c.addAccounts(t)
 	}
 	c.incomplete = c.firstIncomplete()
-	c.lockdown = lockdownOf(repo, c)
 	c.policies = policiesOf(c)
 	return c
 }
@@ -216,7 +216,8 @@ func (c *cluster) extend(t *tenant, namespaces map[string]*reconcile.Object) {
 // addUnlabelled adds tenants that have no label. Such a tenant has a Kustomization outside Flux's namespace, which
 // applies a source in its own namespace, with an account that has grants only in namespaces. The platform may sync its
 // own components in the same way. In that case it also runs workloads in these namespaces, or applies the same path to
-// several of them; such namespaces are not tenants. The tenant has the name of the account. If the account has the label
+// several of them; such namespaces are not tenants. The tenant has the name of the account, or of
+// the namespace if the account is Flux's default, which has the same name for all tenants. If the account has the label
 // of a known tenant, the namespaces are added to that tenant.
 func (c *cluster) addUnlabelled() {
 	shared := c.shared()
@@ -246,7 +247,11 @@ func (c *cluster) addUnlabelled() {
 					continue
 				}
 			}
-			c.add(&tenant{name: a.name, namespaces: own, accounts: map[account]bool{}})
+			name := a.name
+			if name == c.lockdown.account {
+				name = a.namespace
+			}
+			c.add(&tenant{name: name, namespaces: own, accounts: map[account]bool{}})
 		}
 	}
 }

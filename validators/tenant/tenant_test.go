@@ -481,3 +481,53 @@ func TestLockdownOfCharts(t *testing.T) {
 		}
 	}
 }
+
+// TestDefaultAccount: the account that Flux uses by default has the same name in the namespaces of all tenants: it names none.
+// Reproduces: the d2 layout of izerecord/d2-fleet.
+func TestDefaultAccount(t *testing.T) {
+	const platform = `-- clusters/prod/flux.yaml --
+apiVersion: fluxcd.controlplane.io/v1
+kind: FluxInstance
+metadata: {name: flux, namespace: flux-system}
+spec:
+  distribution: {version: 2.x, registry: ghcr.io/fluxcd}
+  cluster: {multitenant: true, tenantDefaultServiceAccount: DEFAULT}
+  sync: {kind: GitRepository, url: https://example.com/fleet, ref: refs/heads/main, path: clusters/prod}
+`
+	const team = `-- clusters/prod/TEAM.yaml --
+apiVersion: v1
+kind: Namespace
+metadata: {name: TEAM}
+---
+apiVersion: v1
+kind: ServiceAccount
+metadata: {name: flux, namespace: TEAM}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: flux, namespace: TEAM}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: admin}
+subjects: [{kind: ServiceAccount, name: flux, namespace: TEAM}]
+---
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: {name: apps, namespace: TEAM}
+spec: {interval: 1m, ref: {branch: main}, url: https://example.com/TEAM}
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: apps, namespace: TEAM}
+spec: {interval: 10m, path: ./, prune: true, serviceAccountName: flux, targetNamespace: TEAM, sourceRef: {kind: GitRepository, name: apps}}
+`
+	teams := strings.ReplaceAll(team, "TEAM", "web") + strings.ReplaceAll(team, "TEAM", "shop")
+	for account, want := range map[string][]string{"flux": {"shop", "web"}, "other": {"flux", "flux"}} {
+		var names []string
+		for _, f := range ruletest.Find(t, tenant.NamespaceUnlabelled, strings.Replace(platform, "DEFAULT", account, 1)+teams) {
+			name, _, _ := strings.Cut(strings.TrimPrefix(f.Message, "tenant "), ":")
+			names = append(names, name)
+		}
+		if slices.Sort(names); !slices.Equal(names, want) {
+			t.Errorf("default account %s: the tenants of the findings are %v, want %v", account, names, want)
+		}
+	}
+}

@@ -23,7 +23,7 @@ func lazily(text string) func() *regexp.Regexp {
 // Patterns of placeholders for values that are stored elsewhere: words in a value, and whole values.
 var (
 	placeholders      = lazily(`(?i)change[-_ ]?me|change[-_ ]?this|\bchange[-_. ]to\b|replace[-_ ]?(me|this|with)|place[-_ ]?holder|\bexample|redacted|dummy|\bfoo\b|foobar|to[-_ ]?do\b|\btbd\b|fix[-_ ]?me|your[-_ ]`)
-	wholePlaceholders = lazily(`(?i)^(x+|\*+|\.+|-+|_+|0+|none|null|nil|false|true|unused|ignored?|disabled|enabled|default|notused|not[-_ ]used|n/?a|test|dev|local|fake|mock|empty|random|secret|password|pass|admin|user|guest|root|token|key|string|replace[-_a-z]*|some[-_ ].*|my[-_ ].*|insert.*)$`)
+	wholePlaceholders = lazily(`(?i)^(x+|\*+|\.+|\W*…\W*|-+|_+|0+|none|null|nil|false|true|unused|ignored?|disabled|enabled|default|notused|not[-_ ]used|n/?a|test|dev|local|fake|mock|empty|random|secret|password|pass|admin|user|guest|root|token|key|string|replace[-_a-z]*|some[-_ ].*|my[-_ ].*|insert.*)$`)
 	// placeholderStems are the beginnings of these words.
 	placeholderStems = stemsOf("change", "replace", "place", "example", "redacted", "dummy", "foo", "todo", "to-do", "to_do", "to do", "tbd", "fix", "your")
 )

@@ -95,6 +95,7 @@ func TestLooksSecret(t *testing.T) {
 		{"secret", "postgres-credentials", false},
 		{"secret", "grafana-env-secret", false},
 		{"apiKey", "os.environ/OPENCODE_API_KEY", false},
+		{"db_pass", "=…})", false}, // of a hint
 		{"automountServiceAccountToken", "false", false},
 		{"secretKey", "RCON_PASSWORD", false},
 		{"max_token", "4096", false},
@@ -113,11 +114,12 @@ func TestTokenIn(t *testing.T) {
 		"a ghp" + "_" + random + " b": "a GitHub token",
 		"glpat" + "-" + random[:20]:   "a GitLab token",
 		"AKIA" + "IOSFODNN7QXAMPLE":   "an AWS access key",
-		"https://hooks.slack" + ".com/services/T0AB12CD3/B0AB12CD3/" + random[:24]: "a Slack webhook",
-		"ghp" + "_" + strings.Repeat("x", 36):                                      "",
-		"AKIA" + "QWERTYUIOPASDFGH":                                                "",
-		"AKIA" + strings.Repeat("X", 16):                                           "",
-		"a word":                                                                   "",
+		"https://hooks.slack" + ".com/services/T0AB12CD3/B0AB12CD3/" + random[:24]:             "a Slack webhook",
+		"https://hooks.slack" + ".com/services/T00000000/B00000000/" + strings.Repeat("X", 24): "",
+		"ghp" + "_" + strings.Repeat("x", 36):                                                  "",
+		"AKIA" + "QWERTYUIOPASDFGH":                                                            "",
+		"AKIA" + strings.Repeat("X", 16):                                                       "",
+		"a word":                                                                               "",
 	} {
 		if got := TokenIn(text); got != want {
 			t.Errorf("%s is %q, want %q", text, got, want)

@@ -68,7 +68,22 @@ var tokens = formsOf([]form{
 
 func isToken(text string, at []int) bool {
 	token := text[at[0]:at[1]]
-	return entropy(token) > 3 && !keyboardRow().MatchString(token) && !strings.HasSuffix(token, "EXAMPLE") // the examples of AWS's documentation
+	return entropy(token) > 3 && longestRun(token) < placeholderRun && !keyboardRow().MatchString(token) && !strings.HasSuffix(token, "EXAMPLE") // the examples of AWS's documentation
+}
+
+// placeholderRun is the number of equal characters in a row that only a placeholder has, as the webhook in Slack's documentation.
+const placeholderRun = 16
+
+// longestRun returns the length of the longest run of one character.
+func longestRun(text string) int {
+	longest, run := 0, 0
+	for i := range len(text) {
+		if run++; i > 0 && text[i] != text[i-1] {
+			run = 1
+		}
+		longest = max(longest, run)
+	}
+	return longest
 }
 
 // keyboardRow matches keys in the order of a keyboard, which are not randomly generated.

@@ -75,7 +75,7 @@ func TestNotDrawn(t *testing.T) {
 		"token = os.environ[\"CF_TURN_API_TOKEN\"]", "token = JSON.parse(token_stdout).dig(\"status\", \"token\")", "pwd = fs.readFileSync(passwordFile, 'utf8');",
 		"client_secret     = module.onepassword_application[\"autobrr\"].fields[\"AUTOBRR_CLIENT_SECRET\"]", "private_key = file(pathexpand(\"~/.ssh/id_ed25519\"))",
 		"secret: secretName: \"operator-oauth\"", "RADARR_API_KEY: (.data.RADARR__AUTH__APIKEY | @base64d),", "idToken: AkvoradoIdToken", "secret: ExternalSecret to sync (required)",
-		"AMQP_URI=amqp://guest:guest@rabbitmq/", "password = var.db_password", "password = random_password.db.result", "export TOKEN=$(vault kv get -field=token a/b)",
+		"AMQP_URI=amqp://guest:guest@rabbitmq/", "\t@PASS=0; FAIL=0; check && PASS=$$((PASS+1)) || FAIL=$$((FAIL+1))", "PASS=$$((PASS+1));", "password = var.db_password", "password = random_password.db.result", "export TOKEN=$(vault kv get -field=token a/b)",
 		"Authorization: Bearer ${TOKEN}", "Authorization: Bearer <your-token-here-0123>", "machine git.acme.net login bot password ${TOKEN}", "auth: true", "auth=basic-auth-credentials",
 		"image: ghcr.io/a/b@sha256:9f86d081884c7d659a2feaa0c55ad0159f86d081884c7d659a2feaa0c55ad015", "webhook_url: https://acme.net/hooks/alertmanager-critical",
 		"checksum/secret: 9f86d081884c7d659a2feaa0c55ad0159f86d081884c7d659a2feaa0c55ad015", "regex = '''talos\\.dev/token:\\s*([a-zA-Z0-9+/]{32,})'''", "1Password: item/arr-stack-4fK2x9", "onepassword: Z7kQ2x9b", "hashed_secret: 87e8323770124201d120dec73001646e181ad2fb",

@@ -170,8 +170,8 @@ var madeUp = lazily(`(?i)^[a-z._-]*(?:test|example|sample|dummy|fake|demo)[a-z._
 const longestWeak = 20
 
 // expressions matches expressions with which programs compute a value: a call, an element of a map, a path of jq, a cmdlet of
-// PowerShell, a comparison, a formatted string of Python; and the key of a map in a map.
-var expressions = lazily(`^(?:Get|New|Read|Select|Invoke|Convert|ConvertTo|ConvertFrom|Import|Join|Find|Resolve|Unprotect)-[A-Z][A-Za-z]+$|^\(?\.?[A-Za-z_][A-Za-z_.]+(?:64)?[A-Za-z_.]*[(\[]|^\([A-Za-z_]*\.|[:({\[]$|^\$\(|^\x60|\\[sdwbS]|a-z|\s(?:==|!=|\?|&&|\|\|)\s|^(?:f|rf|fr)["']`)
+// PowerShell, a comparison, a formatted string of Python, a shell's in a Makefile ($$); and the key of a map in a map.
+var expressions = lazily(`^(?:Get|New|Read|Select|Invoke|Convert|ConvertTo|ConvertFrom|Import|Join|Find|Resolve|Unprotect)-[A-Z][A-Za-z]+$|^\(?\.?[A-Za-z_][A-Za-z_.]+(?:64)?[A-Za-z_.]*[(\[]|^\([A-Za-z_]*\.|[:({\[]$|^\$\$?\(|^\x60|\\[sdwbS]|a-z|\s(?:==|!=|\?|&&|\|\|)\s|^(?:f|rf|fr)["']`)
 
 func isExpression(value string) bool { return expressions().MatchString(value) }
 
