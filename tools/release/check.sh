@@ -210,9 +210,9 @@ renovated() {
 }
 cp -r "$root/examples" "$work/renovate"
 renovated "$work/renovate" | awk '$1 == "regex" && $2 ~ /\/fleet\// {n = split($3, name, "/"); print name[n], $4}' | sort > "$work/found.txt"
-yq -r 'select(.kind == "Addon") | .metadata.name as $addon | .spec.chart | select(.url != null and (.url | contains("://"))) |
-  "\(.name // (if .url | startswith("oci:") then .url | split("/") | last else $addon end)) \(.version)"' \
-  "$root"/examples/*/fleet/*.yaml | sort > "$work/charts.txt"
+yq -o=json . "$root"/examples/*/fleet/*.yaml | jq -r 'select(.kind == "Addon") | .metadata.name as $addon | .spec.chart |
+  select(.url != null and (.url | contains("://"))) |
+  "\(.name // (if .url | startswith("oci:") then .url | split("/") | last else $addon end)) \(.version)"' | sort > "$work/charts.txt"
 test -s "$work/charts.txt"
 diff "$work/charts.txt" "$work/found.txt"
 printf '%s charts with their versions\n' "$(wc -l < "$work/found.txt")"
