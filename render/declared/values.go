@@ -235,9 +235,12 @@ var keyTypes = map[string]ssh.KeyPairType{"ecdsa": ssh.ECDSA_P384, "ed25519": ss
 // checkHosts returns an error if the known_hosts of a Secret, which Flux reads a Git repository with, have no key of the
 // repository's server. They are read as Flux does.
 func checkHosts(hosts []byte, repository string) error {
-	at, err := url.Parse(repository)
-	if err != nil || at.Scheme != "ssh" {
+	if !strings.HasPrefix(repository, "ssh://") {
 		return nil
+	}
+	at, err := url.Parse(repository)
+	if err != nil {
+		return err
 	}
 	check, _, err := knownhosts.New(hosts)
 	if err != nil {
