@@ -43,7 +43,7 @@ func (w *managementCluster) installOf(o *reconcile.Object) *install {
 		if all, err := w.Values(o); err == nil {
 			controller, _ = all["controller"].(map[string]any)
 		} else {
-			i.open = fmt.Sprintf("%s takes values from other objects, too", o)
+			i.open = fmt.Sprintf("%s also reads values from other objects", o)
 		}
 	}
 	for name, value := range controller {
