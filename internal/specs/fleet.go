@@ -26,7 +26,7 @@ func (c *specChecker) fleet() {
 	c.Branch(f, strict.At("spec", "repository", "branch"), f.Spec.Repository.Branch)
 	c.operatorOnly(f)
 	flux := f.Spec.Flux
-	if flux.Install == v1alpha1.InstallOperator && c.Spec.Products == nil { // flux bootstrap makes its own key, and products have their own sources
+	if flux.Install == v1alpha1.InstallOperator && c.Spec.Products == nil { // flux bootstrap creates its own key, and products have their own sources
 		c.GitKey(f, strict.At("spec", "repository"), f.Spec.Repository.URL, f.Spec.Repository.SecretRef)
 	}
 	if flux.Install == v1alpha1.InstallBootstrap && !exactVersion.MatchString(flux.Version) && c.Whole(f) {
