@@ -39,6 +39,8 @@ func TestHooksApply(t *testing.T) {
 		"written by a script":    {`command: bash, args: [-c, "./writes.sh; kubectl apply -f later.yaml"]`, ""},
 		"written by a command":   {`command: bash, args: [-c, "make; kubectl apply -f gone.yaml"]`, ""},
 		"several lines":          {`command: bash, args: [-c, "set -e\n# all\necho 'b; c'\nkubectl create \\\n  -f 'gone.yaml'\nif true; then ls; fi"]`, gone("applies", "gone.yaml")},
+		"a name with an umlaut":  {`command: bash, args: [-c, "kubectl apply -f gönner.yaml"]`, gone("applies", "gönner.yaml")},
+		"a text of two lines":    {`command: bash, args: [-c, "echo 'x\nkubectl apply -f gone.yaml' # it's"]`, ""},
 		"a condition":            {`command: bash, args: [-c, "if test -f gone.yaml; then kubectl apply -f gone.yaml; fi"]`, ""},
 		"a test":                 {`command: bash, args: [-c, "[ -f other ] && kubectl apply -f gone.yaml"]`, ""},
 		"or else":                {`command: bash, args: [-c, "kubectl apply -f gone.yaml || true"]`, ""},

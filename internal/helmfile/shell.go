@@ -5,9 +5,14 @@ import (
 	"slices"
 	"strings"
 
+	"mvdan.cc/sh/v3/syntax"
+
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/located"
 )
+
+// largestScript is the size, in bytes, of the largest script that is read: it bounds the nesting that the parser follows.
+const largestScript = 16 << 10
 
 // shellScript returns the place of the script among the arguments of a shell: the index of the file that it runs, or of the
 // commands after -c; -1 if it has none.
@@ -28,13 +33,14 @@ func shellScript(args []located.Text) (at int, commands bool) {
 	return -1, false
 }
 
-// harmless are commands of which it is known that they write no file.
+// harmless are commands that write no file.
 var harmless = []string{"kubectl", "kustomize", "echo", "printf", "set", "sleep", "true", "cd"}
 
-// script notes the files that the commands of a shell apply or run, and returns the words of others and what is not read.
+// script records the files that the commands of a shell apply or run. It returns the other words, and the text that it does not
+// read.
 func (h *Hook) script(at finding.Place, script string) (others []string) {
 	dir := ""
-	pipelines, rest := simpleCommands(script)
+	pipelines, rest := simplePipelines(script)
 	for _, pipeline := range pipelines {
 		last := pipeline[len(pipeline)-1]
 		for _, words := range pipeline {
@@ -58,17 +64,18 @@ func (h *Hook) script(at finding.Place, script string) (others []string) {
 	return append(others, rest)
 }
 
-// isPath says whether a command is a file that is relative to the current folder.
+// isPath reports whether a command is a file, with a path relative to the current folder.
 func isPath(command string) bool { return strings.Contains(command, "/") && !path.IsAbs(command) }
 
+// isApply reports whether a command is a kubectl command that reads the objects of files.
 func isApply(words []string) bool {
 	return words[0] == "kubectl" && slices.ContainsFunc(words, func(word string) bool { return slices.Contains(applying, word) })
 }
 
-// applying are the commands of kubectl that read the objects of files.
+// applying are the subcommands of kubectl that read the objects of files.
 var applying = []string{"apply", "create", "replace"}
 
-// built is the folder that a command prints the kustomization of, "" for none.
+// built returns the folder whose kustomization a command builds; "" if it builds none.
 func built(words []string) string {
 	if len(words) < 3 || !slices.Contains([]string{"kustomize build", "kubectl kustomize"}, words[0]+" "+words[1]) {
 		return ""
@@ -80,7 +87,7 @@ func built(words []string) string {
 	return folders[0]
 }
 
-// inFolder is a file that a command in a folder names.
+// inFolder returns the path of a file that a command in a folder names.
 func inFolder(dir, name string) string {
 	if dir == "" || name == "" || name == "-" || path.IsAbs(name) || strings.Contains(name, "//") {
 		return name
@@ -88,100 +95,102 @@ func inFolder(dir, name string) string {
 	return path.Join(dir, name)
 }
 
-// simpleCommands reads the commands of a script up to the first pipeline that is not simple: one with an expansion, a
-// redirection, a condition or a subshell, or with a command that may write files. rest is what is not read.
-func simpleCommands(script string) (pipelines [][][]string, rest string) {
-	for rest = script; strings.TrimSpace(rest) != ""; {
-		pipeline, after, simple := simplePipeline(rest)
-		if !simple {
-			return pipelines, rest
-		}
-		if len(pipeline) > 0 {
-			pipelines = append(pipelines, pipeline)
-		}
-		rest = after
+// simplePipelines returns the pipelines of a script, as the words of their commands, up to the first pipeline that is not simple:
+// one with an expansion, a redirection, a condition or a subshell, or with a command that may write files. rest is the text from
+// there on.
+func simplePipelines(script string) (pipelines [][][]string, rest string) {
+	if len(script) > largestScript {
+		return nil, script
 	}
-	return pipelines, ""
+	script = ownName.ReplaceAllStringFunc(script, func(match string) string { return strings.ReplaceAll(match, " ", "") }) // one word each
+	end, simple := uint(0), true
+	var read func(s *syntax.Stmt)
+	read = func(s *syntax.Stmt) {
+		if and, ok := s.Cmd.(*syntax.BinaryCmd); ok && and.Op == syntax.AndStmt && isPlain(s) {
+			read(and.X)
+			if simple {
+				read(and.Y)
+			}
+			return
+		}
+		var pipeline [][]string
+		if pipeline, simple = simplePipeline(s); simple {
+			pipelines, end = append(pipelines, pipeline), s.End().Offset()
+		}
+	}
+	// An error of the syntax ends the simple part as any other statement does.
+	_ = syntax.NewParser().Stmts(strings.NewReader(script), func(s *syntax.Stmt) bool {
+		read(s)
+		return simple
+	})
+	return pipelines, script[min(int(end), len(script)):]
 }
 
-// simplePipeline reads the first pipeline of a script, and says whether it is simple.
-func simplePipeline(script string) (pipeline [][]string, after string, simple bool) {
-	var words []string
-	for i := 0; ; {
-		if i == len(script) || script[i] == '\n' || script[i] == ';' || strings.HasPrefix(script[i:], "&&") {
-			if len(words) > 0 {
-				pipeline = append(pipeline, words)
-			}
-			after = strings.TrimPrefix(strings.TrimPrefix(script[i:], "&"), "&")
-			if after == script[i:] && after != "" {
-				after = after[1:]
-			}
-			return pipeline, after, !slices.ContainsFunc(pipeline, func(words []string) bool { return !isSimple(words, len(pipeline)) })
-		}
-		switch c := script[i]; {
-		case c == ' ' || c == '\t':
-			i++
-		case strings.HasPrefix(script[i:], "\\\n"):
-			i += 2
-		case c == '#':
-			i += len(script[i:])
-			if end := strings.IndexByte(script[:i], '\n'); end >= 0 {
-				i = end
-			}
-		case c == '|' && len(words) > 0 && !strings.HasPrefix(script[i:], "||"):
-			pipeline, words = append(pipeline, words), nil
-			i++
-		default:
-			word, length := simpleWord(script[i:])
-			if length == 0 {
-				return nil, "", false
+// isPlain reports whether a statement is neither negated nor in the background, and redirects nothing.
+func isPlain(s *syntax.Stmt) bool {
+	return !s.Negated && !s.Background && !s.Coprocess && len(s.Redirs) == 0
+}
+
+// simplePipeline returns the words of the commands of a pipeline, and whether the pipeline is simple.
+func simplePipeline(s *syntax.Stmt) (pipeline [][]string, simple bool) {
+	if !isPlain(s) {
+		return nil, false
+	}
+	switch c := s.Cmd.(type) {
+	case *syntax.BinaryCmd:
+		left, first := simplePipeline(c.X)
+		right, last := simplePipeline(c.Y)
+		pipeline, simple = append(left, right...), c.Op == syntax.Pipe && first && last
+	case *syntax.CallExpr:
+		words := make([]string, 0, len(c.Args))
+		for _, arg := range c.Args {
+			word, plain := plainWord(arg.Parts)
+			if !plain {
+				return nil, false
 			}
 			words = append(words, word)
-			i += length
 		}
+		pipeline, simple = [][]string{words}, len(words) > 0 && len(c.Assigns) == 0 && isSimple(words)
 	}
+	return pipeline, simple && (len(pipeline) == 1 || !slices.ContainsFunc(pipeline, func(words []string) bool { return words[0] == "cd" }))
 }
 
-func isSimple(words []string, of int) bool {
+// isSimple reports whether a command certainly writes no file: a program that writes none, a script, or cd to a folder of the
+// repository.
+func isSimple(words []string) bool {
 	switch {
 	case words[0] == "cd":
-		return of == 1 && len(words) == 2 && !path.IsAbs(words[1]) && !strings.HasPrefix(words[1], "-") && !strings.ContainsAny(words[1], "{~*?[")
+		return len(words) == 2 && !path.IsAbs(words[1]) && !strings.HasPrefix(words[1], "-") && !strings.ContainsAny(words[1], "{~*?[")
 	case isPath(words[0]):
 		return !strings.ContainsAny(words[0], "=*?[")
 	}
 	return slices.Contains(harmless, words[0])
 }
 
-// simpleWord reads the word that a text begins with, and its length, 0 if the shell replaces something in it.
-func simpleWord(text string) (word string, length int) {
-	for i := 0; i < len(text); {
-		switch c := text[i]; {
-		case strings.IndexByte(" \t\n;|&", c) >= 0:
-			return word, i
-		case strings.HasPrefix(text[i:], "{{"):
-			at := ownName.FindStringIndex(text[i:])
-			if at == nil || at[0] != 0 {
-				return "", 0
+// plainWord returns the word that some parts form, and whether neither the shell nor a template of helmfile replaces anything in it
+// but the release's own name and namespace.
+func plainWord(parts []syntax.WordPart) (word string, plain bool) {
+	for _, part := range parts {
+		switch p := part.(type) {
+		case *syntax.Lit:
+			word += p.Value
+			if strings.Contains(p.Value, "\\") {
+				return "", false
 			}
-			word += text[i : i+at[1]]
-			i += at[1]
-		case c == '\'' || c == '"':
-			end := strings.IndexByte(text[i+1:], c)
-			if end < 0 {
-				return "", 0
+		case *syntax.SglQuoted:
+			word += p.Value
+			if p.Dollar {
+				return "", false
 			}
-			quoted := text[i+1 : i+1+end]
-			if c == '"' && strings.ContainsAny(quoted, "$`\\") || strings.Contains(ownName.ReplaceAllString(quoted, ""), "{{") {
-				return "", 0
-			}
+		case *syntax.DblQuoted:
+			quoted, plain := plainWord(p.Parts)
 			word += quoted
-			i += end + 2
-		case strings.IndexByte("$`\\<>(){}!", c) >= 0:
-			return "", 0
+			if !plain || p.Dollar {
+				return "", false
+			}
 		default:
-			word += string(c)
-			i++
+			return "", false
 		}
 	}
-	return word, len(text)
+	return word, !strings.Contains(ownName.ReplaceAllString(word, ""), "{{")
 }
