@@ -244,7 +244,7 @@ func checkHosts(hosts []byte, repository string) error {
 	}
 	check, _, err := knownhosts.New(hosts)
 	if err != nil {
-		return advice.Input(fmt.Errorf("its value cannot be read as known hosts: %w", err), "write the output of ssh-keyscan "+at.Hostname())
+		return advice.Input(errors.New("its value has lines that are not known hosts"), "write the output of ssh-keyscan "+at.Hostname())
 	}
 	other, err := cryptossh.NewPublicKey(make(ed25519.PublicKey, ed25519.PublicKeySize))
 	if err != nil {
