@@ -34,7 +34,7 @@ type Options struct {
 const PlatformTarget = "platform"
 
 // Render generates all targets of a specification: the platform's first, then those of the tenants by name. It fails if
-// it needs Flux's manifests, and neither opts nor the adopted files have them.
+// the specification needs gotk-components.yaml and neither opts.FluxComponents nor opts.Adopted contains it.
 func Render(spec *v1alpha1.Spec, opts Options) ([]tree.Target, error) {
 	platform, err := Platform(spec, opts)
 	if err != nil {

@@ -211,8 +211,8 @@ func (s *Set) LookupIn(cluster string, gvk schema.GroupVersionKind) (found []*Sc
 	return found, len(serves) > 0 && !slices.ContainsFunc(serves, func(d *Definition) bool { return len(d.Clusters) == 0 }), nil
 }
 
-// Own returns the schema of a kind in the only definition that a cluster applies itself, nil if there is none, or
-// several.
+// Own returns the schema of the definition that a cluster applies for a kind, as a list of one. It returns nil if the cluster
+// applies no definition of the kind, or more than one.
 func (s *Set) Own(cluster string, gvk schema.GroupVersionKind) []*Schema {
 	var own []*Definition
 	for _, d := range s.definitions[gvk.GroupKind()] {

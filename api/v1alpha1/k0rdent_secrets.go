@@ -111,8 +111,9 @@ func variableOf(name string) string {
 	return out.String()
 }
 
-// NeededSecrets returns the Secrets that the credentials of the K0rdent need. Sveltos looks for the Secret of
-// an identity in the namespace of the cluster, but kcm copies only that of Azure there.
+// NeededSecrets returns the Secrets of the K0rdent's credentials. Sveltos reads the Secret of an identity from the cluster's
+// namespace. kcm copies it there only for Azure, so that for other identities there is one Secret for each namespace that has
+// the credential.
 func (k *K0rdent) NeededSecrets() []*DeclaredSecret {
 	var out []*DeclaredSecret
 	for _, c := range k.Spec.Credentials {

@@ -47,7 +47,7 @@ added or removed.`,
 		},
 	}
 	c.Flags().StringVar(&f.cluster, "cluster", "", "list only the images of `CLUSTER`: its name or its path")
-	c.Flags().StringVar(&f.from, "from", "", "list what the change since the `REV` adds and removes: a commit, a branch, a tag, or an expression such as HEAD~1")
+	c.Flags().StringVar(&f.from, "from", "", "list only the images that were added or removed since `REV`: a commit, a branch, a tag, or an expression such as HEAD~1")
 	c.Flags().Var(oneOf(&f.format, formatText, formatJSON, formatList), "format", "print `FORMAT`: text, json for a stable report, or list for one image a line")
 	f.graph.register(c, s)
 	return c

@@ -174,9 +174,9 @@ func (g *generator) airgapped() {
 	})
 }
 
-// ingress writes the certificate of the management cluster's domain. A public authority issues a certificate
-// only after the ingress serves requests, so no step waits for it. A certificate of the user is a Secret in the
-// step.
+// ingress adds the step with the certificate for the management cluster's domain, from the cluster's own CA or from an ACME
+// issuer. An ACME issuer issues the certificate only after the ingress serves requests, so that the step does not wait for it. If
+// the user provides the certificate, the step contains only its Secret.
 func (g *generator) ingress() {
 	if g.k.Ingress == nil {
 		return

@@ -22,7 +22,7 @@ func (l *lister) label(all *level, added []types.Label) error {
 		for name, value := range label.Pairs {
 			// kustomize writes a key without its type.
 			key := yaml.Node{Kind: yaml.ScalarNode, Value: name}
-			if key.ShortTag() != "!!str" || !l.writes(name) || !l.writes(value) {
+			if key.ShortTag() != "!!str" || !l.isWrittenAsIs(name) || !l.isWrittenAsIs(value) {
 				return errNotSimple
 			}
 			pairs[name] = value
@@ -68,9 +68,9 @@ func (o *member) set(field string, value any) {
 	o.Value["metadata"] = metadata
 }
 
-// writes reports whether a lister can write a string into an object: kustomize would certainly not change the string, and
-// Flux does not substitute variables in it.
-func (l *lister) writes(text string) bool {
+// isWrittenAsIs reports whether kustomize and Flux leave a string unchanged: kustomize prints it exactly as it is, and Flux does
+// not substitute variables in it.
+func (l *lister) isWrittenAsIs(text string) bool {
 	return isExact(text) && (!l.variables || !mentionsVariable(text))
 }
 
@@ -80,7 +80,7 @@ func (l *lister) namespace(all *level, name string) error {
 	if name == "" {
 		return nil
 	}
-	if !l.writes(name) {
+	if !l.isWrittenAsIs(name) {
 		return errNotSimple
 	}
 	objects := all.objects

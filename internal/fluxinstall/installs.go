@@ -110,8 +110,9 @@ func (f *Finder) Installs(charts []Definition) []Install {
 	return all
 }
 
-// ofBootstraps returns the definitions in files that something says a bootstrap applies: the name of a folder, or a script
-// that names the file or its folder. Others are those of the next version, or unused.
+// ofBootstraps returns the definitions that a bootstrap probably applies: a folder in the path of the file is called flux-system
+// or has "bootstrap" in its name, or a script names the file or its folder. Other files may be unused, or prepared for the next
+// version of Flux.
 func (f *Finder) ofBootstraps(all []Definition) []Definition {
 	named := map[string]bool{}
 	for _, d := range all {

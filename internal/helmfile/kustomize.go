@@ -82,8 +82,8 @@ func (r *reader) inUnusedFolder(file string) bool {
 	return false
 }
 
-// newChart returns a release at a node, not yet evaluated, and the evaluation of its values. Paths are relative to the folder
-// of its file.
+// newChart returns an empty release for the chart at a node of a file, and the evaluation that fills in its values. Paths in the
+// fields of the chart are relative to dir.
 func (r *reader) newChart(file, dir string, n *yaml.Node) (*Release, *evaluation) {
 	out := &Release{Place: located.At(file, n.Line), Reads: map[string]bool{}, installed: true, enabled: true,
 		Cluster: repository.BootstrapCluster(r.Paths(), file)}

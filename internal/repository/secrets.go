@@ -29,8 +29,8 @@ func (r *Repository) searched(n *yaml.Node) *search {
 	return s
 }
 
-// inputSecrets returns the strings to hide for the inputs of the ResourceSets that create Secrets. A ResourceSet may use an
-// input anywhere.
+// inputSecrets returns the strings to hide because a ResourceSet may write them into a Secret: all inputs of each ResourceSet that
+// creates a Secret, and then also the default values of all ResourceSetInputProviders. Its template may use any of them.
 func (r *Repository) inputSecrets() []string {
 	const group = "fluxcd.controlplane.io"
 	var all search

@@ -182,8 +182,8 @@ func (x *expansion) comparable(source string) string {
 	return strings.NewReplacer(templates.SetLeft, "{{", templates.SetRight, "}}").Replace(source)
 }
 
-// refuses reports whether the error is from a template that reads an undefined input or cannot be parsed. The error of a
-// function does not count: only the operator may have the function.
+// refuses reports whether the Flux Operator fails with this error, too: the template reads an undefined input, or cannot be parsed.
+// It returns false for an error about a function, because the operator may have functions that Fleetwright does not have.
 func refuses(err error) bool {
 	message := err.Error()
 	if strings.Contains(message, "function ") {

@@ -129,9 +129,9 @@ func holdsObjects(f *repository.File) bool {
 // bases are not considered.
 const mostOverlays = 10_000
 
-// overlays returns the folders whose kustomizations build on a folder and that no other kustomization lists: clusters
-// sync these if no object says what they sync, because the folder itself is a base. If there is none, it returns the
-// folder. It subtracts the number of searched folders from left.
+// overlays returns the outermost overlays of the base in dir: folders whose kustomizations include the base, directly or
+// indirectly, and that no kustomization includes. If no object sets the path that a cluster syncs, the cluster probably syncs one
+// of them. Without such a folder, overlays returns dir. left is the number of folders that may still be searched.
 func overlays(by map[string][]string, dir string, left *int) []string {
 	seen := map[string]bool{dir: true}
 	tops := map[string]bool{}

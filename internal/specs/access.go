@@ -21,12 +21,12 @@ var (
 		"impersonate": "it lets the tenant act as somebody else",
 	}
 	refusedResources = map[string]string{
-		"pods/exec":                "it runs commands in any pod of the namespace, outside of Git",
-		"pods/attach":              "it attaches to any pod of the namespace, outside of Git",
-		"pods/portforward":         "it reaches any pod of the namespace and bypasses the network policy",
-		"pods/ephemeralcontainers": "it runs containers in any pod of the namespace, outside of Git",
-		"pods/proxy":               "it reaches any pod of the namespace and bypasses the network policy",
-		"services/proxy":           "it reaches any service of the namespace and bypasses the network policy",
+		"pods/exec":                "it lets the tenant run commands in any pod of the namespace without a commit",
+		"pods/attach":              "it lets the tenant attach to any pod of the namespace without a commit",
+		"pods/portforward":         "it lets the tenant reach any pod of the namespace past the network policy",
+		"pods/ephemeralcontainers": "it lets the tenant run containers in any pod of the namespace without a commit",
+		"pods/proxy":               "it lets the tenant reach any pod of the namespace past the network policy",
+		"services/proxy":           "it lets the tenant reach any service of the namespace past the network policy",
 		"serviceaccounts/token":    "it issues tokens for any account of the namespace",
 	}
 	// Resources that a tenant may only read, because they restrict the tenant.

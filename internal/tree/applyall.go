@@ -131,7 +131,8 @@ func (s *rounds) join() (r *round, first bool) {
 	return s.next, first
 }
 
-// lead calls run for all that have joined a round by then.
+// lead waits for the sync that runs, if any, closes the round to further goroutines, and calls run once. The round keeps its error
+// for all goroutines that joined it.
 func (s *rounds) lead(r *round, run func() error) {
 	s.turn.Lock()
 	s.mu.Lock()

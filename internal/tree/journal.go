@@ -93,7 +93,7 @@ func (op operation) check() error {
 		}
 	}
 	if op.Old == "" && op.New == "" {
-		return fmt.Errorf("%q is neither written nor removed", op.Path)
+		return fmt.Errorf("%q has neither an old nor a new digest", op.Path)
 	}
 	for _, digest := range []string{op.Old, op.New} {
 		if digest != "" && !validDigest(digest) {

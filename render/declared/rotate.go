@@ -60,7 +60,7 @@ func (s *syncer) rotate(r Result, rule *secrets.CreationRule, old []byte) (Resul
 	}
 	plain, err := envelope.Decrypt(r.Path, old, s.options.Keys())
 	if err != nil {
-		return r, fmt.Errorf("rotating it needs a key that opens it, to compare its values: %w", err)
+		return r, fmt.Errorf("--rotate must decrypt Secret %s to compare its values with the new ones: %w", r.Secret, err)
 	}
 	before, err := readObject(plain)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// fewInGit is the number of Secrets that Git must create before a single one that it does not create is reported.
-// manyInGit is the number from which on it is an error.
+// A single Secret that Git does not create is reported only if Git creates at least fewInGit others: then the repository
+// probably creates all of its Secrets. From manyInGit others on, the finding is an error instead of a warning.
 const (
 	fewInGit  = 3
 	manyInGit = 10

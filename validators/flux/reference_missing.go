@@ -78,7 +78,7 @@ func (w *world) namespacePatterns(p *rule.Pass) {
 			if namespace := o.Text(path...); strings.Contains(namespace, "*") {
 				p.ReportBuilt(o, finding.Finding{Place: o.Position(path...), Severity: finding.Warning,
 					Message: fmt.Sprintf("%s selects objects in namespace %q, which matches nothing: only a name may be *", o, namespace),
-					Hint:    "add an entry for each namespace"})
+					Hint:    "replace this entry with one for each namespace"})
 			}
 		}
 	}

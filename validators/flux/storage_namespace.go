@@ -12,7 +12,7 @@ import (
 // StorageNamespace is flux-storage-namespace.
 var StorageNamespace = rule.Rule{
 	ID:       "flux-storage-namespace",
-	Title:    "Helm releases that share their storage, or store it in an unexpected namespace",
+	Title:    "HelmReleases that overwrite each other's Helm release, or store it in an unexpected namespace",
 	Severity: finding.Error,
 	Why: `Helm stores a release in Secrets that are named after the release. helm-controller stores them in
 spec.storageNamespace, by default the HelmRelease's own namespace, even if spec.targetNamespace installs the

@@ -83,9 +83,9 @@ func waits(r *reconcile.Object) bool {
 	return false
 }
 
-// before returns the Kustomizations that start before another one is applied. The value is true if the Kustomization is
-// also ready by then, because the other one depends on it, directly or indirectly. It is false for a Kustomization that
-// only applies one of them.
+// before returns the Kustomizations that Flux applies before k. The value is true if Flux waits until the Kustomization is
+// ready, because k, or a Kustomization before k, depends on it. It is false for a parent, which only applies k or a
+// Kustomization before k.
 func before(c *reconcile.Cluster, k *reconcile.Kustomization) map[*reconcile.Kustomization]bool {
 	seen := map[*reconcile.Kustomization]bool{}
 	open := []*reconcile.Kustomization{k}

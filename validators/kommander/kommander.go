@@ -96,7 +96,7 @@ func (w *managementCluster) ofGit(r platform.Reference) (is bool, doubt string) 
 // interface. An object may exist although it is not in Git, unless its name is a typo of one in Git.
 func (w *managementCluster) ofPeople(r platform.Reference) (is bool, doubt string) {
 	if is, doubt = w.ofGit(r); doubt == "" && w.TypoOf(r.Name, w.Names(r.Group, r.Kind, r.Namespace)) == "" {
-		doubt = "Git has none with this name, but one may be created in Kommander's user interface"
+		doubt = "Git has no object with this name, but a user may create it in Kommander's user interface"
 	}
 	return is, doubt
 }

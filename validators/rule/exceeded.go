@@ -15,7 +15,7 @@ const (
 	LimitExceeded = "limit-exceeded"
 	limitHint     = "look for a part that multiplies itself there; "
 	LimitHint     = limitHint + "if the repository needs more, pass --timeout and --memory"
-	unitHint      = limitHint + "if there is none, run it on a machine with less other work: the limit is fixed"
+	unitHint      = limitHint + "if no part does, run fleetwright again on a machine with less other work: the time limit is fixed"
 	FixedHint     = limitHint + "the limit is fixed: docs/security.md lists all limits"
 )
 

@@ -18,7 +18,7 @@ func files(p *rule.Pass) {
 	found := texts.Of(p)
 	if found.unjudged != "" {
 		p.Report(rule.Exceeded(finding.Finding{Place: finding.Place{File: found.unjudged}}, "the content of this file and the following ones",
-			fmt.Sprintf("the lines with settings that mention secrets exceed %d MB", limits.SettingsBytes>>20)))
+			fmt.Sprintf("the lines of configuration files that mention secrets have more than %d MB in all", limits.SettingsBytes>>20)))
 	}
 	for _, d := range found.drawn {
 		if !read[d.file] && !isWanted(p, d.file) {

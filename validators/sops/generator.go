@@ -104,8 +104,8 @@ func (g *generators) report(at *yaml.Node, severity finding.Severity, message, h
 
 func (g *generators) path(in input) string { return in.file(path.Dir(g.document.File.Path)) }
 
-// once checks a file if it was not checked before, exists, and is not encrypted by SOPS. It returns the cached
-// result otherwise.
+// once calls look with the content of a file, and keeps the result in known for later calls. It returns "" if the file does not
+// exist or is encrypted by SOPS.
 func (g *generators) once(known map[string]string, at string, look func(text string) string) string {
 	found, looked := known[at]
 	if !looked && g.pass.Repo.Exists(at) && !isEncryptedFile(g.pass, at) {

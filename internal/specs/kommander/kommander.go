@@ -127,7 +127,7 @@ func (c *checker) definitions() {
 		oci := strings.HasPrefix(d.Chart.URL, "oci://")
 		switch {
 		case d.Name == v1alpha1.KommanderFluxApp:
-			c.Fail(c.of, p.Child("name"), "remove it: its definition is generated from the Fleet's Flux", "%s cannot be defined here", strict.Quote(d.Name))
+			c.Fail(c.of, p.Child("name"), "remove it: Fleetwright generates the definition of this application from spec.flux of the Fleet", "%s cannot be defined here", strict.Quote(d.Name))
 		case oci && d.Chart.Name != "":
 			c.Fail(c.of, p.Child("chart").Child("name"), "remove it, and append the chart's name to the URL", "the name of a chart at an oci:// URL is the end of the URL")
 		case !oci && (d.Chart.SecretRef != nil || d.Chart.Verify != nil):
@@ -153,7 +153,7 @@ func (c *checker) existing() {
 		c.versions[e.Name] = append(c.versions[e.Name], e.Version)
 		switch {
 		case e.Name == v1alpha1.KommanderFluxApp:
-			c.Fail(c.of, p.Child("name"), "remove it: its definition is generated from the Fleet's Flux", "%s cannot be defined here", strict.Quote(e.Name))
+			c.Fail(c.of, p.Child("name"), "remove it: Fleetwright generates the definition of this application from spec.flux of the Fleet", "%s cannot be defined here", strict.Quote(e.Name))
 		case c.of.Spec.Definition(e.Name, e.Version) != nil && c.Whole(c.of):
 			c.Fail(c.of, p, "remove it here or in spec.definitions", "version %s of %s is in spec.definitions, too", strict.Quote(e.Version), strict.Quote(e.Name))
 		case m != nil && m.Bootstrap && e.Name == v1alpha1.KommanderChartMuseumApp && e.Version == m.Version:

@@ -78,7 +78,7 @@ func (c *checker) ownNamespace(p *strict.Path, workspace, namespace string) {
 	case slices.Contains([]string{v1alpha1.KommanderNamespace, v1alpha1.KommanderFluxNamespace, v1alpha1.FluxNamespace}, namespace):
 		c.Fail(c.of, p, "choose another namespace; the management cluster's applications are in spec.applications", "namespace %s is the platform's own", strict.Quote(namespace))
 	case slices.Contains(check.ReservedNamespaces, namespace):
-		c.Fail(c.of, p, "choose another namespace", "namespace %s belongs to the cluster", strict.Quote(namespace))
+		c.Fail(c.of, p, "choose another namespace", "namespace %s is reserved for Kubernetes or Flux", strict.Quote(namespace))
 	}
 	for _, name := range slices.Sorted(maps.Keys(v1alpha1.KommanderWorkspaces())) {
 		if name != workspace && c.of.Spec.Workspace(name) == nil && v1alpha1.KommanderWorkspaces()[name] == namespace && namespace != v1alpha1.KommanderNamespace {
