@@ -11,8 +11,12 @@ import (
 	"github.com/fleetwright/fleetwright/internal/located"
 )
 
-// largestScript is the size, in bytes, of the largest script that is read: it bounds the nesting that the parser follows.
-const largestScript = 16 << 10
+// largestScript is the size, in bytes, of the largest script that is read, and mostParentheses the number of "(" in it: they bound
+// the nesting that the parser follows.
+const (
+	largestScript   = 4 << 10
+	mostParentheses = 50
+)
 
 // shellScript returns the place of the script among the arguments of a shell: the index of the file that it runs, or of the
 // commands after -c; -1 if it has none.
@@ -99,7 +103,7 @@ func inFolder(dir, name string) string {
 // one with an expansion, a redirection, a condition or a subshell, or with a command that may write files. rest is the text from
 // there on.
 func simplePipelines(script string) (pipelines [][][]string, rest string) {
-	if len(script) > largestScript {
+	if len(script) > largestScript || strings.Count(script, "(") > mostParentheses {
 		return nil, script
 	}
 	script = ownName.ReplaceAllStringFunc(script, func(match string) string { return strings.ReplaceAll(match, " ", "") }) // one word each
