@@ -122,11 +122,13 @@ func simplePipelines(script string) (pipelines [][][]string, rest string) {
 			pipelines, end = append(pipelines, pipeline), s.End().Offset()
 		}
 	}
-	// An error of the syntax ends the simple part as any other statement does.
-	_ = syntax.NewParser().Stmts(strings.NewReader(script), func(s *syntax.Stmt) bool {
-		read(s)
-		return simple
-	})
+	// An error of the syntax ends the simple part as any other statement does. The loop does not break: the parser may yield an
+	// error after that, which Go forbids.
+	for s, err := range syntax.NewParser().StmtsSeq(strings.NewReader(script)) {
+		if simple = simple && err == nil; simple {
+			read(s)
+		}
+	}
 	return pipelines, script[min(int(end), len(script)):]
 }
 
@@ -144,7 +146,7 @@ func simplePipeline(s *syntax.Stmt) (pipeline [][]string, simple bool) {
 	case *syntax.BinaryCmd:
 		left, first := simplePipeline(c.X)
 		right, last := simplePipeline(c.Y)
-		pipeline, simple = append(left, right...), c.Op == syntax.Pipe && first && last
+		pipeline, simple = slices.Concat(left, right), c.Op == syntax.Pipe && first && last
 	case *syntax.CallExpr:
 		words := make([]string, 0, len(c.Args))
 		for _, arg := range c.Args {
