@@ -41,6 +41,7 @@ func TestHooksApply(t *testing.T) {
 		"several lines":          {`command: bash, args: [-c, "set -e\n# all\necho 'b; c'\nkubectl create \\\n  -f 'gone.yaml'\nif true; then ls; fi"]`, gone("applies", "gone.yaml")},
 		"a name with an umlaut":  {`command: bash, args: [-c, "kubectl apply -f gönner.yaml"]`, gone("applies", "gönner.yaml")},
 		"a text of two lines":    {`command: bash, args: [-c, "echo 'x\nkubectl apply -f gone.yaml' # it's"]`, ""},
+		"names in braces":        {`command: bash, args: [-c, "kubectl apply -f {a,b,c}.yaml"]`, ""},
 		"an open here-document":  {`command: bash, args: [-c, "kubectl apply -f gone.yaml; cat <<EOF; (x"]`, gone("applies", "gone.yaml")},
 		"a condition":            {`command: bash, args: [-c, "if test -f gone.yaml; then kubectl apply -f gone.yaml; fi"]`, ""},
 		"a test":                 {`command: bash, args: [-c, "[ -f other ] && kubectl apply -f gone.yaml"]`, ""},

@@ -180,7 +180,7 @@ func plainWord(parts []syntax.WordPart) (word string, plain bool) {
 		switch p := part.(type) {
 		case *syntax.Lit:
 			word += p.Value
-			if strings.Contains(p.Value, "\\") {
+			if strings.ContainsAny(ownName.ReplaceAllString(p.Value, ""), `\{}`) {
 				return "", false
 			}
 		case *syntax.SglQuoted:
