@@ -34,7 +34,7 @@ refused() {
   printf 'refused: %s\n' "$(grep -iF -- "$text" "$work/refused" | tail -1)"
 }
 # anonymous prints what it reads, with names in place of the folder and the ports of this run.
-anonymous() { sed -u -E -e "s|$work|/TMP|g" -e 's|127\.0\.0\.1:[0-9]+|127.0.0.1:PORT|g' -e 's|([/\])tmp[/\]tmp\.[A-Za-z0-9]{10}|\1TMP|g' -e 's|/root/\.fluxcd|~/.fluxcd|g'; }
+anonymous() { sed -u -E -e "s|$work|/TMP|g" -e 's|127\.0\.0\.1:[0-9]+|127.0.0.1:PORT|g' -e 's|([/\])tmp[/\]tmp\.[A-Za-z0-9]{10}|\1TMP|g' -e 's|/[^[:space:]]*/\.fluxcd|~/.fluxcd|g'; }
 for program in kpt kustomize helm jq yq npm; do command -v "$program" > /dev/null || { printf 'there is no %s\n' "$program"; exit 1; }; done
 test -s "$FLUX_MANIFESTS/source-controller.yaml"
 test -z "$(git -C "$root" status --porcelain)" || { echo 'the checkout is not clean'; exit 1; }
