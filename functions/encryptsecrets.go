@@ -209,7 +209,7 @@ func stays(content []byte) error {
 		return advice.New(errors.New("its SOPS metadata are incomplete: it was truncated, or edited by hand"), "restore the file from before the change (git log -p)")
 	}
 	if clear, _ := secrets.ClearIn("item.yaml", content, secrets.Selection{}); len(clear) > 0 {
-		return advice.New(fmt.Errorf("%q is in plaintext beside its SOPS metadata", clear[0].Name), "fix it with sops edit")
+		return advice.New(fmt.Errorf("%q is in plaintext, although the Secret has SOPS metadata", clear[0].Name), "fix it with sops edit")
 	}
 	return nil
 }

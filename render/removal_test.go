@@ -124,7 +124,7 @@ var removalCases = map[string]struct {
 		had: anAddon("vault", withDefaults) + anAddon("loki", "values: {persistence: {enabled: false}}") + anAddon("web", "values: {service: {type: NodePort}}"),
 		has: anAddon("metrics", withNone) + anAddon("vault", withDefaults+", clusters: {names: [staging]}"),
 		want: [][]string{
-			{`add-on "loki", release "loki/loki", on eu, staging, was removed`, "whatever its chart stores by default", "if it stores nothing, restore the add-on with stateful: false, render, and remove it then", "addon/loki"},
+			{`add-on "loki", release "loki/loki", on eu, staging, was removed`, "whatever its chart stores by default", "if the add-on stores no data, restore it with stateful: false, render, and then remove it", "addon/loki"},
 			{`add-on "vault" no longer has release "vault/vault" on eu`},
 			{`add-on "web"`},
 		},

@@ -12,7 +12,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/limits"
 )
 
-var errManyPatterns = count.Errorf("its patterns come to more than %d instructions", limits.PatternsTogether)
+var errManyPatterns = count.Errorf("its patterns together compile to more than %d instructions", limits.PatternsTogether)
 
 // countPatterns counts the instructions of a schema's patterns before they are compiled, and returns the size of the
 // largest. Invalid patterns count as zero. The error is a *count.Error.

@@ -148,8 +148,8 @@ func addCommitted(r *renderReport, d render.Committed, dry bool) {
 	}
 }
 
-// stateOf returns the state of a target in one word. dry is true for a dry run in which no target was refused;
-// if one is refused, no target is committed.
+// stateOf returns the state of a target, such as "committed". dry is true for a dry run that refuses no target: a refused
+// target prevents the commit of all targets.
 func stateOf(d render.Committed, dry bool) string {
 	switch {
 	case d.Skipped != "":

@@ -348,7 +348,7 @@ func (w *fetchRun) writeVendored(ctx context.Context) error {
 		}
 		name := wanted.FileName(data, entry)
 		if other := wrote[name]; other != "" && other != entry.SHA256 {
-			return &failure{status: statusStopped, err: fmt.Errorf("two charts would be %s: %s and %s", name, other, entry.SHA256)}
+			return &failure{status: statusStopped, err: fmt.Errorf("two charts have the same file name %s: %s and %s", name, other, entry.SHA256)}
 		}
 		wrote[name] = entry.SHA256
 		if err := writeFile(filepath.Join(w.vendor, name), func(to io.Writer) error { _, err := to.Write(data); return err }); err != nil {

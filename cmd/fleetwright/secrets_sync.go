@@ -66,7 +66,7 @@ the specification. No value is printed. If one file cannot be written, none is.`
 	}
 	c.Flags().BoolVar(&o.Check, "check", false, "read no value and write nothing; print what would change, and exit with 1 if anything would")
 	c.Flags().BoolVar(&o.Outside, "allow-outside", false, "allow values from hidden files and system files outside of DIR; otherwise they are refused")
-	c.Flags().StringSliceVar(&o.Variables, "allow-env", nil, "allow values from these variables, which usually contain your own credentials or those of CI")
+	c.Flags().StringSliceVar(&o.Variables, "allow-env", nil, "allow values from the environment variable `NAME`, although it belongs to SOPS, CI or a cloud and may contain your credentials (repeatable)")
 	c.Flags().StringSliceVar(&o.Rotate, "rotate", nil, "generate or read new values for the declared Secret `NAME` or NAMESPACE/NAME, and print the objects that read it (repeatable)")
 	formatFlag(c, &format)
 	graph.fetched = fetchedCharts(s.env)

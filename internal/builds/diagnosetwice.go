@@ -102,8 +102,7 @@ func again(o, before *repository.Object, why string) *Failure {
 	return f
 }
 
-// twiceIn finds an object that two files of a folder without a kustomization contain, or one file
-// twice: Flux lists all files.
+// twiceIn finds an object that occurs twice in the files of a folder without a kustomization.yaml: Flux applies all of them.
 func (v *diagnosis) twiceIn(dir string) *Failure {
 	if !strings.Contains(v.message, registered) {
 		return nil

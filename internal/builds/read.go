@@ -264,7 +264,7 @@ func (v *view) walk(name string, visit filepath.WalkFunc) error {
 	return nil
 }
 
-// Glob matches nothing: kustomize uses it for tests only.
+// Glob returns an error: kustomize uses it for tests only.
 func (*view) Glob(string) ([]string, error) { return nil, errReadOnly }
 
 // Open returns an error: kustomize uses ReadFile.

@@ -29,9 +29,9 @@ type sanitizer struct {
 	remotes  []Remote
 }
 
-// sanitize replaces each reference to a remote file or folder with what was fetched for it, and removes references for
-// which nothing was fetched, so that kustomize fetches nothing. It returns gaps for the removed references, and all remote
-// references; without those the kustomization is unchanged.
+// sanitize replaces each reference to a remote file or folder with the copy that was fetched, and removes references without a
+// copy, so that kustomize fetches nothing. It returns a gap for each removed reference, and all remote references. If there
+// are no remote references, the kustomization is unchanged.
 func (f *Files) sanitize(dir, file string, k *types.Kustomization) ([]Gap, []Remote) {
 	s := &sanitizer{files: f, dir: dir, file: file}
 	if own, ok := f.Repo.KustomizeAt(dir); ok && own.File.Path == file {

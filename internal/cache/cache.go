@@ -36,7 +36,7 @@ const (
 	temporary = "tmp"
 )
 
-// Cache is a folder of content.
+// Cache stores downloaded content in a folder, by its digest.
 type Cache struct{ dir string }
 
 // Folder returns the folder of the cache: the one in Variable, or by default fleetwright in the user's cache folder.

@@ -37,7 +37,7 @@ func ParseRelease(object map[string]any) (*helmv2.HelmRelease, error) {
 	return &release, err
 }
 
-// fields returns some fields of a map.
+// fields returns the map of[name] with only the kept fields.
 func fields(of map[string]any, name string, kept ...string) map[string]any {
 	all, _ := of[name].(map[string]any)
 	some := make(map[string]any, len(kept))

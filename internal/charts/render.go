@@ -102,7 +102,7 @@ func (r Request) render(ctx context.Context, result *Result) error {
 	return err
 }
 
-// part returns the unit for a part of the rendering.
+// part returns the unit of work for one step of the rendering, such as "values check".
 func (r Request) part(kind string) bounds.Unit {
 	unit := r.Unit
 	unit.Kind = kind

@@ -55,7 +55,7 @@ func Instructions(pattern string) (int, error) {
 	}
 	size := 2 + instructions(parsed) // the instructions fail and match
 	if size > limits.Pattern {
-		return size, Errorf("a regular expression whose repetitions expand to %d instructions is not evaluated; up to %d are", size, limits.Pattern)
+		return size, Errorf("a regular expression is not evaluated: it expands to %d instructions, more than %d", size, limits.Pattern)
 	}
 	return size, nil
 }

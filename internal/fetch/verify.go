@@ -116,7 +116,7 @@ func matching(all []signature, manifest string, sets []string) ([]signature, err
 			return s.names(manifest) && slices.ContainsFunc(keys, s.by)
 		})
 		if at < 0 {
-			return nil, fmt.Errorf("no key of the repository made a signature of %s", manifest)
+			return nil, fmt.Errorf("no signature of %s matches the public keys in the repository", manifest)
 		}
 		good = append(good, all[at])
 	}

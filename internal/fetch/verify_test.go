@@ -60,8 +60,8 @@ func TestVerify(t *testing.T) {
 		{[]crypto.Signer{ofRSA}, []string{pem(ofRSA)}, ""},
 		{[]crypto.Signer{of25519}, []string{pem(of25519)}, ""},
 		{[]crypto.Signer{mine, other}, []string{pem(mine), pem(other)}, ""},
-		{[]crypto.Signer{mine}, []string{pem(mine), pem(other)}, "no key of the repository made a signature"},
-		{[]crypto.Signer{other}, []string{pem(mine)}, "no key of the repository made a signature"},
+		{[]crypto.Signer{mine}, []string{pem(mine), pem(other)}, "matches the public keys in the repository"},
+		{[]crypto.Signer{other}, []string{pem(mine)}, "matches the public keys in the repository"},
 		{nil, []string{pem(mine)}, "it is not signed"},
 		{[]crypto.Signer{mine}, []string{"-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n"}, "a public key in the repository is not valid"},
 	} {
@@ -110,7 +110,7 @@ func TestVerifyLies(t *testing.T) {
 	}
 	badAsk := ask
 	badAsk.Tag = "2.0.0"
-	if out := one(t, o, badAsk); out.Err == nil || !strings.Contains(out.Err.Error(), "no key of the repository made a signature of "+bad) {
+	if out := one(t, o, badAsk); out.Err == nil || !strings.Contains(out.Err.Error(), "no signature of "+bad+" matches the public keys") {
 		t.Errorf("%+v", out)
 	}
 	// A forged lock names another archive in the cache beside the proof.

@@ -85,8 +85,8 @@ func (t text) findings(all []Finding) {
 	}
 }
 
-// causes merges findings with the same cause, or with the same message for the same cluster, into one at the place of the
-// first.
+// causes merges more than mostAtPlace findings of a rule with the same cause, or with the same message for the same cluster, into
+// one at the place of the first.
 func causes(all []Finding) []Finding {
 	type cause struct {
 		rule, text, message, hint, cluster string

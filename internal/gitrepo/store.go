@@ -92,7 +92,7 @@ func checkAlternates(path string) (bool, error) {
 // explain adds to an error why an object may be missing.
 func (s objects) explain(what string, hash plumbing.Hash, err error) error {
 	if errors.Is(err, plumbing.ErrObjectNotFound) && s.partial {
-		return fmt.Errorf("%s %s is not in this partial clone: run \"git fetch --refetch\" in a full clone: %w", what, hash, err)
+		return fmt.Errorf("%s %s is not in this partial clone: run \"git fetch --refetch --no-filter\", or use a full clone: %w", what, hash, err)
 	}
 	return fmt.Errorf("reading %s %s: %w", what, hash, err)
 }

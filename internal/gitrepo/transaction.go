@@ -51,7 +51,7 @@ func (b *Branch) newTransaction(commit string) *transaction {
 	return t
 }
 
-// logMessage returns the message that git itself would write to the reference's log.
+// logMessage returns the message for the reference's log: the one that git would write, except for a fast-forward.
 func (b *Branch) logMessage(commit, message string) string {
 	subject, _, _ := strings.Cut(strings.TrimSpace(message), "\n")
 	switch {

@@ -21,8 +21,8 @@ func (fleet) Home(*v1alpha1.Addon) Home {
 	return Home{Namespace: FluxNamespace, ServiceAccount: "helm-controller"}
 }
 
-// Secret returns a place outside of the folders of the stages, because add-ons determine the names in them. The stage
-// that creates the namespaces applies the Secret, so that it exists before the releases.
+// Secret returns the place of a Secret, outside of the stages' folders: add-ons choose the file names there. The stage that
+// creates the namespaces applies the Secret, so that it exists before the releases.
 func (l fleet) Secret(c *v1alpha1.Cluster, d *v1alpha1.DeclaredSecret) SecretPlace {
 	if d.Product != "" {
 		return productSecret(l.Platform(c, d.Product, nil).Dir, d)

@@ -149,8 +149,8 @@ func IsPlain(value string) bool {
 // IsEvident reports whether a value is a plain name or evidently public.
 func IsEvident(value string) bool { return IsPlain(value) || credential.IsEvident(value) }
 
-// Report applies hide to all strings of the report to which report points, except for the names of files, because
-// findings are ignored and identified by them, and for fixes.
+// Report applies hide to all strings of a report, except fixes, and except file names, which identify findings. report is a
+// pointer to the report.
 func Report(report any, hide func(text string) string) { walk(reflect.ValueOf(report), hide) }
 
 func walk(v reflect.Value, hide func(text string) string) {

@@ -72,7 +72,7 @@ func Of(repo *repository.Repository, k *repository.Kustomize, origin func(file s
 	return all
 }
 
-// bounded returns the patch in a string, with its lines.
+// bounded returns the patch that a text contains, with the numbers of its first and last line.
 func bounded(text Text, target *types.Selector) Patch {
 	p := Patch{Text: text, target: target, first: text.Node.Line, last: text.Node.Line}
 	move(p.Node, func(n *yaml.Node) {

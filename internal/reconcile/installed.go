@@ -32,7 +32,7 @@ type Install struct {
 	Unit bounds.Unit
 }
 
-// InstallDiff is the difference between the objects of an installation and those of the HelmRelease that it replaces.
+// InstallDiff is how the objects of a HelmRelease differ from those that another tool installs in its place.
 type InstallDiff struct {
 	// Added are the objects that only the HelmRelease has, and Removed those that only the installation has.
 	Added, Removed []*Object

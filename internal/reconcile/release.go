@@ -120,7 +120,7 @@ func (r *releases) loadAll(all []*Release, of map[*Release]*walker) {
 	for wave := range slices.Chunk(all, waveSize) {
 		if r.bytes > limits.AllChartBytes {
 			for _, release := range wave {
-				release.Unknown = "its chart is not loaded: the other charts of the repository are too large"
+				release.Unknown = "its chart is not loaded: the other charts together exceed the size limit"
 				release.Limit = &charts.LimitError{What: fmt.Sprintf("the charts of the repository are larger than %d MB", limits.AllChartBytes>>20)}
 			}
 			continue

@@ -176,7 +176,7 @@ func mergeSources(v *yaml.Node) []*yaml.Node {
 	return nil
 }
 
-// Value converts a node to plain Go values; file is its name in errors. See Object.Value.
+// Value converts a node to plain Go values. Errors name the file. See Object.Value.
 func Value(file string, n *yaml.Node) (any, error) { return decoder{file: file}.value(n) }
 
 // decoder converts nodes to plain Go values.

@@ -113,7 +113,7 @@ func refusal(data []byte) (text string) {
 	}
 }
 
-// syntaxHint returns the most frequent fix for an error of the library.
+// syntaxHint returns the most common fix for a syntax error that the YAML library reports, "" if it knows none.
 func syntaxHint(text string) string {
 	switch {
 	case strings.Contains(text, "did not find expected"):

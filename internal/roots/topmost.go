@@ -90,8 +90,8 @@ func (g *appliers) add(at string, v vertex) {
 	}
 }
 
-// tops returns the Kustomizations that none of the others applies, or that apply each other in a cycle, in
-// their order. If only is set, Kustomizations of other sources apply nothing.
+// tops returns the Kustomizations that no other one applies, sorted by index; those that apply each other in a cycle are
+// included. If only is set, Kustomizations of other sources are treated as if they applied nothing.
 func (g *appliers) tops(nodes []vertex, only *Source) []vertex {
 	inside := map[vertex]bool{}
 	for _, v := range nodes {

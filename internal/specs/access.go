@@ -119,7 +119,8 @@ func (c *specChecker) quota(t *v1alpha1.Tenant) {
 	}
 }
 
-// within reports a quantity that is above another one of the limits.
+// within reports a quantity in spec.limits that exceeds its bound: default that exceeds max, or defaultRequest that exceeds
+// default.
 func (c *specChecker) within(t *v1alpha1.Tenant, p *strict.Path, field, name string, q resource.Quantity, above string, bounds map[string]resource.Quantity) {
 	bound, has := bounds[name]
 	if !has || q.Cmp(bound) <= 0 {

@@ -62,7 +62,7 @@ func (c *specChecker) scopes(e *v1alpha1.Encryption, p *strict.Path, kind string
 
 func (c *specChecker) nonEmpty(e *v1alpha1.Encryption, p *strict.Path, r v1alpha1.Recipients) {
 	if len(r.Age) == 0 && !c.Objects[e].Bad[p.Child("age").String()] {
-		c.Fail(e, p, "add a recipient, or remove it", "%s has no recipients, so the secret could not be decrypted", p)
+		c.Fail(e, p, "add a recipient, or remove the entry", "%s has no recipients, so the secret could not be decrypted", p)
 	}
 }
 

@@ -46,7 +46,7 @@ func (d *decoder) fail(n *yaml.Node, p *Path, hint, format string, args ...any) 
 	d.report.Add(d.ErrorAt(n, p, hint, fmt.Sprintf(format, args...)))
 }
 
-// subject returns the name of a field in a message.
+// subject returns how messages name a field.
 func subject(p *Path) string {
 	if p == nil {
 		return "the object"

@@ -46,11 +46,11 @@ func (e *Engine) Marked(s string) (located.Unknown, bool) {
 	i := 0
 	for _, digit := range number {
 		if i = i*10 + int(digit-markZero); digit < markZero || digit > markZero+9 || i >= len(e.marks) {
-			return located.Unknown{Reason: "the text around an unknown value is cut"}, true
+			return located.Unknown{Reason: "a template uses only a part of an unknown value"}, true
 		}
 	}
 	if number == "" {
-		return located.Unknown{Reason: "the text around an unknown value is cut"}, true
+		return located.Unknown{Reason: "a template uses only a part of an unknown value"}, true
 	}
 	return e.marks[i], true
 }

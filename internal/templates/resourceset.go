@@ -90,7 +90,7 @@ func (r *rendering) slugify(text string) string {
 type noFiles struct{}
 
 func (noFiles) ReadFile(p string) ([]byte, error) {
-	return nil, fmt.Errorf("a ResourceSet reads no file, not %q", path.Base(p))
+	return nil, fmt.Errorf("a ResourceSet cannot read files, such as %q", path.Base(p))
 }
 
 func (noFiles) Exists(string) bool { return false }

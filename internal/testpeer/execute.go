@@ -82,7 +82,7 @@ func checkTool(t testing.TB, tool string) {
 				return
 			}
 		}
-		t.Fatalf("%s is not %s %s, which make peers builds", at, path, version)
+		t.Fatalf("%s is not %s %s: run \"make peers\" to build it", at, path, version)
 	}
 }
 

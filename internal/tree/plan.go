@@ -146,7 +146,7 @@ type Conflict struct {
 	Current, Desired []byte
 }
 
-// Message describes the file, without a line break.
+// Message describes the conflict in one line.
 func (c Conflict) Message() string {
 	switch c.Kind {
 	case Edited:

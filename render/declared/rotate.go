@@ -93,8 +93,8 @@ func (s *syncer) rotate(r Result, rule *secrets.CreationRule, old []byte) (Resul
 	return r, s.seal(r, old, changed, rule)
 }
 
-// available returns the keys of a Secret whose values can be read again: all but those from environment
-// variables that are not set and from files that do not exist. Keys that do not exist yet are always included.
+// available returns the keys of a Secret whose values can be read or generated again: all except those whose environment
+// variable is not set or whose file does not exist. Keys that the encrypted Secret lacks are always included.
 func (s *syncer) available(r Result) []string {
 	var wanted []string
 	for _, k := range r.Secret.Keys {

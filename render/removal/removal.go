@@ -168,7 +168,7 @@ func (r *removal) gather() {
 	}
 }
 
-// compare processes a guard that was removed.
+// compare records what clusters lose with a guard that only the last render has.
 func (r *removal) compare(g generators.Guard) {
 	_, stays := r.paths[g.Cluster]
 	to, renamed := r.renamed[g.Cluster]
@@ -352,7 +352,7 @@ func (r *removal) addon(rel release) []*strict.Error {
 		}
 		names, with, stateless := strings.Join(clusters[all], ", "), " with its "+strings.Join(what, " and "), ""
 		if all == unknown {
-			with, stateless = "", "; if it stores nothing, restore the add-on with stateful: false, render, and remove it then"
+			with, stateless = "", "; if the add-on stores no data, restore it with stateful: false, render, and then remove it"
 		}
 		message := fmt.Sprintf("add-on %s no longer has release %s%s on %s", strict.Quote(rel.addon), strict.Quote(rel.name), with, names)
 		if r.Spec != nil && r.Spec.Addon(rel.addon) == nil {

@@ -137,8 +137,8 @@ func shardsOf(spec map[string]any) []string {
 	return shards
 }
 
-// componentsOf returns the components that a FluxInstance installs. It returns nil if values that are defined
-// elsewhere may name them.
+// componentsOf returns the components that a FluxInstance lists, or else the default ones. If it lists none, but values from
+// elsewhere (valuesFrom) may add a list, it returns nil.
 func componentsOf(spec map[string]any, elsewhere bool) []string {
 	var components []string
 	for _, c := range list(spec, "components") {

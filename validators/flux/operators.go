@@ -140,7 +140,7 @@ func (c creators) mayName(name string) bool {
 	return false
 }
 
-// mayHold reports whether an operator or a chart may create any object in a namespace.
+// mayHold reports whether a namespace may contain objects that an operator or a chart creates.
 func (all operators) mayHold(namespace string) bool {
 	_, charts := all.charts[namespace]
 	_, own := all.namespaces[namespace]

@@ -58,8 +58,8 @@ the kind is misspelt. If the objects that it selects from are only partly known,
 	},
 }
 
-// idlePatches merges the patches with targets by their places, because several Kustomizations may share a
-// patch.
+// idlePatches collects the patches with targets, to report those that change nothing. A patch that several Kustomizations
+// share has one entry, by its position in the file.
 type idlePatches struct {
 	order  []*idlePatch
 	by     map[patchPlace]*idlePatch

@@ -75,7 +75,7 @@ func (w *managementCluster) exceedsLimit(o *reconcile.Object, question string, p
 	if w.steps <= limits.Comparisons {
 		return false
 	}
-	w.Exceeded(o, fmt.Sprintf("whether %s %s, and what comes after it,", o, question), tooMuchOf, path...)
+	w.Exceeded(o, fmt.Sprintf("whether %s %s, like everything that is checked after it,", o, question), tooMuchOf, path...)
 	return true
 }
 

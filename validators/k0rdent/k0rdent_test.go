@@ -344,7 +344,7 @@ func TestTooManyNeeds(t *testing.T) {
 		found, open := ruletest.Run(t, r, b.String())
 		n := 0
 		for _, f := range found {
-			if f.Rule == rule.LimitExceeded && strings.Contains(f.Message, "and what comes after it, was not checked: its cluster has more than") {
+			if f.Rule == rule.LimitExceeded && strings.Contains(f.Message, "like everything that is checked after it, was not checked: its cluster has more than") {
 				n++
 			}
 		}
@@ -415,7 +415,7 @@ func TestTooManyRemoved(t *testing.T) {
 		clusters.WriteString("apiVersion: k0rdent.mirantis.com/v1beta1\nkind: ClusterDeployment\nmetadata:\n  name: c" + strconv.Itoa(i) + "\n  namespace: kcm-system\nspec:\n  template: aws-standalone-cp-1-0-43\n  credential: aws\n---\n")
 	}
 	found := ruletest.Since(t, RemovalOrder, with+clusterStep("", strings.Replace(clusters.String(), "clusters.yaml", "all.yaml", 1)), with+clusterStep("", ""))
-	if len(found) != 1 || found[0].Rule != rule.LimitExceeded || !strings.Contains(found[0].Message, "its deletion needs, and what comes after it, was not checked: its cluster has more than") {
+	if len(found) != 1 || found[0].Rule != rule.LimitExceeded || !strings.Contains(found[0].Message, "its deletion needs, like everything that is checked after it, was not checked: its cluster has more than") {
 		t.Errorf("got %v", found)
 	}
 }

@@ -52,12 +52,12 @@ func (w *managementCluster) order(p *rule.Pass, m, r *reconcile.Object) {
 	case m.Kustomization == r.Kustomization:
 		p.ReportBuilt(m, finding.Finding{
 			Severity: finding.Error,
-			Message:  fmt.Sprintf("%s is applied together with %s: kcm refuses it until the Release is ready, and Kustomization %s applies nothing", m, r, m.Kustomization),
+			Message:  fmt.Sprintf("%s is applied together with %s: kcm refuses the Management until the Release is ready, and Kustomization %s applies nothing", m, r, m.Kustomization),
 			Hint:     "move it to a Kustomization that depends on the one with the Release",
 		}, "kind")
 	case !before(w.Cluster, m.Kustomization)[r.Kustomization]:
 		p.ReportBuilt(m, finding.Finding{
-			Message: fmt.Sprintf("Kustomization %s applies %s without waiting for %s, which applies %s: kcm refuses it until the Release is ready", m.Kustomization, m, r.Kustomization, r),
+			Message: fmt.Sprintf("Kustomization %s applies %s without waiting for %s, which applies %s: kcm refuses the Management until the Release is ready", m.Kustomization, m, r.Kustomization, r),
 			Hint:    fmt.Sprintf("add %s to its dependsOn", r.Kustomization),
 		}, "kind")
 	case !waits(r):

@@ -59,7 +59,7 @@ func (r removal) judge(p *rule.Pass) {
 		providers := r.removedProviders(o)
 		needs := append(r.needs(o), providers.uninstalled...)
 		if max(r.was.steps, r.is.steps) > limits.Comparisons {
-			r.Report(p, o, rule.Exceeded(finding.Finding{}, question+", and what comes after it,", tooMuchOf), question)
+			r.Report(p, o, rule.Exceeded(finding.Finding{}, question+", like everything that is checked after it,", tooMuchOf), question)
 			return
 		}
 		if len(needs) > 0 {

@@ -24,7 +24,7 @@ in services/ or applications/, all of its versions are known: another version is
 installed version does not change. The same applies if Git has App or ClusterApp objects of the application.
 
 All other applications come from catalogs that are not in this repository: they are unresolved.`,
-	Fix: `Reference an existing version, or add its definition.`,
+	Fix: `Reference an existing version, or add the definition of the missing one.`,
 	Run: func(p *rule.Pass) {
 		for _, w := range managementClusters(p) {
 			w.addApps(p)

@@ -33,9 +33,9 @@ func (p *Pass) Applied() []*reconcile.Object {
 	return objects
 }
 
-// ReportBuilt reports a finding about an object that Flux would apply. The finding gets the position of the field at a
-// path (field names and list indexes) of the object, unless it has a file. If several clusters get the object from one
-// place, it is one finding. The finding names the cluster if only one has it.
+// ReportBuilt reports a finding about an object that Flux would apply. If f has no file, it gets the position of the object's
+// field at path (field names and list indexes). If several clusters get the object from one place, they share one finding; a
+// finding for only one cluster names the cluster.
 func (p *Pass) ReportBuilt(o *reconcile.Object, f finding.Finding, path ...any) {
 	if f.File == "" {
 		f.Place = o.Position(path...)

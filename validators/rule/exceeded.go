@@ -42,8 +42,8 @@ func OfUnit(e *bounds.Error) finding.Finding {
 	return f
 }
 
-// Exceeded returns a finding of limit-exceeded, whichever rule reports it: a part exceeds a fixed limit and was not
-// checked. f has the place and the object.
+// Exceeded returns a finding of the rule limit-exceeded, whichever rule calls it: what was not checked, because it exceeds the
+// fixed limit in why. f has the place and the object.
 func Exceeded(f finding.Finding, what, why string) finding.Finding {
 	f.Rule, f.Severity = LimitExceeded, finding.Error
 	f.Message, f.Hint = what+" was not checked: "+why, FixedHint

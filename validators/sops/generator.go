@@ -139,8 +139,8 @@ func (g *generators) env(file string) (key string, grade credential.Grade) {
 	return marked[1:], credential.Grade(marked[0] - '0')
 }
 
-// file returns the credential that a file contains. If the whole file is one credential, its name is the first key for
-// which the file is read.
+// file returns the name of the credential in a file, "" if there is none. A file that is one credential has the name of the
+// first key that a generator reads from it.
 func (g *generators) file(key, file string) string {
 	return g.once(g.files, file, func(text string) string {
 		if len(credential.PrivateKeysIn(text)) > 0 {

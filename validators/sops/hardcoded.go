@@ -81,7 +81,7 @@ func (s scanner) metadata(o *repository.Object) {
 	s.scan("metadata", o.Lookup("metadata"), 2)
 }
 
-// describesFields reports whether the fields of a kind are the names of other kinds' fields.
+// describesFields reports whether a kind describes the fields of other kinds, as a CustomResourceDefinition does.
 func describesFields(kind string) bool {
 	return kind == "CustomResourceDefinition" || kind == "APIService"
 }

@@ -26,8 +26,8 @@ The rule checks all text files, whatever their names, outside of folders of exam
 keys, keys of PuTTY, and PEM in base64, as in kubeconfigs and Talos files. An age key must be complete, with a valid
 checksum. In examples, an age key is reported only if it can decrypt a file of the repository.`,
 	Fix: `Remove the key from the repository, and store it in a password manager or add it to the cluster by hand. Then
-rotate it: remove the old key from the specification, or from .sops.yaml, and run "fleetwright secrets
-updatekeys --rotate" (or "sops updatekeys" and "sops rotate" for every file that it could read).`,
+replace it by a new key: remove the old one from the specification, or from .sops.yaml, and run "fleetwright secrets
+updatekeys --rotate" (or "sops updatekeys" and "sops rotate" for every file that the old key decrypts).`,
 	Run: func(p *rule.Pass) {
 		marked, found := 0, texts.Of(p)
 		for _, file := range found.keys {

@@ -239,8 +239,8 @@ func connects(resource string) bool {
 	return slices.Contains([]string{"attach", "exec", "portforward", "proxy"}, subresource)
 }
 
-// escalations are verbs on resources with which a subject can get more permissions. Verbs on cluster-scoped resources
-// work only if the role is bound for the whole cluster.
+// escalations are verbs on resources with which a subject can get more permissions. Those with
+// unbound work only if the role is bound for the whole cluster.
 // Source: https://kubernetes.io/docs/concepts/security/rbac-good-practices/
 var escalations = []struct {
 	group, resource, verb string

@@ -163,8 +163,8 @@ func whyFailed(k *reconcile.Kustomization) string {
 	return ""
 }
 
-// hide replaces the values of postBuild.substitute that contain a variable with an unknown value, as valuesOf does for
-// ConfigMaps and Secrets.
+// hide replaces each postBuild.substitute value that is unknown by ${NAME}, its own variable, as valuesOf does for ConfigMaps
+// and Secrets.
 func hide(ks unstructured.Unstructured, k *reconcile.Kustomization) {
 	if k.Spec.PostBuild == nil {
 		return

@@ -114,7 +114,7 @@ func (c *checker) checkDistributedTemplate(p *strict.Path, namespace string, ref
 		for _, chain := range of.chains {
 			leads := func(path v1alpha1.K0rdentPath) bool { return path.Template == ref.Name }
 			if slices.Contains(of.named(rule), chain.Name) && slices.ContainsFunc(chain.Paths, leads) {
-				way = fmt.Sprintf("add %s to the path of %s in chain %s of %s, which is distributed there", strict.Shorten(ref.Version), strict.Shorten(ref.Name), strict.Shorten(chain.Name), of.list)
+				way = fmt.Sprintf("add %s to the path of %s in chain %s of %s: that chain is distributed to the namespace", strict.Shorten(ref.Version), strict.Shorten(ref.Name), strict.Shorten(chain.Name), of.list)
 			}
 		}
 	}
