@@ -14,8 +14,8 @@ const (
 	Kind       = "ValidationReport"
 )
 
-// NewReport sorts findings and unresolved entries, removes duplicates, and counts the findings. The
-// caller sets the summary's other counts.
+// NewReport sorts findings and unresolved entries, removes duplicates and the unresolved entries that a finding decides, and
+// counts the findings. The caller sets the summary's other counts.
 func NewReport(findings []Finding, unresolved []Unresolved, checked Summary) Report {
 	findings, unresolved = slices.Clone(findings), slices.Clone(unresolved)
 	sorting.Func(findings, compare)
@@ -23,6 +23,16 @@ func NewReport(findings []Finding, unresolved []Unresolved, checked Summary) Rep
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line),
 			cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Reason, b.Reason))
 	})
+	type text struct {
+		file    string
+		line    int
+		message string
+	}
+	decided := map[text]bool{}
+	for _, f := range findings {
+		decided[text{f.File, f.Line, f.Message}] = true
+	}
+	unresolved = slices.DeleteFunc(unresolved, func(u Unresolved) bool { return decided[text{u.File, u.Line, u.Reason}] })
 	r := Report{
 		APIVersion: APIVersion,
 		Kind:       Kind,

@@ -27,13 +27,13 @@ func (r *reader) evaluate(h *helmfile) []*Release {
 
 // unreadable returns a placeholder for a helmfile whose releases cannot be read, or nothing if it simply has none.
 func (r *reader) unreadable(h *helmfile) []*Release {
-	out := &Release{Definition: InHelmfile, Cluster: repository.BootstrapCluster(r.Paths(), h.file)}
+	out := &Release{Definition: InHelmfile, Cluster: repository.BootstrapCluster(r.Paths(), h.file),
+		Stops: slices.ContainsFunc(h.refusals, func(r Refusal) bool { return !r.Doubtful })}
 	switch {
 	case h.broken != nil:
-		out.Place, out.Unreadable, out.Stops = located.At(h.file, h.broken.line), h.broken.reason, !h.guessed
+		out.Place, out.Unreadable = located.At(h.file, h.broken.line), h.broken.reason
 	case len(h.refusals) > 0:
 		out.Place, out.Unreadable = h.refusals[0].Place, "helmfile refuses the file: "+h.refusals[0].Value
-		out.Stops = !h.refusals[0].Doubtful
 	default:
 		return nil
 	}

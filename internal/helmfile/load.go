@@ -161,6 +161,7 @@ func (h *helmfile) recordUnevaluated(err error, offset int) {
 // rendered (helmfile before v1 rendered all files).
 func (r *reader) documents(h *helmfile, part string, offset int, env *environment) []*yaml.Node {
 	file := h.file
+	var unrendered error // the file may be valid only for older versions of helmfile, which render it
 	if !strings.HasSuffix(file, ".gotmpl") {
 		nodes, err := located.Parse(file, part)
 		if err == nil || !strings.Contains(part, "{{") {
@@ -171,12 +172,15 @@ func (r *reader) documents(h *helmfile, part string, offset int, env *environmen
 			}
 			return nodes
 		}
-		h.guessed = true
-		h.recordBroken(err, offset)
-		h.broken = nil // older versions of helmfile render it
+		unrendered = err
 	}
 	data := env.stateData()
 	rendered, failed := r.Render(h.dir, part, data)
+	if unrendered != nil {
+		h.guessed = h.guessed || strings.Contains(part, "{%") || !r.failsToo(h, env, rendered, failed)
+		h.recordBroken(unrendered, offset)
+		h.guessed, h.broken = true, nil
+	}
 	if failed != nil {
 		if env.lacks(failed) {
 			failed = &templates.UnknownError{Mark: env.unknown[0]}
@@ -205,6 +209,19 @@ func (r *reader) documents(h *helmfile, part string, offset int, env *environmen
 	}
 	located.ShiftLines(nodes, original)
 	return nodes
+}
+
+// failsToo reports whether helmfile certainly cannot read a file that is not YAML as a template either: the template fails, or its
+// output is not YAML. A function that helmfile does not have may be from a newer version, or the template from another program.
+func (r *reader) failsToo(h *helmfile, env *environment, rendered string, failed error) bool {
+	switch {
+	case !r.Certain, env.open(), env.lacks(failed), templates.IsUndecided(failed):
+		return false
+	case failed != nil:
+		return !strings.Contains(failed.Error(), "not defined")
+	}
+	_, err := located.Parse(h.file, rendered)
+	return err != nil
 }
 
 // originalLines maps the lines of a rendered part to the lines of the file that they came from.

@@ -122,6 +122,22 @@ func TestRefused(t *testing.T) {
 	if found, unresolved = ruletest.Run(t, bootstrap.Refused, empty); len(found) != 1 || len(unresolved) != 0 || found[0].Line != 3 {
 		t.Errorf("a file that is no YAML is told as %+v, %+v", found, unresolved)
 	}
+	const template = "releases: [\n  - name: a\n    chart: x/a\n    version: '{{ %s }}'\n"
+	for _, c := range []struct {
+		what, file, expression string
+		found, unresolved      int
+	}{
+		{"no YAML, with a template", "helmfile.yaml", ".Release.Labels.version", 1, 0},
+		{"no YAML, if rendered, too", "helmfile.yaml", "add 1 2", 1, 0},
+		{"no YAML, by the environment", "helmfile.yaml", `env "V"`, 0, 1},
+		{"no YAML, with a function of another program", "helmfile.yaml", "version", 0, 1},
+		{"no YAML, of another program", "templates/helmfile.yaml", "version", 0, 0},
+	} {
+		found, unresolved = ruletest.Run(t, bootstrap.Refused, "-- "+c.file+" --\n"+fmt.Sprintf(template, c.expression))
+		if len(found) != c.found || len(unresolved) != c.unresolved || c.found > 0 && found[0].Line != 1 {
+			t.Errorf("%s: found %+v, unresolved %+v", c.what, found, unresolved)
+		}
+	}
 	const repositories = "-- helmfile.yaml --\nrepositories:\n  - {name: coredns, url: https://example.com/charts}\nreleases:\n  - name: a\n    namespace: a\n    chart: %s/a\n"
 	for prefix, want := range map[string]string{"coredns": "", "other": "", "cordns": `helmfile fails: the helmfile has no repository "cordns"; did you mean "coredns"?`, "oci://cordns": "", "./cordns": ""} {
 		found, unresolved = ruletest.Run(t, bootstrap.Refused, fmt.Sprintf(repositories, prefix))

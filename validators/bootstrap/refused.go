@@ -3,6 +3,7 @@ package bootstrap
 import (
 	"github.com/fleetwright/fleetwright/internal/bootstrap"
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
@@ -51,8 +52,8 @@ release that reads it is known.`,
 		}
 		for _, r := range releases(p) {
 			p.Checked(r.File)
-			if f, isYAML := p.Repo.File(r.File); !r.Unreadable || isYAML && f.Err != nil {
-				continue // the schema rules report a YAML file
+			if f, isYAML := p.Repo.File(r.File); !r.Unreadable || isYAML && f.Err != nil && repository.IsSetAside(r.File) {
+				continue // perhaps a template of another program; the schema rules report it if Flux reads it
 			}
 			if r.Stops {
 				p.Report(finding.Finding{Place: finding.Place{File: r.File, Line: r.Line, Column: in.column(r.File, r.Line, nil)},
