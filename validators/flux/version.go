@@ -7,19 +7,21 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/fleetwright/fleetwright/internal/fluxapi"
+	"github.com/fleetwright/fleetwright/internal/fluxinstall"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
 // readVersion reads what Git says about the version of Flux in the cluster.
-func (w *world) readVersion() {
-	w.minor = w.readMinor()
+func (w *world) readVersion(p *rule.Pass) {
+	w.minor = w.readMinor(p)
 	w.strict = w.readStrict()
 }
 
 // readMinor returns the minor version of Flux 2 in the cluster, 0 if Git does not say it. It reads the image of
-// kustomize-controller, whose minor version is Flux's, the version of the FluxInstance, or the artifact with
-// the manifests of Flux.
-func (w *world) readMinor() int {
+// kustomize-controller, whose minor version is Flux's, the version of the FluxInstance, also in the values of a HelmRelease
+// of flux-instance, or the artifact with the manifests of Flux.
+func (w *world) readMinor(p *rule.Pass) int {
 	for _, o := range w.applied {
 		switch {
 		case o.Kind == "Deployment" && o.Name == "kustomize-controller":
@@ -34,19 +36,26 @@ func (w *world) readMinor() int {
 			}
 		case o.Kind == "FluxInstance" && o.Group == fluxapi.OperatorGroup:
 			return minorOf(text(o.Value, "spec", "distribution", "version"))
+		case isHelmRelease(o) && o.ChartName(w.find) == fluxinstall.InstanceChart:
+			if value, known := withValues(p, o); known && text(value, instanceVersion...) != "" {
+				return minorOf(text(value, instanceVersion...))
+			}
 		case o.Kind == "OCIRepository" && strings.HasSuffix(text(o.Value, "spec", "url"), "/flux-manifests"):
 			return minorOf(text(o.Value, "spec", "ref", "tag"))
 		}
 	}
 	if root := w.cluster.Root.Object; root != nil {
-		for _, at := range [][]any{{"spec", "distribution", "version"}, {"spec", "values", "instance", "distribution", "version"}} {
-			if version, ok := root.Text(at...); ok {
+		for _, at := range [][]string{{"spec", "distribution", "version"}, instanceVersion} {
+			if version, ok := root.Text(steps(at)...); ok {
 				return minorOf(version)
 			}
 		}
 	}
 	return 0
 }
+
+// instanceVersion is the path of Flux's version in a HelmRelease of flux-instance.
+var instanceVersion = []string{"spec", "values", "instance", "distribution", "version"}
 
 // newest represents the newest minor version.
 const newest = 9999

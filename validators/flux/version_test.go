@@ -52,3 +52,40 @@ spec: {interval: 12h, url: "https://stefanprodan.github.io/podinfo"}
 		}
 	}
 }
+
+// The version in the values that a HelmRelease of flux-instance takes from a ConfigMap counts.
+func TestVersionOfInstanceRelease(t *testing.T) {
+	t.Parallel()
+	const files = `-- clusters/prod/flux-system/gotk-sync.yaml --
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: {name: flux-system, namespace: flux-system}
+spec: {interval: 1m, url: "https://example.com/fleet.git", ref: {branch: main}}
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: flux-system, namespace: flux-system}
+spec: {interval: 10m, path: ./clusters/prod, prune: true, sourceRef: {kind: GitRepository, name: flux-system}}
+-- clusters/prod/instance.yaml --
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: OCIRepository
+metadata: {name: flux-instance, namespace: flux-system}
+spec: {interval: 1h, url: "oci://ghcr.io/controlplaneio-fluxcd/charts/flux-instance", ref: {tag: 0.58.0}}
+---
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: flux-instance, namespace: flux-system}
+spec: {interval: 1h, chartRef: {kind: OCIRepository, name: flux-instance}, valuesFrom: [{kind: ConfigMap, name: instance-values}]}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: instance-values, namespace: flux-system}
+data: {values.yaml: "instance: {distribution: {version: %s}}"}
+`
+	for version, want := range map[string]int{"2.6.4": 0, "2.7.x": 1, "2.x": 1} {
+		found, _ := ruletest.Run(t, WatchLabelMissing, fmt.Sprintf(files, version))
+		if len(found) != want {
+			t.Errorf("with Flux %s: %v, want %d findings", version, found, want)
+		}
+	}
+}

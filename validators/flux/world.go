@@ -70,7 +70,7 @@ var worlds = &rule.Analysis[map[*reconcile.Cluster]*world]{Name: "flux", RunPass
 	var list []*world
 	written := writtenNames(p.Repo)
 	for _, c := range p.Fleet().Clusters {
-		all[c] = newWorld(p.Repo, c)
+		all[c] = newWorld(p, c)
 		all[c].written, all[c].owners = written, source.Owners(c)
 		for _, remote := range p.Fleet().Remotes {
 			if owner, known := source.OwnerOf(roots.RepositoryAddress(remote)); known {
@@ -143,8 +143,8 @@ func (w *world) includes(other *world) bool {
 	})
 }
 
-func newWorld(repo *repository.Repository, c *reconcile.Cluster) *world {
-	w := &world{cluster: c, repo: repo, objects: map[reconcile.Identity][]*reconcile.Object{},
+func newWorld(p *rule.Pass, c *reconcile.Cluster) *world {
+	w := &world{cluster: c, repo: p.Repo, objects: map[reconcile.Identity][]*reconcile.Object{},
 		names: map[kind]map[string][]string{}, makers: map[string]*reconcile.Object{}, read: map[string]bool{}, releases: map[release]*reconcile.Object{}, accounts: map[account]map[string]bool{}}
 	for _, k := range c.Kustomizations {
 		if !k.Complete() {
@@ -173,7 +173,7 @@ func newWorld(repo *repository.Repository, c *reconcile.Cluster) *world {
 			slices.Sort(names)
 		}
 	}
-	w.readVersion()
+	w.readVersion(p)
 	return w
 }
 
