@@ -226,9 +226,8 @@ func (c *checked) lacks(err error) {
 		c.found = []located{{Problem: schemas.Problem{Kind: schemas.Exceeded, Message: missing.Reason}}}
 		return
 	}
-	if near, ok := nearest.To(c.object.Kind, v1alpha1.KindNames()); ok && strings.HasPrefix(c.object.APIVersion, v1alpha1.Group+"/") {
-		c.found = []located{{Problem: schemas.Problem{Kind: schemas.Invalid, Path: []any{"kind"},
-			Message: fmt.Sprintf("there is no kind %q in %s", c.object.Kind, v1alpha1.Group), Hint: fmt.Sprintf("did you mean %q?", near)}}}
+	if p, found := ownKind(c.object); found {
+		c.found = []located{{Problem: p}}
 		return
 	}
 	if missing == nil || missing.Mistake == nil {
@@ -237,6 +236,25 @@ func (c *checked) lacks(err error) {
 	}
 	m := missing.Mistake
 	c.found = []located{{Problem: schemas.Problem{Kind: schemas.Invalid, Path: []any{m.Field}, Message: m.Message, Hint: m.Hint}, doubtful: m.Newer}}
+}
+
+// ownKind returns the problem of an object of Fleetwright's own API group: its kind is misspelt, or no cluster serves it.
+func ownKind(o finding.Object) (p schemas.Problem, found bool) {
+	all := v1alpha1.KindNames()
+	near, misspelt := nearest.To(o.Kind, all)
+	switch {
+	case !strings.HasPrefix(o.APIVersion, v1alpha1.Group+"/"):
+		return p, false
+	case slices.Contains(all, o.Kind):
+		p.Message = fmt.Sprintf("only Fleetwright reads kind %q of %s: no cluster serves it", o.Kind, v1alpha1.Group)
+		p.Hint = `add the annotation config.kubernetes.io/local-config: "true", with which kustomize omits the object`
+	case misspelt:
+		p.Message, p.Hint = fmt.Sprintf("there is no kind %q in %s", o.Kind, v1alpha1.Group), fmt.Sprintf("did you mean %q?", near)
+	default:
+		return p, false
+	}
+	p.Kind, p.Path = schemas.Invalid, []any{"kind"}
+	return p, true
 }
 
 // ownProblems returns a function that reports whether the document that an object was built from has a problem itself. If

@@ -61,7 +61,7 @@ func validate(found []*schemas.Schema, whole map[string]any, opts schemas.Option
 // isLocal reports whether an object is one that kustomize omits from its builds, or one of Fleetwright's own, which no
 // cluster serves.
 func isLocal(o *repository.Object) bool {
-	if o.Group() == v1alpha1.Group && v1alpha1.IsOtherKind(o.Kind) {
+	if o.Group() == v1alpha1.Group && slices.Contains(v1alpha1.KindNames(), o.Kind) {
 		return true
 	}
 	local, ok := o.Text("metadata", "annotations", "config.kubernetes.io/local-config")
