@@ -85,8 +85,25 @@ func setupCommands(spec *v1alpha1.Spec, target tree.Target, c *v1alpha1.Cluster,
 	} else {
 		commands = append(commands, fmt.Sprintf(allReady, "--namespace="+layout.FluxNamespace))
 	}
-	// The Kustomizations of tenants exist only after the platform's Kustomizations are ready.
-	return append(commands, fmt.Sprintf(allReady, "--all-namespaces"))
+	// The namespaces and Kustomizations of tenants exist only after the platform's Kustomizations are ready.
+	return append(append(commands, readTenants(spec, c)...), fmt.Sprintf(allReady, "--all-namespaces"))
+}
+
+// readTenants returns the commands that create the Secrets with which Flux reads the repositories of a cluster's tenants, except
+// those that the specification declares: Flux applies them.
+func readTenants(spec *v1alpha1.Spec, c *v1alpha1.Cluster) []string {
+	var commands []string
+	for _, t := range spec.Tenants {
+		source := t.Spec.Source
+		on := slices.ContainsFunc(spec.TenantClusters(t), func(on v1alpha1.TenantCluster) bool { return on.Cluster == c.Metadata.Name })
+		if !on || t.Spec.State != v1alpha1.StateActive || source.Kind != v1alpha1.SourceGit || source.SecretRef == nil {
+			continue
+		}
+		if secretFile(spec, c, t.Spec.SyncNamespace, source.SecretRef.Name) == "" {
+			commands = append(commands, createCredentials(source.SecretRef.Name, t.Spec.SyncNamespace, source.URL))
+		}
+	}
+	return commands
 }
 
 // fluxBootstrap returns the command that installs Flux. Without --token-auth, flux turns an https:// URL into an ssh:// one with a
@@ -109,14 +126,27 @@ const allReady = "kubectl wait kustomization.kustomize.toolkit.fluxcd.io --all %
 // readGit returns the command that creates the Secret with which Flux reads the platform repository. If the specification
 // declares the Secret, the command applies its file in Git.
 func readGit(spec *v1alpha1.Spec, c *v1alpha1.Cluster, name string) string {
+	if file := secretFile(spec, c, layout.FluxNamespace, name); file != "" {
+		return "sops --decrypt " + file + " | kubectl apply --server-side --filename=-"
+	}
+	return createCredentials(name, layout.FluxNamespace, spec.Fleet.Spec.Repository.URL)
+}
+
+// secretFile returns the file of a Secret that the specification declares for a cluster, "" if it declares none.
+func secretFile(spec *v1alpha1.Spec, c *v1alpha1.Cluster, namespace, name string) string {
 	for _, f := range generators.SecretFiles(spec) {
-		if f.Secret.Namespace == layout.FluxNamespace && f.Secret.Name == name && slices.Contains(f.Clusters, c.Metadata.Name) {
-			return "sops --decrypt " + f.Path + " | kubectl apply --server-side --filename=-"
+		if f.Secret.Namespace == namespace && f.Secret.Name == name && slices.Contains(f.Clusters, c.Metadata.Name) {
+			return f.Path
 		}
 	}
+	return ""
+}
+
+// createCredentials returns the command that creates the Secret with the credentials for a Git repository.
+func createCredentials(name, namespace, url string) string {
 	keys := "--from-file=identity --from-file=known_hosts"
-	if !strings.HasPrefix(spec.Fleet.Spec.Repository.URL, "ssh://") {
+	if !strings.HasPrefix(url, "ssh://") {
 		keys = "--from-literal=username=git --from-file=password"
 	}
-	return fmt.Sprintf("kubectl create secret generic %s --namespace=%s %s  # the credentials of %s", name, layout.FluxNamespace, keys, cmp.Or(spec.Fleet.Spec.Repository.URL, "the repository"))
+	return fmt.Sprintf("kubectl create secret generic %s --namespace=%s %s  # the credentials of %s", name, namespace, keys, cmp.Or(url, "the repository"))
 }
