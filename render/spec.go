@@ -148,10 +148,29 @@ func findSpecification(dir string) (root, folder string, err error) {
 	if parent, ok := aroundSpecification(dir); ok {
 		return parent, SpecFolder, nil
 	}
-	return "", "", advice.Input(
-		fmt.Errorf("no specification found in %q: want a folder %q that contains YAML files", dir, SpecFolder),
-		fmt.Sprintf("run \"fleetwright init %s\", or name the folder that contains %s/", dir, SpecFolder),
-	)
+	hint := fmt.Sprintf("run \"fleetwright init %s\", or name the folder that contains %s/", dir, SpecFolder)
+	if above := specificationAbove(dir); above != "" {
+		hint = fmt.Sprintf("name the folder %s, which contains %s/", above, SpecFolder)
+	}
+	return "", "", advice.Input(fmt.Errorf("no specification found in %q: want a folder %q that contains YAML files", dir, SpecFolder), hint)
+}
+
+// specificationAbove returns the path from dir to the nearest parent in the same repository that contains a specification, ""
+// if there is none.
+func specificationAbove(dir string) string {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return ""
+	}
+	for above := ""; ; {
+		if _, err := os.Stat(filepath.Join(abs, ".git")); err == nil || filepath.Dir(abs) == abs {
+			return ""
+		}
+		abs, above = filepath.Dir(abs), filepath.Join(above, "..")
+		if info, err := os.Stat(filepath.Join(abs, SpecFolder)); err == nil && info.IsDir() {
+			return filepath.Join(dir, above)
+		}
+	}
 }
 
 // aroundSpecification returns the parent of dir, and whether dir is a fleet folder.
