@@ -223,11 +223,10 @@ func unknownProfile(name string) *advice.Error {
 	return advice.Input(fmt.Errorf("%q is not a profile", name), "the profiles are "+strings.Join(Profiles(), ", "))
 }
 
-// UnknownRule returns the error for an ID that no rule has. Its hint is the rule with a similar ID, or else all rules.
+// UnknownRule returns the error for an ID that no rule has. Its hint is the rule with a similar ID, or else how to list all.
 func UnknownRule(id string) *advice.Error {
-	ids := idsOf(All())
-	hint := "the rules are " + strings.Join(ids, ", ")
-	if near, ok := nearest.To(id, ids); ok {
+	hint := "list the rules with \"fleetwright explain\""
+	if near, ok := nearest.To(id, idsOf(All())); ok {
 		hint = fmt.Sprintf("did you mean %q?", near)
 	}
 	return advice.Input(fmt.Errorf("%q is not a rule", id), hint)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -8,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fleetwright/fleetwright/internal/advice"
+	"github.com/fleetwright/fleetwright/internal/nearest"
 	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/schemas"
 	"github.com/fleetwright/fleetwright/validators"
@@ -35,11 +38,21 @@ its meaning, its type and its fields.`,
 			}
 			r, ok := validators.Find(args[0])
 			if !ok {
-				return validators.UnknownRule(args[0])
+				return unknownTopic(args[0])
 			}
 			return validators.Explain(s.out, r)
 		},
 	}
+}
+
+// unknownTopic returns the error for a name that is neither a rule nor a kind of the specification.
+func unknownTopic(name string) error {
+	kinds := schemas.SpecificationKinds()
+	hint := "list the rules with \"fleetwright explain\", or name a kind of the specification: " + strings.Join(kinds, ", ")
+	if near, ok := nearest.To(name, slices.Concat(ruleIDs(), kinds)); ok {
+		hint = fmt.Sprintf("did you mean %q?", near)
+	}
+	return advice.Input(fmt.Errorf("%q is neither a rule nor a kind of the specification", name), hint)
 }
 
 // explainField prints the documentation of a field of the specification.

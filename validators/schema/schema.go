@@ -368,7 +368,7 @@ func unreadable(repo *repository.Repository, failing map[string]bool, reads func
 		case read: // a file that was not checked must not pass
 			p.Kind = schemas.Invalid
 		}
-		if (f.Err.Reason != repository.NotYAML || !read) && !strings.HasPrefix(p.Message, "the ") { // such a message has a subject
+		if !strings.HasPrefix(p.Message, "the ") { // such a message has a subject
 			p.Message = "the file " + p.Message
 		}
 		all = append(all, checked{Place: finding.Place{File: f.Path},
