@@ -207,8 +207,10 @@ func printCommit(s streams, done []render.Committed, o render.CommitOptions, fai
 		}
 	}
 	switch {
-	case failed:
+	case failed && committed:
 		_ = output.Printf(s.err, "fix the error below and run the command again: finished commits are kept, and the other targets follow\n")
+	case failed:
+		_ = output.Printf(s.err, "fix the error below and run the command again\n")
 	case o.DryRun:
 		_ = output.Printf(s.out, "next: run without --dry-run\n")
 	case conflicts > 0:

@@ -122,7 +122,7 @@ func (d *demo) fleet(name, shows string, clones map[string]string) error {
 			return err
 		}
 		d.printf("  %-14s %4d files  %s %.10s  %s\n", t.Name, len(r.Targets[i].Created), t.State, t.Commit, d.short(t.Repository))
-		d.printf("  %14s %4d objects checked, %d Kustomizations, %d HelmReleases: %d errors, %d warnings, %d unresolved\n", "",
+		d.printf("  %14s %4d documents read, %d Kustomizations, %d HelmReleases: %d errors, %d warnings, %d unresolved\n", "",
 			v.Summary.Documents, v.Summary.Kustomizations, v.Summary.HelmReleases, v.Summary.Errors, v.Summary.Warnings, len(v.Unresolved))
 		clones[name+"/"+t.Name] = clone
 	}
@@ -190,7 +190,7 @@ func (d *demo) next(clones map[string]string) {
 Look at what a tenant gets     %s
 Look at a whole apps layout    %s
 Check a repository of yours    bin/fleetwright validate DIR
-Start one                      mkdir platform && cd platform && git init && fleetwright init
+Start one                      make install && mkdir ../platform && cd ../platform && git init && fleetwright init
 Why a rule exists              bin/fleetwright explain bootstrap-version-drift
 Every field                    docs/specification.md
 `, d.short(filepath.Join(clones["acme/platform"], "tenants/base/team-a")), d.short(clones["homelab/platform"]))
