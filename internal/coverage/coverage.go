@@ -20,7 +20,7 @@ import (
 // Of returns the coverage of a repository by all its clusters, or by the cluster with a name. It does not count the objects
 // that were checked against schemas: see [CountChecked].
 func Of(repo *repository.Repository, fleet *reconcile.Fleet, cluster string) *finding.Coverage {
-	t := &tally{repo: repo, fleet: fleet, items: map[any]*item{}, incomplete: map[string]*reconcile.Kustomization{}, folders: map[string]bool{}, off: switchesOf(repo)}
+	t := &tally{repo: repo, fleet: fleet, incomplete: map[string]*reconcile.Kustomization{}, folders: map[string]bool{}, off: switchesOf(repo)}
 	for _, c := range fleet.Clusters {
 		t.cluster(c, cluster == "" || c.Is(cluster) || isNamed(fleet, c, cluster))
 	}
@@ -40,9 +40,16 @@ type item struct {
 	unreached finding.Unreached
 }
 
+// items are the Kustomizations and HelmReleases by their documents, and order their order.
+type items struct {
+	by    map[any]*item
+	order []any
+}
+
 // part is the coverage of one cluster during counting.
 type part struct {
 	finding.ClusterCoverage
+	items
 	root string
 	of   *reconcile.Cluster
 }
@@ -51,9 +58,7 @@ type part struct {
 type tally struct {
 	repo  *repository.Repository
 	fleet *reconcile.Fleet
-	// items are the Kustomizations and HelmReleases by their documents, and order their order.
-	items map[any]*item
-	order []any
+	items
 	parts []*part
 	// incomplete are the Kustomizations that are not built completely, by their folders.
 	incomplete map[string]*reconcile.Kustomization
@@ -171,20 +176,29 @@ func isKind(id reconcile.Identity, group, kind string) bool {
 func (t *tally) add(p *part, o *reconcile.Object, one item, why because) {
 	one.unreached = finding.Unreached{File: o.File, Line: o.Line, Cause: why.cause, Reason: why.reason,
 		Object: finding.Object{APIVersion: o.APIVersion, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}}
-	p.count(one)
 	var key any = o
 	if d := t.document(o); d != nil {
 		key = d
 	}
 	t.keep(key, one)
+	p.keep(appliedAs{key, o.Identity}, one)
 }
 
-// keep adds an item to those of the repository. An item that several clusters apply counts as built if all of them build it.
-func (t *tally) keep(key any, one item) {
-	known := t.items[key]
+// appliedAs is a document in a cluster, which may apply it under several names, and under one name several times.
+type appliedAs struct {
+	document any
+	reconcile.Identity
+}
+
+// keep adds an item. An item that is applied several times counts as built if it is always built.
+func (all *items) keep(key any, one item) {
+	known := all.by[key]
 	if known == nil {
-		t.items[key] = &one
-		t.order = append(t.order, key)
+		if all.by == nil {
+			all.by = map[any]*item{}
+		}
+		all.by[key] = &one
+		all.order = append(all.order, key)
 		return
 	}
 	if known.built && !one.built {
@@ -194,8 +208,13 @@ func (t *tally) keep(key any, one item) {
 	known.suspended = known.suspended && one.suspended
 }
 
-// count adds an item to the cluster's coverage.
-func (p *part) count(one item) { add(&p.Covered, one) }
+// count adds all items to a coverage.
+func (all *items) count(c *finding.Covered) {
+	for _, key := range all.order {
+		add(c, *all.by[key])
+	}
+	sortUnreached(c)
+}
 
 func add(c *finding.Covered, one item) {
 	up := func(n *int, when bool) {
@@ -226,13 +245,13 @@ func add(c *finding.Covered, one item) {
 // files counts the documents that no build applies.
 func (t *tally) files(cluster string) {
 	for _, o := range t.repo.ByKind(fluxapi.KustomizeGroup, "Kustomization") {
-		if t.items[o] == nil && t.off.hold(o.File()) {
+		if t.by[o] == nil && t.off.hold(o.File()) {
 			t.off.add(o)
 		}
 	}
 	for _, kind := range counted {
 		for _, o := range t.repo.ByKind(kind[0], kind[1]) {
-			if t.items[o] != nil || t.skipped[o] || !t.isFound(o) || t.isSync(o) {
+			if t.by[o] != nil || t.skipped[o] || !t.isFound(o) || t.isSync(o) {
 				continue
 			}
 			p := t.owner(o.File())
@@ -251,7 +270,7 @@ func (t *tally) files(cluster string) {
 			}
 			one.unreached = finding.Unreached{File: o.File(), Line: line, Cause: why.cause, Reason: why.reason,
 				Object: finding.Object{APIVersion: o.APIVersion, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}}
-			p.count(one)
+			p.keep(o, one)
 			t.keep(o, one)
 		}
 	}
@@ -339,15 +358,12 @@ func (t *tally) notApplied(o *repository.Object) because {
 // coverage returns the sums of all parts.
 func (t *tally) coverage() *finding.Coverage {
 	all := &finding.Coverage{Causes: []finding.CoverageCause{}, Clusters: []finding.ClusterCoverage{}}
-	for _, key := range t.order {
-		add(&all.Covered, *t.items[key])
-	}
+	t.count(&all.Covered)
 	for _, p := range t.parts {
 		all.Objects.Applied += p.Objects.Applied
-		sortUnreached(&p.Covered)
+		p.count(&p.Covered)
 		all.Clusters = append(all.Clusters, p.ClusterCoverage)
 	}
-	sortUnreached(&all.Covered)
 	all.Causes = append(all.Causes, causesOf(all.Unreached, roots.Suggest(t.repo, t.lost))...)
 	return all
 }

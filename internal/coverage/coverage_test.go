@@ -175,3 +175,15 @@ func TestOfClusters(t *testing.T) {
 		t.Errorf("of one cluster: %+v", c)
 	}
 }
+
+// A HelmRelease that two Kustomizations of a cluster apply is one; under two names it is two.
+func TestAppliedTwice(t *testing.T) {
+	t.Parallel()
+	overlapping := sync + ks("clusters/prod/all.yaml", "all", "./apps", "") + ks("clusters/prod/web.yaml", "web", "./apps/web", "") + hr("apps/web/release.yaml", "web")
+	renamed := sync + ks("clusters/prod/a.yaml", "a", "./apps/web", ", namePrefix: a-") + ks("clusters/prod/b.yaml", "b", "./apps/web", ", namePrefix: b-") + hr("apps/web/release.yaml", "web")
+	for files, want := range map[string]int{overlapping: 1, renamed: 2} {
+		if c := of(t, files, ""); c.HelmReleases.Found != 1 || c.Clusters[0].HelmReleases.Found != want {
+			t.Errorf("%d HelmReleases in the cluster, %d in all, want %d and 1, of\n%s", c.Clusters[0].HelmReleases.Found, c.HelmReleases.Found, want, files)
+		}
+	}
+}
