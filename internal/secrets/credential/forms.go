@@ -319,7 +319,7 @@ var entries = formsOf([]form{
 		return isPassword(text, at) && IsSurelyRandom(text[at[2]:at[3]])
 	}},
 	{name: "a bearer token", marks: "Bearer bearer", form: lazily(`\b[Bb]earer ([A-Za-z0-9._~+/-]{16,}=*)`), counts: isPassword},
-	{name: "a user's password in base64", marks: "Basic basic", form: lazily(`(?i:authorization)["']?[:=]\s*["']?[Bb]asic ([A-Za-z0-9+/]{12,}={0,2})`), counts: isUserPassword},
+	{name: "a user's password in base64", marks: "Basic basic", form: lazily(`\b[Bb]asic ([A-Za-z0-9+/]{12,}={0,2})`), counts: isUserPassword},
 	{name: "a user's password in base64", marks: `auth" auth= auth:`, form: lazily(`(?:^|[^A-Za-z0-9])_?auth["']?\s*[:=]\s*["']?([A-Za-z0-9+/]{12,}={0,2})["']?(?:[\s,}]|$)`), counts: isUserPassword},
 	{name: Hash, marks: "$2$ $2a$ $2b$ $2x$ $2y$ $5$ $6$ $7$ $y$ $gy$ $apr1$ $argon2 $scrypt$ $pbkdf2 SHA} SHA1} SHA2 SHA5", form: hashes, counts: func(string, []int) bool { return true }},
 })

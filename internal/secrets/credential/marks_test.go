@@ -50,7 +50,7 @@ func TestForms(t *testing.T) {
 		"a URL with a password":  {"postgres://app:" + letters[:16] + "@db/app"},
 		"the hash of a password": {"app:$2y$05$" + letters[:53], "$6$abcdefgh$" + letters, "{SHA}" + letters[:27] + "=", "$apr1$abcdefgh$" + letters[:22], "$argon2id$v=19$m=65536$" + letters[:40]},
 		"a user's password in base64": {`{"auth": "Ym90OmtYOXZiUTJtWjdwTDR0Ujg="}`, "//npm.acme.net/:_auth=Ym90OmtYOXZiUTJtWjdwTDR0Ujg=", "auth: Ym90OmtYOXZiUTJtWjdwTDR0Ujg=",
-			"Authorization: Basic Ym90OmtYOXZiUTJtWjdwTDR0Ujg="},
+			"Authorization: Basic Ym90OmtYOXZiUTJtWjdwTDR0Ujg=", "HEADER_VALUE: Basic Ym90OmtYOXZiUTJtWjdwTDR0Ujg="},
 	}
 	for name, all := range examples {
 		for _, example := range all {
