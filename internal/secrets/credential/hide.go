@@ -11,8 +11,8 @@ var hiddenNames = lazily(`(?i)(password|passwd|passphrase|token|secret|apikey|ap
 // assigned matches a setting in a text: NAME=VALUE or NAME: VALUE, as in files of settings and in flags.
 var assigned = lazily(`([A-Za-z0-9_.-]+)["']?[ \t]*[:=][ \t]*["']?([^\s"',;]+)`)
 
-// assignments returns the matches of assigned in a text, including settings in the braces of
-// others.
+// assignments returns the matches of assigned in a text, including settings in the braces of others and in the values of flags,
+// as in --from-literal=password=VALUE.
 func assignments(text string) [][]int {
 	if !strings.ContainsAny(text, ":=") {
 		return nil
@@ -28,8 +28,11 @@ func assignments(text string) [][]int {
 		}
 		all = append(all, at)
 		begin = at[1]
-		if c := text[at[4]]; c == '{' || c == '[' {
-			begin = at[4] + 1 // search inside the value, too: it may be settings in braces
+		switch c := text[at[4]]; {
+		case c == '{' || c == '[':
+			begin = at[4] + 1
+		case text[at[2]] == '-' && strings.Contains(text[at[4]:at[5]], "=") && !strings.HasSuffix(text[at[2]:at[3]], "file"): // not --from-file
+			begin = at[4]
 		}
 	}
 }

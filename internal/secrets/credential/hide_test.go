@@ -31,3 +31,21 @@ func TestHide(t *testing.T) {
 		}
 	}
 }
+
+// A setting in the value of a flag is found, reported and hidden.
+func TestSettingInFlag(t *testing.T) {
+	t.Parallel()
+	for _, command := range []string{
+		"kubectl create secret generic x --from-literal=password=hV9x2mQz7LpTd4", "kubectl create secret generic x --from-literal='password=hV9x2mQz7LpTd4'",
+		"helm install x --set=auth.password=hV9x2mQz7LpTd4", "docker run --env=PASSWORD=hV9x2mQz7LpTd4", `terraform apply -var="db_password=hV9x2mQz7LpTd4"`,
+	} {
+		if what, _ := SecretIn(command); what == "" || !Hide("command", command) || SettingIn(command) == "" {
+			t.Errorf("%s: SecretIn %q, Hide %v, SettingIn %q", command, what, Hide("command", command), SettingIn(command))
+		}
+	}
+	for _, command := range []string{"kubectl create secret generic x --from-file=password=password.txt", "helm install x --set=auth.existingSecret=app-secret", "go build -ldflags=-X=main.version=1.2.3"} {
+		if what, _ := SecretIn(command); what != "" || SettingIn(command) != "" {
+			t.Errorf("%s: SecretIn %q, SettingIn %q", command, what, SettingIn(command))
+		}
+	}
+}

@@ -174,8 +174,8 @@ func randomPart(path string) bool {
 // assignsSecret reports whether a string assigns a value that is most likely a secret, as in flags, settings
 // and the queries of URLs.
 func assignsSecret(text string) bool {
-	for _, found := range assigned().FindAllStringSubmatch(text, -1) {
-		if LooksSecret(strings.TrimLeft(found[1], "-"), found[2]) {
+	for _, at := range assignments(text) {
+		if LooksSecret(strings.TrimLeft(text[at[2]:at[3]], "-"), text[at[4]:at[5]]) {
 			return true
 		}
 	}

@@ -24,8 +24,8 @@ func SettingIn(text string) string {
 		if strings.Count(line, ":")+strings.Count(line, "=") < 2 || strings.HasPrefix(strings.TrimSpace(line), "#") {
 			continue
 		}
-		for _, found := range assigned().FindAllStringSubmatch(line, -1) { // JSON has several settings in a line
-			if field := strings.TrimLeft(found[1], "-"); LooksSecret(field, found[2]) {
+		for _, at := range assignments(line) { // JSON has several settings in a line
+			if field := strings.TrimLeft(line[at[2]:at[3]], "-"); LooksSecret(field, line[at[4]:at[5]]) {
 				return field
 			}
 		}
