@@ -64,6 +64,15 @@ func isKustomization(o *reconcile.Object) bool {
 	return o.Group == fluxapi.KustomizeGroup && o.Kind == kustomizationKind
 }
 
+// steps converts field names to a path.
+func steps(path []string) []any {
+	out := make([]any, 0, len(path)+1)
+	for _, name := range path {
+		out = append(out, name)
+	}
+	return out
+}
+
 func isHelmRelease(o *reconcile.Object) bool {
 	return o.Group == fluxapi.HelmGroup && o.Kind == helmReleaseKind
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/fluxapi"
-	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
@@ -30,7 +29,7 @@ func reportUnnamed(p *rule.Pass) {
 	applied := map[*repository.Object]bool{}
 	for _, o := range p.Applied() {
 		applied[o.Source] = true
-		value, known := withValues(p, o)
+		value, known := withInstanceValues(p, o)
 		if f, ok := unnamed(kind{o.Group, o.Kind}, value, o.String()); ok && known && !suspended(o) {
 			path := addressOf(kind{o.Group, o.Kind})
 			if o.Field(path...) == nil {
@@ -54,23 +53,6 @@ func reportUnnamed(p *rule.Pass) {
 			p.ReportIn(c.Name, f)
 		}
 	}
-}
-
-// withValues returns an object, a HelmRelease of flux-instance with all its values; known is false if they are not known.
-func withValues(p *rule.Pass, o *reconcile.Object) (value any, known bool) {
-	if o.Kind != helmReleaseKind || len(o.List("spec", "valuesFrom")) == 0 {
-		return o.Value, true
-	}
-	if o.Kustomization == nil {
-		return nil, false
-	}
-	values, err := reconcile.ReleaseValues(p.Context, o, func(id reconcile.Identity) *reconcile.Object {
-		if found := o.Kustomization.Cluster.Find(id); len(found) > 0 {
-			return found[0]
-		}
-		return nil
-	})
-	return map[string]any{"spec": map[string]any{"values": values}}, err == nil
 }
 
 func addressOf(k kind) []any { return append(steps(overSSH[k].in), "url") }

@@ -245,12 +245,3 @@ func (w *world) forbiddenHint(p *rule.Pass, o *reconcile.Object, id reconcile.Id
 	}
 	return fmt.Sprintf("it exists in namespace %q, but a reference to another namespace is refused: declare a source in namespace %s", found[0], o.Namespace)
 }
-
-// steps converts field names to a path.
-func steps(path []string) []any {
-	out := make([]any, 0, len(path)+1)
-	for _, name := range path {
-		out = append(out, name)
-	}
-	return out
-}

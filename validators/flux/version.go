@@ -37,7 +37,7 @@ func (w *world) readMinor(p *rule.Pass) int {
 		case o.Kind == "FluxInstance" && o.Group == fluxapi.OperatorGroup:
 			return minorOf(text(o.Value, "spec", "distribution", "version"))
 		case isHelmRelease(o) && o.ChartName(w.find) == fluxinstall.InstanceChart:
-			if value, known := withValues(p, o); known && text(value, instanceVersion...) != "" {
+			if value, known := withInstanceValues(p, o); known && text(value, instanceVersion...) != "" {
 				return minorOf(text(value, instanceVersion...))
 			}
 		case o.Kind == "OCIRepository" && strings.HasSuffix(text(o.Value, "spec", "url"), "/flux-manifests"):
@@ -56,6 +56,28 @@ func (w *world) readMinor(p *rule.Pass) int {
 
 // instanceVersion is the path of Flux's version in a HelmRelease of flux-instance.
 var instanceVersion = []string{"spec", "values", "instance", "distribution", "version"}
+
+// withInstanceValues returns an object, a HelmRelease of flux-instance with the values of its valuesFrom, too; known is false if
+// they are not known.
+func withInstanceValues(p *rule.Pass, o *reconcile.Object) (value any, known bool) {
+	if !isHelmRelease(o) || len(o.List("spec", "valuesFrom")) == 0 {
+		return o.Value, true
+	}
+	if o.Kustomization == nil {
+		return nil, false
+	}
+	find := func(id reconcile.Identity) *reconcile.Object {
+		if found := o.Kustomization.Cluster.Find(id); len(found) > 0 {
+			return found[0]
+		}
+		return nil
+	}
+	if o.ChartName(find) != fluxinstall.InstanceChart {
+		return o.Value, true
+	}
+	values, err := reconcile.ReleaseValues(p.Context, o, find)
+	return map[string]any{"spec": map[string]any{"values": values}}, err == nil
+}
 
 // newest represents the newest minor version.
 const newest = 9999
