@@ -136,21 +136,22 @@ var (
 // which the cluster accepts only once the platform is installed.
 var platformNamespaces = map[string][]string{"kommander": {"kommander", "kommander-flux"}, "k0rdent": {"kcm-system"}}
 
+// platformCharts are the charts that install a platform.
+var platformCharts = map[string][]string{"kommander": {"kommander", "kommander-appmanagement"}, "k0rdent": {"kcm"}}
+
 // installedNamespaces returns the namespaces of platforms that Git uses and does not install: it has objects of the platform,
-// and no HelmRelease in the platform's namespaces.
+// and no HelmRelease of its charts.
 func (w *world) installedNamespaces() []string {
-	used, releases := map[string]bool{}, map[string]bool{}
+	used, installs := map[string]bool{}, map[string]bool{}
 	for _, o := range w.applied {
-		for platform := range platformNamespaces {
+		for platform, charts := range platformCharts {
 			used[platform] = used[platform] || strings.Contains(o.Group, platform+".")
-		}
-		if isHelmRelease(o) {
-			releases[o.Namespace] = true
+			installs[platform] = installs[platform] || isHelmRelease(o) && slices.Contains(charts, o.ChartName(w.find))
 		}
 	}
 	var all []string
 	for platform, namespaces := range platformNamespaces {
-		if used[platform] && !slices.ContainsFunc(namespaces, func(n string) bool { return releases[n] }) {
+		if used[platform] && !installs[platform] {
 			all = append(all, namespaces...)
 		}
 	}
