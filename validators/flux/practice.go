@@ -60,13 +60,13 @@ func (w *world) readPractice(all practice) {
 	}
 }
 
-// whyExpected returns why Git is expected to create a Secret: it creates all other Secrets, and no operator or chart
-// mentions this one. It returns "" if the Secret may come from elsewhere.
+// whyExpected returns why Git is expected to create a Secret: it creates all other Secrets that Flux reads, and no operator or
+// chart mentions this one. It returns "" if the Secret may come from elsewhere.
 func (all practice) whyExpected(id reconcile.Identity, others operators) string {
 	if len(all.inGit) < fewInGit || len(all.elsewhere) > 1 || others.mention(id) {
 		return ""
 	}
-	return fmt.Sprintf("Git creates all other Secrets that Flux and the pods read here (%d): add this one, or the object that creates it", len(all.inGit))
+	return fmt.Sprintf("Git creates all other Secrets that Flux reads here, %d with those of pods: add this one, or the object that creates it", len(all.inGit))
 }
 
 // severity returns the severity of the finding about a Secret that Git is expected to create.
