@@ -15,7 +15,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/secrets/credential"
 )
 
-// mostShown is the maximum length, in bytes, of a hidden value whose encodings are searched for.
+// mostShown is the maximum length, in bytes, of a secret value that is searched for in the objects of a chart.
 const mostShown = 64 << 10
 
 // hideSecrets returns a function that hides secret values, and those that look secret, wherever a chart copies them in plaintext

@@ -21,8 +21,8 @@ import (
 const (
 	mostModules = 100
 	mostNested  = 10
-	// mostLinks is the maximum number of files that symlinks to folders add, and mostLooked the number of such symlinks that
-	// are followed.
+	// mostLinks is the maximum number of files that symlinks to folders add, and mostLooked the number of times that such a
+	// symlink is looked up.
 	mostLinks  = 10_000
 	mostLooked = 200
 )

@@ -242,22 +242,23 @@ func checkHosts(hosts []byte, repository string) error {
 	if err != nil {
 		return err
 	}
+	scan, port := at.Hostname(), "22"
+	if at.Port() != "" {
+		scan, port = "-p "+at.Port()+" "+at.Hostname(), at.Port()
+	}
+	scan = "the output of ssh-keyscan " + scan + ", and compare it with the keys that the provider publishes"
 	check, _, err := knownhosts.New(hosts)
 	if err != nil {
-		return advice.Input(errors.New("its value has lines that are not known hosts"), "write the output of ssh-keyscan "+at.Hostname())
+		return advice.Input(errors.New("its value has lines that are not known hosts"), "write "+scan)
 	}
 	other, err := cryptossh.NewPublicKey(make(ed25519.PublicKey, ed25519.PublicKeySize))
 	if err != nil {
 		return err
 	}
-	scan, port := at.Hostname(), "22"
-	if at.Port() != "" {
-		scan, port = "-p "+at.Port()+" "+at.Hostname(), at.Port()
-	}
 	if unknown := (*cryptohosts.KeyError)(nil); errors.As(check(net.JoinHostPort(at.Hostname(), port), &net.TCPAddr{}, other), &unknown) && len(unknown.Want) == 0 {
 		return advice.Input(
 			fmt.Errorf("its value has no key of %s, from which Flux reads %s with this Secret", at.Host, repository),
-			"add the output of ssh-keyscan "+scan+", and compare it with the keys that the provider publishes",
+			"add "+scan,
 		)
 	}
 	return nil

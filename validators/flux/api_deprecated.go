@@ -27,8 +27,8 @@ the version of an object, Flux cannot apply the object or any other object of it
 Flux then stops the reconciliation of the cluster.
 
 If Git shows that the cluster runs such a Flux release (by the FluxInstance, gotk-components.yaml or the
-artifact of Flux's manifests), the finding is an error. If Git has the definition of the kind, that decides: it is
-an error if the definition does not serve the version. If Git shows an older release or none, or if the version
+artifact of Flux's manifests), the finding is an error. If Git has the definition of the kind, and no FluxInstance
+installs another one, the finding is an error if the definition does not serve the version. If Git shows an older release or none, or if the version
 is deprecated but still served, it is a warning.`,
 	Fix: `Use the version that the message names. "flux migrate -f" rewrites the files; schema-unknown-field finds fields
 that changed between versions.`,

@@ -22,7 +22,7 @@ var Boundary = rule.Rule{
 	ID:       "tenant-boundary",
 	Title:    "an object of a tenant's repository that its platform does not allow",
 	Severity: finding.Error,
-	Why: `The platform decides what a tenant's accounts may do, in a repository that the tenant cannot read. The API server
+	Why: `The platform decides what a tenant's accounts may do, in a repository that the tenant cannot change. The API server
 refuses everything else when Flux applies it: a cluster-scoped object, a kind that the tenant's role does not
 include or allows it only to read, another namespace, another service account or none, a source with another URL, a role
 with more permissions than the tenant has, a host of another team. The Kustomization then applies nothing at all.
