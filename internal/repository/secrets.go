@@ -239,10 +239,23 @@ func IsOfSecret(field string, value *yaml.Node) bool {
 const LastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
 // IsSecret reports whether a mapping is a Kubernetes Secret, at any place in a document. It returns false for the items of a
-// SecretList without a kind, and true for a Secret whose kind or group is misspelt.
+// SecretList without a kind and for a reference to a Secret, and true for a Secret whose kind or group is misspelt.
 func IsSecret(n *yaml.Node) bool {
 	version := strings.ToLower(scalarOf(n, "apiVersion"))
-	return strings.EqualFold(scalarOf(n, "kind"), "Secret") && (version == "v1" || version == "" || version == "core/v1")
+	return strings.EqualFold(scalarOf(n, "kind"), "Secret") && (version == "v1" || version == "" || version == "core/v1") && !isReference(n)
+}
+
+// referenceFields are the fields of references to Secrets, as in substituteFrom and valuesFrom.
+var referenceFields = []string{"kind", "name", "namespace", "optional", "valuesKey", "targetPath", "key"}
+
+// isReference reports whether a mapping names a Secret and contains nothing else.
+func isReference(n *yaml.Node) bool {
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if !slices.Contains(referenceFields, n.Content[i].Value) || n.Content[i+1].Kind != yaml.ScalarNode {
+			return false
+		}
+	}
+	return scalarOf(n, "name") != ""
 }
 
 // IsSecretGenerator reports whether a mapping is kustomize's generator of a Secret.
