@@ -51,6 +51,11 @@ func TestHooksApply(t *testing.T) {
 		"a pipe, and there":      {`command: bash, args: [-c, "kustomize build . | kubectl apply -f -"]`, ""},
 		"a pipe to nothing":      {`command: bash, args: [-c, "kustomize build gone | echo"]`, ""},
 		"a remote kustomization": {`command: kubectl, args: [apply, -k, github.com/org/repo//config]`, ""},
+		"of GitHub":              {`command: kubectl, args: [apply, -k, github.com/org/repo]`, ""},
+		"of Git":                 {`command: kubectl, args: [apply, "--kustomize=git@example.com:org/repo.git"]`, ""},
+		"of GitHub, in a pipe":   {`command: bash, args: [-c, "cd ..; kubectl kustomize github.com/org/repo/config | kubectl apply -f -; kustomize build git@example.com:org/repo.git | kubectl apply -f -"]`, ""},
+		"of GitHub, directly":    {`kubectlApply: {kustomize: github.com/org/repo}`, ""},
+		"a file of such a name":  {`kubectlApply: {filename: github.com/org/repo}`, gone("applies", "github.com/org/repo")},
 		"a command":              {`command: make, args: [gone]`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/fleetwright/fleetwright/internal/chartref"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/located"
 	"github.com/fleetwright/fleetwright/internal/repository"
@@ -75,7 +76,7 @@ func separates(r rune) bool { return strings.ContainsRune("/ \t\n\"'`=:;,|&<>()"
 func (h *Hook) applies(hook *yaml.Node) (others []string) {
 	if direct := repository.Lookup(hook, "kubectlApply"); direct != nil {
 		for _, field := range []string{"filename", "kustomize"} {
-			h.Applied = append(h.Applied, located.ScalarText(h.File, direct, field))
+			h.apply("", field == "kustomize", located.ScalarText(h.File, direct, field))
 		}
 		return nil
 	}
@@ -104,6 +105,15 @@ func (h *Hook) applies(hook *yaml.Node) (others []string) {
 	return h.kubectl("", command.Value, args)
 }
 
+// apply records a file that a command in a folder applies, or a kustomization that it builds, unless kustomize fetches that.
+func (h *Hook) apply(dir string, kustomization bool, t located.Text) {
+	if kustomization && chartref.IsRemote(t.Value) {
+		return
+	}
+	t.Value = inFolder(dir, t.Value)
+	h.Applied = append(h.Applied, t)
+}
+
 // kubectl notes the files that a command in a folder applies, and returns its other arguments.
 func (h *Hook) kubectl(dir, command string, args []located.Text) (others []string) {
 	isKubectl := command == "kubectl" && slices.ContainsFunc(args, func(arg located.Text) bool { return slices.Contains(applying, arg.Value) })
@@ -124,7 +134,7 @@ func (h *Hook) kubectl(dir, command string, args []located.Text) (others []strin
 			files = strings.Split(value, ",") // kubectl's flag accepts a list
 		}
 		for _, file := range files {
-			h.Applied = append(h.Applied, located.Text{Place: args[i].Place, Value: inFolder(dir, file)})
+			h.apply(dir, name == "-k" || name == "--kustomize", located.Text{Place: args[i].Place, Value: file})
 		}
 	}
 	return others

@@ -59,7 +59,7 @@ func (h *Hook) script(at finding.Place, script string) (others []string) {
 				h.Scripts = append(h.Scripts, located.Text{Place: at, Value: inFolder(dir, words[0])})
 				others = append(others, words[1:]...)
 			case built(words) != "" && isApply(last):
-				h.Applied = append(h.Applied, located.Text{Place: at, Value: inFolder(dir, built(words))})
+				h.apply(dir, true, located.Text{Place: at, Value: built(words)})
 			default:
 				others = append(others, h.kubectl(dir, words[0], args)...)
 			}
