@@ -56,6 +56,12 @@ func TestHooksApply(t *testing.T) {
 		"of GitHub, in a pipe":   {`command: bash, args: [-c, "cd ..; kubectl kustomize github.com/org/repo/config | kubectl apply -f -; kustomize build git@example.com:org/repo.git | kubectl apply -f -"]`, ""},
 		"of GitHub, directly":    {`kubectlApply: {kustomize: github.com/org/repo}`, ""},
 		"a file of such a name":  {`kubectlApply: {filename: github.com/org/repo}`, gone("applies", "github.com/org/repo")},
+		"an option of bash":      {`command: bash, args: [-O, extglob, +eo, posix, -c, "kubectl apply -f gone.yaml"]`, gone("applies", "gone.yaml")},
+		"an option taken away":   {`command: bash, args: [+x, gone.sh]`, gone("runs", "gone.sh")},
+		"in a container":         {`command: kubectl, args: [exec, deploy/tools, --, ceph, osd, pool, create, -f, replicated]`, ""},
+		"of a shell":             {`command: bash, args: [-c, "kubectl exec deploy/tools -- ceph osd pool create -f replicated"]`, ""},
+		"a value of a flag":      {`command: kubectl, args: [--context, create, get, -f, gone.yaml]`, ""},
+		"flags of kubectl":       {`command: kubectl, args: [-n, x, --match-server-version, --context=x, -v6, create, -f, gone.yaml]`, gone("applies", "gone.yaml")},
 		"a command":              {`command: make, args: [gone]`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

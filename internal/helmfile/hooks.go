@@ -102,7 +102,7 @@ func (h *Hook) applies(hook *yaml.Node) (others []string) {
 			args = args[at+1:]
 		}
 	}
-	return h.kubectl("", command.Value, args)
+	return h.kubectl("", append([]located.Text{command}, args...))
 }
 
 // apply records a file that a command in a folder applies, or a kustomization that it builds, unless kustomize fetches that.
@@ -115,12 +115,12 @@ func (h *Hook) apply(dir string, kustomization bool, t located.Text) {
 }
 
 // kubectl notes the files that a command in a folder applies, and returns its other arguments.
-func (h *Hook) kubectl(dir, command string, args []located.Text) (others []string) {
-	isKubectl := command == "kubectl" && slices.ContainsFunc(args, func(arg located.Text) bool { return slices.Contains(applying, arg.Value) })
+func (h *Hook) kubectl(dir string, words []located.Text) (others []string) {
+	args, reads := words[1:], isApply(words)
 	for i := 0; i < len(args); i++ {
 		name, value, inline := fileFlag(args[i].Value)
 		switch {
-		case !isKubectl || name == "":
+		case !reads || name == "":
 			others = append(others, args[i].Value)
 			continue
 		case !inline && i+1 == len(args):
