@@ -101,6 +101,39 @@ spec: {repo: "https://helm.cilium.io", chart: cilium, version: 1.19.0, targetNam
 	}
 }
 
+// TestHelmfileOfBases resolves the paths in a base from the folder of the helmfile, also if the helmfile has only bases.
+func TestHelmfileOfBases(t *testing.T) {
+	t.Parallel()
+	const base = `
+releases:
+- name: mon
+  namespace: mon
+  chart: ../charts/mon
+  values: [v.yaml]
+  hooks: [{events: [presync], kubectlApply: {filename: v.yaml}}]
+-- bootstrap/v.yaml --
+a: 1
+`
+	_, rest, _ := strings.Cut(local, "-- clusters")
+	git := strings.Replace("-- clusters"+rest, "spec: {interval: 1h,", "spec: {interval: 1h, values: {a: 1},", 1)
+	for _, helmfile := range []string{
+		"-- bootstrap/helmfile.yaml --\nbases: [base/releases.yaml]\n-- bootstrap/base/releases.yaml --" + base,
+		"-- bootstrap/helmfile.yaml --\nenvironments: {default: {}}\n---\nbases: [base/releases.yaml]\n-- bootstrap/base/releases.yaml --" + base,
+		"-- bootstrap/helmfile.yaml.gotmpl --\nbases:\n- base/releases.yaml\n-- bootstrap/base/releases.yaml --" + base,
+	} {
+		report, err := Verify(t.Context(), testarchive.Repository(t, txtar.Parse([]byte(helmfile+git))), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := report.Releases[0]; len(report.Releases) != 1 || r.Verdict != Agrees {
+			t.Errorf("%s: got %d releases, the first %s (%s)", helmfile, len(report.Releases), r.Verdict, r.Reason)
+		}
+		if got := problems(t, helmfile+git); got != "" {
+			t.Errorf("%s: got %s", helmfile, got)
+		}
+	}
+}
+
 // ciliumInGit is a HelmRelease of a chart of a HelmRepository.
 const ciliumInGit = `-- clusters/prod/cilium.yaml --
 apiVersion: source.toolkit.fluxcd.io/v1
