@@ -81,7 +81,8 @@ func (h *Hook) applies(hook *yaml.Node) (others []string) {
 		return nil
 	}
 	var args []located.Text
-	for _, arg := range located.Items(hook, "args") {
+	nodes := located.Items(hook, "args")
+	for _, arg := range nodes {
 		args = append(args, located.Text{Place: located.At(h.File, arg.Line), Value: arg.Value})
 	}
 	command := located.ScalarText(h.File, hook, "command")
@@ -96,7 +97,7 @@ func (h *Hook) applies(hook *yaml.Node) (others []string) {
 			for _, arg := range args[at+1:] {
 				others = append(others, arg.Value)
 			}
-			return append(others, h.script(args[at].Place, args[at].Value)...)
+			return append(others, h.script(nodes[at])...)
 		default:
 			h.Scripts = append(h.Scripts, args[at])
 			args = args[at+1:]
@@ -168,8 +169,10 @@ func (h *Hook) waits(hook *yaml.Node) {
 			return // it may go on
 		}
 		whole := ownName.ReplaceAllStringFunc(arg.Value, func(match string) string { return strings.ReplaceAll(match, " ", "") })
-		for word := range strings.FieldsFuncSeq(whole, func(r rune) bool { return strings.ContainsRune(" \t\n\"'`;|&<>()", r) }) {
-			words = append(words, located.Text{Place: located.At(h.File, arg.Line), Value: word})
+		for i, line := range strings.Split(whole, "\n") {
+			for word := range strings.FieldsFuncSeq(line, func(r rune) bool { return strings.ContainsRune(" \t\"'`;|&<>()", r) }) {
+				words = append(words, located.Text{Place: located.LineIn(h.File, arg, i+1), Value: word})
+			}
 		}
 	}
 	has := func(word string) bool {

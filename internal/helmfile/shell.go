@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
 	"mvdan.cc/sh/v3/syntax"
 
-	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/located"
 )
 
@@ -40,9 +40,9 @@ var harmless = []string{"kubectl", "kustomize", "echo", "printf", "set", "sleep"
 
 // script records the files that the commands of a shell apply or run. It returns the other words, and the text that it does not
 // read.
-func (h *Hook) script(at finding.Place, script string) (others []string) {
+func (h *Hook) script(n *yaml.Node) (others []string) {
 	dir := ""
-	pipelines, rest := simplePipelines(at, script)
+	pipelines, rest := simplePipelines(h.File, n)
 	for _, pipeline := range pipelines {
 		last := pipeline[len(pipeline)-1]
 		for _, words := range pipeline {
@@ -113,10 +113,11 @@ func inFolder(dir, name string) string {
 	return path.Join(dir, name)
 }
 
-// simplePipelines returns the pipelines of a script at a place, as the words of their commands, up to the first pipeline that is not simple:
+// simplePipelines returns the pipelines of a script in a file, as the words of their commands, up to the first pipeline that is not simple:
 // one with an expansion, a redirection, a condition or a subshell, or with a command that may write files. rest is the text from
 // there on.
-func simplePipelines(at finding.Place, script string) (pipelines [][][]located.Text, rest string) {
+func simplePipelines(file string, n *yaml.Node) (pipelines [][][]located.Text, rest string) {
+	script := n.Value
 	if len(script) > largestScript || strings.Count(script, "(") > mostParentheses {
 		return nil, script
 	}
@@ -132,7 +133,7 @@ func simplePipelines(at finding.Place, script string) (pipelines [][][]located.T
 			return
 		}
 		var pipeline [][]located.Text
-		if pipeline, simple = simplePipeline(at, s); simple {
+		if pipeline, simple = simplePipeline(file, n, s); simple {
 			pipelines, end = append(pipelines, pipeline), s.End().Offset()
 		}
 	}
@@ -151,15 +152,15 @@ func isPlain(s *syntax.Stmt) bool {
 	return !s.Negated && !s.Background && !s.Coprocess && len(s.Redirs) == 0
 }
 
-// simplePipeline returns the words of the commands of a pipeline of a script at a place, and whether the pipeline is simple.
-func simplePipeline(at finding.Place, s *syntax.Stmt) (pipeline [][]located.Text, simple bool) {
+// simplePipeline returns the words of the commands of a pipeline of a script in a file, and whether the pipeline is simple.
+func simplePipeline(file string, n *yaml.Node, s *syntax.Stmt) (pipeline [][]located.Text, simple bool) {
 	if !isPlain(s) {
 		return nil, false
 	}
 	switch c := s.Cmd.(type) {
 	case *syntax.BinaryCmd:
-		left, first := simplePipeline(at, c.X)
-		right, last := simplePipeline(at, c.Y)
+		left, first := simplePipeline(file, n, c.X)
+		right, last := simplePipeline(file, n, c.Y)
 		pipeline, simple = slices.Concat(left, right), c.Op == syntax.Pipe && first && last
 	case *syntax.CallExpr:
 		words, texts := make([]string, 0, len(c.Args)), make([]located.Text, 0, len(c.Args))
@@ -168,7 +169,7 @@ func simplePipeline(at finding.Place, s *syntax.Stmt) (pipeline [][]located.Text
 			if !plain {
 				return nil, false
 			}
-			words, texts = append(words, word), append(texts, located.Text{Place: at, Value: word})
+			words, texts = append(words, word), append(texts, located.Text{Place: located.LineIn(file, n, int(arg.Pos().Line())), Value: word})
 		}
 		pipeline, simple = [][]located.Text{texts}, len(words) > 0 && len(c.Assigns) == 0 && isSimple(words)
 	}
