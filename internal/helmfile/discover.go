@@ -23,11 +23,14 @@ var known = []string{"helmBinary", "kustomizeBinary", "values", "environments", 
 func isHelmfile(file string, d *repository.Document) bool {
 	has := func(field string) bool { return d.Lookup(field) != nil }
 	byName := path.Base(file) == "helmfile.yaml" || path.Base(path.Dir(file)) == "helmfile.d"
-	if has("kind") || !has("releases") && !has("helmfiles") && !(byName && has("bases")) {
+	releases := has("releases") || has("helmfiles")
+	switch {
+	case has("kind"):
 		return false
-	}
-	if byName {
-		return true
+	case byName:
+		return releases || has("bases")
+	case !releases:
+		return false
 	}
 	n := d.Root()
 	unknown, others := 0, 0

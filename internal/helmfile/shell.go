@@ -113,9 +113,9 @@ func inFolder(dir, name string) string {
 	return path.Join(dir, name)
 }
 
-// simplePipelines returns the pipelines of a script in a file, as the words of their commands, up to the first pipeline that is not simple:
-// one with an expansion, a redirection, a condition or a subshell, or with a command that may write files. rest is the text from
-// there on.
+// simplePipelines returns the pipelines of a script in a file, as the words of their commands, up to the first pipeline that is not
+// simple: one with an expansion, a redirection, a condition or a subshell, or with a command that may write files. rest is the text
+// from there on.
 func simplePipelines(file string, n *yaml.Node) (pipelines [][][]located.Text, rest string) {
 	script := n.Value
 	if len(script) > largestScript || strings.Count(script, "(") > mostParentheses {
