@@ -121,19 +121,10 @@ func (c *comparison) chart(own located.Text, git helmrelease.Chart) {
 	}
 }
 
-// folderOf returns the folder of a release's chart, "" if the chart is not in a folder of the repository.
-func (j *judge) folderOf(r *helmfile.Release) string {
-	folder := path.Join(path.Dir(r.File), r.Chart.Value)
-	if r.Chart.Unknown != nil || r.Chart.Value == "" || strings.Contains(r.Chart.Value, "://") || !j.Repo.Exists(path.Join(folder, "Chart.yaml")) {
-		return ""
-	}
-	return folder
-}
-
 // chartName returns the name of a release's chart: of a folder, the one in its Chart.yaml.
 func (j *judge) chartName(r *helmfile.Release) located.Text {
-	if folder := j.folderOf(r); folder != "" {
-		if name, _ := helmrelease.FolderChart(j.Repo, folder); name.Value != "" {
+	if r.Folder != "" {
+		if name, _ := helmrelease.FolderChart(j.Repo, r.Folder); name.Value != "" {
 			return name
 		}
 	}
@@ -143,8 +134,8 @@ func (j *judge) chartName(r *helmfile.Release) located.Text {
 // version returns the version of a release's chart. Of a folder, it is the one in its Chart.yaml: Helm ignores any other.
 func (j *judge) version(r *helmfile.Release) located.Text {
 	v := r.Version
-	if folder := j.folderOf(r); folder != "" {
-		if _, version := helmrelease.FolderChart(j.Repo, folder); version.Value != "" {
+	if r.Folder != "" {
+		if _, version := helmrelease.FolderChart(j.Repo, r.Folder); version.Value != "" {
 			return version
 		}
 	}

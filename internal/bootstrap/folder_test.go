@@ -66,3 +66,83 @@ func TestChartsInFolders(t *testing.T) {
 		}
 	}
 }
+
+// TestFoldersOfOtherCharts takes no folder next to a kustomization or a HelmChart for its chart: kustomize looks in chartHome, and
+// K3s reads no folder.
+func TestFoldersOfOtherCharts(t *testing.T) {
+	t.Parallel()
+	const chart = "\napiVersion: v2\nname: wrapper\nversion: 0.1.0\n"
+	const kustomization = `-- bootstrap/kustomization.yaml --
+helmCharts:
+- {name: cilium, repo: "https://helm.cilium.io", releaseName: cilium, namespace: kube-system, version: 1.19.0}
+`
+	const helmChart = `-- bootstrap/cilium.yaml --
+apiVersion: helm.cattle.io/v1
+kind: HelmChart
+metadata: {name: cilium, namespace: kube-system}
+spec: {repo: "https://helm.cilium.io", chart: cilium, version: 1.19.0, targetNamespace: kube-system}
+`
+	for archive, want := range map[string]Verdict{
+		kustomization + "-- bootstrap/cilium/Chart.yaml --" + chart:                                                                    Agrees,
+		kustomization + "-- bootstrap/charts/cilium/Chart.yaml --" + chart:                                                             Agrees,
+		kustomization + "-- bootstrap/charts/cilium-1.19.0/cilium/Chart.yaml --" + chart:                                               Drift,
+		kustomization + "helmGlobals: {chartHome: .}\n-- bootstrap/cilium-1.19.0/cilium/Chart.yaml --" + chart:                         Drift,
+		strings.Replace(kustomization, `repo: "https://helm.cilium.io", `, "", 1) + "-- bootstrap/charts/cilium/Chart.yaml --" + chart: Drift,
+		helmChart + "-- bootstrap/cilium/Chart.yaml --" + chart:                                                                        Agrees,
+		helmChart + "-- cilium/Chart.yaml --" + chart:                                                                                  Agrees,
+	} {
+		report, err := Verify(t.Context(), testarchive.Repository(t, txtar.Parse([]byte(archive+ciliumInGit))), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := report.Releases[0]; r.Verdict != want {
+			t.Errorf("%s: got %s (%s), want %s", archive, r.Verdict, r.Reason, want)
+		}
+	}
+}
+
+// TestHelmfileOfBases resolves the paths in a base from the folder of the helmfile, also if the helmfile has only bases.
+func TestHelmfileOfBases(t *testing.T) {
+	t.Parallel()
+	const base = `
+releases:
+- name: mon
+  namespace: mon
+  chart: ../charts/mon
+  values: [v.yaml]
+  hooks: [{events: [presync], kubectlApply: {filename: v.yaml}}]
+-- bootstrap/v.yaml --
+a: 1
+`
+	_, rest, _ := strings.Cut(local, "-- clusters")
+	git := strings.Replace("-- clusters"+rest, "spec: {interval: 1h,", "spec: {interval: 1h, values: {a: 1},", 1)
+	for _, helmfile := range []string{
+		"-- bootstrap/helmfile.yaml --\nbases: [base/releases.yaml]\n-- bootstrap/base/releases.yaml --" + base,
+		"-- bootstrap/helmfile.yaml --\nenvironments: {default: {}}\n---\nbases: [base/releases.yaml]\n-- bootstrap/base/releases.yaml --" + base,
+		"-- bootstrap/helmfile.yaml.gotmpl --\nbases:\n- base/releases.yaml\n-- bootstrap/base/releases.yaml --" + base,
+	} {
+		report, err := Verify(t.Context(), testarchive.Repository(t, txtar.Parse([]byte(helmfile+git))), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := report.Releases[0]; len(report.Releases) != 1 || r.Verdict != Agrees {
+			t.Errorf("%s: got %d releases, the first %s (%s)", helmfile, len(report.Releases), r.Verdict, r.Reason)
+		}
+		if got := problems(t, helmfile+git); got != "" {
+			t.Errorf("%s: got %s", helmfile, got)
+		}
+	}
+}
+
+// ciliumInGit is a HelmRelease of a chart of a HelmRepository.
+const ciliumInGit = `-- clusters/prod/cilium.yaml --
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: HelmRepository
+metadata: {name: cilium, namespace: kube-system}
+spec: {interval: 1h, url: "https://helm.cilium.io"}
+---
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: cilium, namespace: kube-system}
+spec: {interval: 1h, chart: {spec: {chart: cilium, version: 1.19.0, sourceRef: {kind: HelmRepository, name: cilium}}}}
+`

@@ -3,6 +3,10 @@ package bootstrap
 import (
 	"strings"
 	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/fleetwright/fleetwright/internal/testarchive"
 )
 
 // TestHooksApply finds the files that hooks apply or run and that do not exist, in every form of a command that is certain, and
@@ -51,6 +55,17 @@ func TestHooksApply(t *testing.T) {
 		"a pipe, and there":      {`command: bash, args: [-c, "kustomize build . | kubectl apply -f -"]`, ""},
 		"a pipe to nothing":      {`command: bash, args: [-c, "kustomize build gone | echo"]`, ""},
 		"a remote kustomization": {`command: kubectl, args: [apply, -k, github.com/org/repo//config]`, ""},
+		"of GitHub":              {`command: kubectl, args: [apply, -k, github.com/org/repo]`, ""},
+		"of Git":                 {`command: kubectl, args: [apply, "--kustomize=git@example.com:org/repo.git"]`, ""},
+		"of GitHub, in a pipe":   {`command: bash, args: [-c, "cd ..; kubectl kustomize github.com/org/repo/config | kubectl apply -f -; kustomize build git@example.com:org/repo.git | kubectl apply -f -"]`, ""},
+		"of GitHub, directly":    {`kubectlApply: {kustomize: github.com/org/repo}`, ""},
+		"a file of such a name":  {`kubectlApply: {filename: github.com/org/repo}`, gone("applies", "github.com/org/repo")},
+		"an option of bash":      {`command: bash, args: [-O, extglob, +eo, posix, -c, "kubectl apply -f gone.yaml"]`, gone("applies", "gone.yaml")},
+		"an option taken away":   {`command: bash, args: [+x, gone.sh]`, gone("runs", "gone.sh")},
+		"in a container":         {`command: kubectl, args: [exec, deploy/tools, --, ceph, osd, pool, create, -f, replicated]`, ""},
+		"of a shell":             {`command: bash, args: [-c, "kubectl exec deploy/tools -- ceph osd pool create -f replicated"]`, ""},
+		"a value of a flag":      {`command: kubectl, args: [--context, create, get, -f, gone.yaml]`, ""},
+		"flags of kubectl":       {`command: kubectl, args: [-n, x, --match-server-version, --context=x, -v6, create, -f, gone.yaml]`, gone("applies", "gone.yaml")},
 		"a command":              {`command: make, args: [gone]`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -63,5 +78,53 @@ func TestHooksApply(t *testing.T) {
 	const shared = "hooks: [{events: [prepare], command: kubectl, args: [apply, -f, gone.yaml]}]\n"
 	if got, want := problems(t, helmfiles(with(cilium, ""), with(coredns, "needs: [cilium]"))+shared+a), "error: bootstrap-order: a hook of the helmfile applies bootstrap/gone.yaml, which does not exist"; got != want {
 		t.Errorf("of the helmfile: got %s, want %s", got, want)
+	}
+}
+
+// TestLinesOfScripts reports a file that a command in a literal block applies at its own line. In other strings, and where a template
+// changes the lines, the line is that of the start of the script.
+func TestLinesOfScripts(t *testing.T) {
+	t.Parallel()
+	const before = `releases:
+- name: cilium
+  namespace: kube-system
+  chart: oci://quay.io/cilium/charts/cilium
+  version: 1.19.0
+  hooks:
+  - events: [postsync]
+    command: bash
+    args:
+    - -c
+    - `
+	const script = `
+      set -e
+
+      echo one
+      kubectl apply \
+        -f gone.yaml
+`
+	for name, c := range map[string]struct {
+		file, script string
+		line         int
+	}{
+		"literal":             {"helmfile.yaml", "|" + script, 16},
+		"stripped":            {"helmfile.yaml", "|-" + script, 16},
+		"folded":              {"helmfile.yaml", ">\n      kubectl apply\n      -f gone.yaml\n", 11},
+		"quoted":              {"helmfile.yaml", `"echo one\nkubectl apply -f gone.yaml"` + "\n", 11},
+		"a second document":   {"helmfile.yaml", "|" + script + "---\ncommonLabels: {a: b}\n", 16},
+		"in a template":       {"helmfile.yaml.gotmpl", "|" + strings.Replace(script, "one", `{{ "one" }}`, 1), 16},
+		"lines of a template": {"helmfile.yaml.gotmpl", "|" + strings.Replace(script, "echo one", "{{- if true }}\n      echo one\n      {{- end }}", 1), 11},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			archive := "-- bootstrap/" + c.file + " --\n" + before + c.script
+			report, err := Verify(t.Context(), testarchive.Repository(t, txtar.Parse([]byte(archive))), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(report.Order) != 1 || report.Order[0].Line != c.line {
+				t.Errorf("got %+v, want line %d", report.Order, c.line)
+			}
+		})
 	}
 }

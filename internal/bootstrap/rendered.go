@@ -219,9 +219,9 @@ func (j *judge) changingField(file string) (field string) {
 
 // localChart returns the chart of the release, nil if it is the same as the HelmRelease's.
 func (j *judge) localChart(r *helmfile.Release, h *helmrelease.Release, release *reconcile.Release) (*charts.Chart, error) {
-	if folder := j.folderOf(r); folder != "" {
-		return bounds.Do(bounds.Unit{Kind: "loading", File: folder}, func() (*charts.Chart, error) {
-			return charts.Folder{Repo: j.Repo, Base: "."}.Load(folder, charts.Options{})
+	if r.Folder != "" {
+		return bounds.Do(bounds.Unit{Kind: "loading", File: r.Folder}, func() (*charts.Chart, error) {
+			return charts.Folder{Repo: j.Repo, Base: "."}.Load(r.Folder, charts.Options{})
 		})
 	}
 	name, version := helmrelease.ChartName(r.Chart.Value), j.version(r).Value

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/kustomize/api/types"
 
+	"github.com/fleetwright/fleetwright/internal/chartref"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/secrets/credential"
@@ -162,7 +163,7 @@ func (v *diagnosis) reference(k *repository.Kustomize, field string, i int, ref 
 	if v.out.has(entryAt(k, field, i)) {
 		return nil
 	}
-	if !inside || isRemote(ref) && !v.Exists(absolute(at)) {
+	if !inside || chartref.IsRemote(ref) && !v.Exists(absolute(at)) {
 		return nil
 	}
 	switch other, ok := v.Repo.KustomizeAt(at); {
@@ -224,7 +225,7 @@ func (v *diagnosis) parses(file string) bool {
 func (v *diagnosis) missingFile(k *repository.Kustomize) *Failure {
 	gone := func(ref string) bool {
 		at, inside := repository.Join(k.Dir, ref)
-		return ref != "" && inside && !isRemoteFile(ref) && !v.Exists(absolute(at))
+		return ref != "" && inside && !chartref.IsRemoteFile(ref) && !v.Exists(absolute(at))
 	}
 	for i, p := range k.Spec.Patches {
 		if gone(p.Path) && !v.out.has(entryAt(k, "patches", i)) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/fleetwright/fleetwright/internal/chartref"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
@@ -23,7 +24,7 @@ func AbsentParts(repo *repository.Repository, k *repository.Kustomize) []Failure
 		written := k.Document.Lookup(list.field)
 		for i, ref := range list.refs {
 			at, inside := repository.Join(k.Dir, ref)
-			if written == nil || i >= len(written.Content) || !inside || isRemote(ref) || strings.ContainsAny(ref, "${}<>*?:\n") || !repo.Lacks(at) {
+			if written == nil || i >= len(written.Content) || !inside || chartref.IsRemote(ref) || strings.ContainsAny(ref, "${}<>*?:\n") || !repo.Lacks(at) {
 				continue
 			}
 			f := Failure{Reason: BuildFailed, Place: finding.Place{File: repo.Named(k.File.Path)}, Message: fmt.Sprintf("%s: %q doesn't exist", list.field, ref)}

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
 
+	"github.com/fleetwright/fleetwright/internal/chartref"
 	"github.com/fleetwright/fleetwright/internal/limits"
 	"github.com/fleetwright/fleetwright/internal/patches"
 	"github.com/fleetwright/fleetwright/internal/repository"
@@ -129,7 +130,7 @@ func doublings(k *types.Kustomization) (n int) {
 // contained returns an error if an entry of a kustomization is a path outside of the repository.
 func contained(dir, file string, k *types.Kustomization) error {
 	for _, ref := range slices.Concat(k.Resources, k.Components, k.Bases) { //nolint:staticcheck // older repositories use it
-		if _, inside := repository.Join(dir, ref); !inside && !isRemote(ref) {
+		if _, inside := repository.Join(dir, ref); !inside && !chartref.IsRemote(ref) {
 			return &fileError{file: file, err: fmt.Errorf("%q is outside the repository", firstLine(ref))}
 		}
 	}

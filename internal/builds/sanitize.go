@@ -37,11 +37,11 @@ func (f *Files) sanitize(dir, file string, k *types.Kustomization) ([]Gap, []Rem
 	if own, ok := f.Repo.KustomizeAt(dir); ok && own.File.Path == file {
 		s.document = own.Document
 	}
-	k.Resources = s.keep("resources", k.Resources, isRemote)
-	k.Components = s.keep("components", k.Components, isRemote)
-	k.Bases = s.keep("bases", k.Bases, isRemote) //nolint:staticcheck // older repositories use it
-	k.Crds = s.keep("crds", k.Crds, isRemoteFile)
-	k.Configurations = s.keep("configurations", k.Configurations, isRemoteFile)
+	k.Resources = s.keep("resources", k.Resources, chartref.IsRemote)
+	k.Components = s.keep("components", k.Components, chartref.IsRemote)
+	k.Bases = s.keep("bases", k.Bases, chartref.IsRemote) //nolint:staticcheck // older repositories use it
+	k.Crds = s.keep("crds", k.Crds, chartref.IsRemoteFile)
+	k.Configurations = s.keep("configurations", k.Configurations, chartref.IsRemoteFile)
 	k.Generators = s.drop("generators", k.Generators)
 	k.Transformers = s.drop("transformers", k.Transformers)
 	k.Validators = s.drop("validators", k.Validators)
@@ -52,7 +52,7 @@ func (f *Files) sanitize(dir, file string, k *types.Kustomization) ([]Gap, []Rem
 	for i := range k.SecretGenerator {
 		s.sources("secretGenerator", i, &k.SecretGenerator[i].KvPairSources)
 	}
-	if isRemoteFile(k.OpenAPI["path"]) {
+	if chartref.IsRemoteFile(k.OpenAPI["path"]) {
 		if at := s.remote(k.OpenAPI["path"], false, "openapi", "path"); at != "" {
 			k.OpenAPI = map[string]string{"path": at}
 		} else {
@@ -141,7 +141,7 @@ func (s *sanitizer) patches(k *types.Kustomization) {
 			if p.Path != "" && s.isBrought(p.Path, field, i, "path") {
 				continue
 			}
-			if isRemoteFile(p.Path) {
+			if chartref.IsRemoteFile(p.Path) {
 				if p.Path = s.remote(p.Path, false, field, i, "path"); p.Path == "" {
 					continue
 				}
@@ -157,7 +157,7 @@ func (s *sanitizer) patches(k *types.Kustomization) {
 		if s.isBrought(string(p), "patchesStrategicMerge", i) {
 			continue
 		}
-		if isRemoteFile(string(p)) {
+		if chartref.IsRemoteFile(string(p)) {
 			p = types.PatchStrategicMerge(s.remote(string(p), false, "patchesStrategicMerge", i))
 		}
 		if p != "" {
@@ -170,7 +170,7 @@ func (s *sanitizer) patches(k *types.Kustomization) {
 		if r.Path != "" && s.isBrought(r.Path, "replacements", i, "path") {
 			continue
 		}
-		if isRemoteFile(r.Path) {
+		if chartref.IsRemoteFile(r.Path) {
 			if r.Path = s.remote(r.Path, false, "replacements", i, "path"); r.Path == "" {
 				continue
 			}
@@ -191,9 +191,9 @@ func (s *sanitizer) sources(field string, i int, from *types.KvPairSources) {
 		switch {
 		case ref != "" && s.isBrought(local, field, append([]any{i}, at...)...):
 			return ""
-		case isRemoteFile(ref):
+		case chartref.IsRemoteFile(ref):
 			return s.remote(ref, false, field, append([]any{i}, at...)...)
-		case keyed && isRemoteFile(file):
+		case keyed && chartref.IsRemoteFile(file):
 			if file = s.remote(file, false, field, append([]any{i}, at...)...); file == "" {
 				return ""
 			}
@@ -278,7 +278,7 @@ func (s *sanitizer) isRemotePlugin(ref string) bool {
 	if strings.Contains(ref, "\n") {
 		return mentionsRemote([]byte(ref))
 	}
-	if isRemote(ref) {
+	if chartref.IsRemote(ref) {
 		return true
 	}
 	at, ok := repository.Join(s.dir, ref)
@@ -319,7 +319,7 @@ func mentionsRemote(data []byte) bool {
 func hasRemote(n *yaml.Node) bool {
 	if n.Kind == yaml.ScalarNode {
 		_, file, keyed := strings.Cut(n.Value, "=")
-		return isRemoteFile(n.Value) || keyed && isRemoteFile(file)
+		return chartref.IsRemoteFile(n.Value) || keyed && chartref.IsRemoteFile(file)
 	}
 	return slices.ContainsFunc(n.Content, hasRemote)
 }

@@ -19,13 +19,18 @@ var known = []string{"helmBinary", "kustomizeBinary", "values", "environments", 
 	"missingFileHandlerConfig", "lockFilePath"}
 
 // isHelmfile reports whether a document of a file is a helmfile: it has releases with a name and a chart, or calls helmfiles,
-// and is not a Kubernetes object. In a file that helmfile reads by its name, any releases suffice.
+// and is not a Kubernetes object. In a file that helmfile reads by its name, any releases suffice, and bases, which may have them.
 func isHelmfile(file string, d *repository.Document) bool {
-	if d.Lookup("releases") == nil && d.Lookup("helmfiles") == nil || d.Lookup("kind") != nil {
+	has := func(field string) bool { return d.Lookup(field) != nil }
+	byName := path.Base(file) == "helmfile.yaml" || path.Base(path.Dir(file)) == "helmfile.d"
+	releases := has("releases") || has("helmfiles")
+	switch {
+	case has("kind"):
 		return false
-	}
-	if path.Base(file) == "helmfile.yaml" || path.Base(path.Dir(file)) == "helmfile.d" {
-		return true
+	case byName:
+		return releases || has("bases")
+	case !releases:
+		return false
 	}
 	n := d.Root()
 	unknown, others := 0, 0
@@ -69,18 +74,19 @@ var (
 	chartLine    = regexp.MustCompile(`(?m)^[ \t-]+(\{(.*,)?[ \t]*)?(chart|inherit):`)
 	nameLine     = regexp.MustCompile(`(?m)^[ \t-]+(\{(.*,)?[ \t]*)?name:`)
 	callsLine    = regexp.MustCompile(`(?m)^helmfiles:`)
+	basesLine    = regexp.MustCompile(`(?m)^bases:`)
 	inheritsLine = regexp.MustCompile(`(?m)^(defaultInherit|bases):`)
 	knownLine    = regexp.MustCompile(`(?m)^(` + strings.Join(known, "|") + `):`)
 	bringsLine   = regexp.MustCompile(`(?m)^\{\{-? *(tpl|include|template|readFile) `)
 )
 
-// looksLikeHelmfile judges a file that is a template, or not YAML. Where another template may contribute its releases,
+// looksLikeHelmfile judges a file that is a template, or not YAML. Where a base or another template may contribute its releases,
 // the file must have one of the names that helmfile looks for.
 func looksLikeHelmfile(file string, data []byte) bool {
-	if path.Base(file) == "helmfile.yaml.gotmpl" && knownLine.Match(data) && bringsLine.Match(data) {
-		return true
-	}
-	return callsLine.Match(data) ||
+	name := path.Base(file)
+	return strings.TrimSuffix(name, ".gotmpl") == "helmfile.yaml" && basesLine.Match(data) ||
+		name == "helmfile.yaml.gotmpl" && knownLine.Match(data) && bringsLine.Match(data) ||
+		callsLine.Match(data) ||
 		releasesLine.Match(data) && nameLine.Match(data) && (chartLine.Match(data) || inheritsLine.Match(data))
 }
 

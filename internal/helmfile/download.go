@@ -11,6 +11,15 @@ import (
 	"github.com/fleetwright/fleetwright/internal/templates"
 )
 
+// chartFolder returns the folder of a chart in a folder of the repository, "" if no such chart is there.
+func (r *reader) chartFolder(dir string, chart located.Text) string {
+	folder := path.Join(dir, chart.Value)
+	if chart.Unknown != nil || chart.Value == "" || strings.Contains(chart.Value, "://") || !r.repo.Exists(path.Join(folder, "Chart.yaml")) {
+		return ""
+	}
+	return folder
+}
+
 // download records the options that helmfile passes to Helm with the name of a chart.
 func (e *evaluation) download(r *Release) {
 	says := func(option string) bool {

@@ -90,6 +90,7 @@ func (r *reader) evaluateRelease(h *helmfile, raw *rawRelease) *Release {
 	out.labels = e.allLabels(out.Namespace.Value)
 	out.CRDsOnly = h.crdsOnly(out.Name.Value, whole)
 	out.source = h.source(out.Chart.Value)
+	out.Folder = r.chartFolder(h.dir, out.Chart)
 	e.download(out)
 	e.choose(out)
 	if out.Skipped == nil {

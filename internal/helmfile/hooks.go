@@ -8,6 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/fleetwright/fleetwright/internal/chartref"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/located"
 	"github.com/fleetwright/fleetwright/internal/repository"
@@ -75,12 +76,13 @@ func separates(r rune) bool { return strings.ContainsRune("/ \t\n\"'`=:;,|&<>()"
 func (h *Hook) applies(hook *yaml.Node) (others []string) {
 	if direct := repository.Lookup(hook, "kubectlApply"); direct != nil {
 		for _, field := range []string{"filename", "kustomize"} {
-			h.Applied = append(h.Applied, located.ScalarText(h.File, direct, field))
+			h.apply("", field == "kustomize", located.ScalarText(h.File, direct, field))
 		}
 		return nil
 	}
 	var args []located.Text
-	for _, arg := range located.Items(hook, "args") {
+	nodes := located.Items(hook, "args")
+	for _, arg := range nodes {
 		args = append(args, located.Text{Place: located.At(h.File, arg.Line), Value: arg.Value})
 	}
 	command := located.ScalarText(h.File, hook, "command")
@@ -95,22 +97,31 @@ func (h *Hook) applies(hook *yaml.Node) (others []string) {
 			for _, arg := range args[at+1:] {
 				others = append(others, arg.Value)
 			}
-			return append(others, h.script(args[at].Place, args[at].Value)...)
+			return append(others, h.script(nodes[at])...)
 		default:
 			h.Scripts = append(h.Scripts, args[at])
 			args = args[at+1:]
 		}
 	}
-	return h.kubectl("", command.Value, args)
+	return h.kubectl("", append([]located.Text{command}, args...))
+}
+
+// apply records a file that a command in a folder applies, or a kustomization that it builds, unless kustomize fetches that.
+func (h *Hook) apply(dir string, kustomization bool, t located.Text) {
+	if kustomization && chartref.IsRemote(t.Value) {
+		return
+	}
+	t.Value = inFolder(dir, t.Value)
+	h.Applied = append(h.Applied, t)
 }
 
 // kubectl notes the files that a command in a folder applies, and returns its other arguments.
-func (h *Hook) kubectl(dir, command string, args []located.Text) (others []string) {
-	isKubectl := command == "kubectl" && slices.ContainsFunc(args, func(arg located.Text) bool { return slices.Contains(applying, arg.Value) })
+func (h *Hook) kubectl(dir string, words []located.Text) (others []string) {
+	args, reads := words[1:], isApply(words)
 	for i := 0; i < len(args); i++ {
 		name, value, inline := fileFlag(args[i].Value)
 		switch {
-		case !isKubectl || name == "":
+		case !reads || name == "":
 			others = append(others, args[i].Value)
 			continue
 		case !inline && i+1 == len(args):
@@ -124,7 +135,7 @@ func (h *Hook) kubectl(dir, command string, args []located.Text) (others []strin
 			files = strings.Split(value, ",") // kubectl's flag accepts a list
 		}
 		for _, file := range files {
-			h.Applied = append(h.Applied, located.Text{Place: args[i].Place, Value: inFolder(dir, file)})
+			h.apply(dir, name == "-k" || name == "--kustomize", located.Text{Place: args[i].Place, Value: file})
 		}
 	}
 	return others
@@ -158,8 +169,10 @@ func (h *Hook) waits(hook *yaml.Node) {
 			return // it may go on
 		}
 		whole := ownName.ReplaceAllStringFunc(arg.Value, func(match string) string { return strings.ReplaceAll(match, " ", "") })
-		for word := range strings.FieldsFuncSeq(whole, func(r rune) bool { return strings.ContainsRune(" \t\n\"'`;|&<>()", r) }) {
-			words = append(words, located.Text{Place: located.At(h.File, arg.Line), Value: word})
+		for i, line := range strings.Split(whole, "\n") {
+			for word := range strings.FieldsFuncSeq(line, func(r rune) bool { return strings.ContainsRune(" \t\"'`;|&<>()", r) }) {
+				words = append(words, located.Text{Place: located.LineIn(h.File, arg, i+1), Value: word})
+			}
 		}
 	}
 	has := func(word string) bool {

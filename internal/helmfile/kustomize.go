@@ -106,7 +106,9 @@ func (r *reader) kustomizeChart(f *repository.File, n *yaml.Node) *Release {
 	out.Line = out.Name.Line
 	out.Version, out.source = located.ScalarText(file, n, "version"), located.ScalarText(file, n, "repo")
 	out.devel = isTrue(located.ScalarText(file, n, "devel").Value)
-	out.local = r.isInflatedFrom(path.Dir(file), whole, out)
+	home := chartHome(whole, out)
+	out.Folder = r.chartFolder(path.Join(path.Dir(file), home), out.Chart)
+	out.local = out.source.Value == "" || r.HasFolder(path.Join(path.Dir(file), home, out.Chart.Value))
 	out.Namespace = located.ScalarText(file, n, "namespace")
 	if out.Namespace.Value == "" {
 		out.Namespace = located.ScalarText(file, whole, "namespace")
@@ -146,14 +148,14 @@ func (r *reader) kustomizeChart(f *repository.File, n *yaml.Node) *Release {
 	return out
 }
 
-// isInflatedFrom reports whether kustomize uses the chart in the folder of charts beside a kustomization. It does so whenever
-// the chart is there, whatever its version.
-func (r *reader) isInflatedFrom(dir string, kustomization *yaml.Node, chart *Release) bool {
+// chartHome returns the folder, relative to a kustomization, in which kustomize looks for the folder of a chart. It uses a chart
+// that is there, whatever its version, and never one elsewhere in the repository.
+func chartHome(kustomization *yaml.Node, chart *Release) string {
 	home := cmp.Or(located.ScalarText("", repository.Lookup(kustomization, "helmGlobals"), "chartHome").Value, "charts")
 	if chart.Version.Value != "" && chart.source.Value != "" {
 		home = path.Join(home, chart.Chart.Value+"-"+chart.Version.Value)
 	}
-	return chart.source.Value == "" || r.HasFolder(path.Join(dir, home, chart.Chart.Value))
+	return home
 }
 
 // addChartFile adds a values file that kustomize passes to helm unchanged.

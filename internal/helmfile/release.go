@@ -24,6 +24,8 @@ type Release struct {
 	// source is the URL of the chart's repository, if it is declared apart from the chart: that of the repository in the
 	// chart's "repository/" prefix.
 	source located.Text
+	// Folder is the folder of the repository with the chart, "" if the chart is not in one.
+	Folder string
 	// local says that the chart is a folder or file in the repository, or one that a command creates.
 	local bool
 	// devel and plainHTTP are the options that Helm gets for the download.

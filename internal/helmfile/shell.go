@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
 	"mvdan.cc/sh/v3/syntax"
 
-	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/located"
 )
 
@@ -23,15 +23,13 @@ const (
 func shellScript(args []located.Text) (at int, commands bool) {
 	for i := 0; i < len(args); i++ {
 		switch arg := args[i].Value; {
-		case !strings.HasPrefix(arg, "-"):
+		case !strings.HasPrefix(arg, "-") && !strings.HasPrefix(arg, "+"):
 			return i, commands
 		case strings.HasPrefix(arg, "--"):
 			return -1, false
 		default:
 			commands = commands || strings.Contains(arg, "c")
-			if strings.HasSuffix(arg, "o") {
-				i++ // the name of an option
-			}
+			i += strings.Count(arg, "o") + strings.Count(arg, "O") // the name of an option each
 		}
 	}
 	return -1, false
@@ -42,26 +40,23 @@ var harmless = []string{"kubectl", "kustomize", "echo", "printf", "set", "sleep"
 
 // script records the files that the commands of a shell apply or run. It returns the other words, and the text that it does not
 // read.
-func (h *Hook) script(at finding.Place, script string) (others []string) {
+func (h *Hook) script(n *yaml.Node) (others []string) {
 	dir := ""
-	pipelines, rest := simplePipelines(script)
+	pipelines, rest := simplePipelines(h.File, n)
 	for _, pipeline := range pipelines {
 		last := pipeline[len(pipeline)-1]
 		for _, words := range pipeline {
-			args := make([]located.Text, 0, len(words))
-			for _, word := range words[1:] {
-				args = append(args, located.Text{Place: at, Value: word})
+			command := words[0]
+			if isPath(command.Value) {
+				h.Scripts = append(h.Scripts, located.Text{Place: command.Place, Value: inFolder(dir, command.Value)})
 			}
-			switch {
-			case words[0] == "cd":
-				dir = path.Join(dir, words[1])
-			case isPath(words[0]):
-				h.Scripts = append(h.Scripts, located.Text{Place: at, Value: inFolder(dir, words[0])})
-				others = append(others, words[1:]...)
-			case built(words) != "" && isApply(last):
-				h.Applied = append(h.Applied, located.Text{Place: at, Value: inFolder(dir, built(words))})
+			switch folder := built(words); {
+			case command.Value == "cd":
+				dir = path.Join(dir, words[1].Value)
+			case folder.Value != "" && isApply(last):
+				h.apply(dir, true, folder)
 			default:
-				others = append(others, h.kubectl(dir, words[0], args)...)
+				others = append(others, h.kubectl(dir, words)...)
 			}
 		}
 	}
@@ -72,21 +67,40 @@ func (h *Hook) script(at finding.Place, script string) (others []string) {
 func isPath(command string) bool { return strings.Contains(command, "/") && !path.IsAbs(command) }
 
 // isApply reports whether a command is a kubectl command that reads the objects of files.
-func isApply(words []string) bool {
-	return words[0] == "kubectl" && slices.ContainsFunc(words, func(word string) bool { return slices.Contains(applying, word) })
+func isApply(words []located.Text) bool {
+	return words[0].Value == "kubectl" && slices.Contains(applying, subcommand(words[1:]))
 }
+
+// subcommand returns the subcommand among the arguments of kubectl, "" if there is none. As in kubectl, a flag before it has a value,
+// unless it is one of switches.
+func subcommand(args []located.Text) string {
+	for i := 0; i < len(args); i++ {
+		switch arg := args[i].Value; {
+		case arg == "--":
+			return ""
+		case !strings.HasPrefix(arg, "-"):
+			return arg
+		case !strings.Contains(arg, "=") && (strings.HasPrefix(arg, "--") || len(arg) == 2) && !slices.Contains(switches, arg):
+			i++
+		}
+	}
+	return ""
+}
+
+// switches are the flags of all subcommands of kubectl that have no value.
+var switches = []string{"-h", "--help", "--disable-compression", "--insecure-skip-tls-verify", "--match-server-version", "--warnings-as-errors"}
 
 // applying are the subcommands of kubectl that read the objects of files.
 var applying = []string{"apply", "create", "replace"}
 
 // built returns the folder whose kustomization a command builds; "" if it builds none.
-func built(words []string) string {
-	if len(words) < 3 || !slices.Contains([]string{"kustomize build", "kubectl kustomize"}, words[0]+" "+words[1]) {
-		return ""
+func built(words []located.Text) located.Text {
+	if len(words) < 3 || !slices.Contains([]string{"kustomize build", "kubectl kustomize"}, words[0].Value+" "+words[1].Value) {
+		return located.Text{}
 	}
-	folders := slices.DeleteFunc(slices.Clone(words[2:]), func(word string) bool { return strings.HasPrefix(word, "-") })
+	folders := slices.DeleteFunc(slices.Clone(words[2:]), func(word located.Text) bool { return strings.HasPrefix(word.Value, "-") })
 	if len(folders) != 1 {
-		return "" // the value of a flag
+		return located.Text{} // the value of a flag
 	}
 	return folders[0]
 }
@@ -99,10 +113,11 @@ func inFolder(dir, name string) string {
 	return path.Join(dir, name)
 }
 
-// simplePipelines returns the pipelines of a script, as the words of their commands, up to the first pipeline that is not simple:
-// one with an expansion, a redirection, a condition or a subshell, or with a command that may write files. rest is the text from
-// there on.
-func simplePipelines(script string) (pipelines [][][]string, rest string) {
+// simplePipelines returns the pipelines of a script in a file, as the words of their commands, up to the first pipeline that is not
+// simple: one with an expansion, a redirection, a condition or a subshell, or with a command that may write files. rest is the text
+// from there on.
+func simplePipelines(file string, n *yaml.Node) (pipelines [][][]located.Text, rest string) {
+	script := n.Value
 	if len(script) > largestScript || strings.Count(script, "(") > mostParentheses {
 		return nil, script
 	}
@@ -117,8 +132,8 @@ func simplePipelines(script string) (pipelines [][][]string, rest string) {
 			}
 			return
 		}
-		var pipeline [][]string
-		if pipeline, simple = simplePipeline(s); simple {
+		var pipeline [][]located.Text
+		if pipeline, simple = simplePipeline(file, n, s); simple {
 			pipelines, end = append(pipelines, pipeline), s.End().Offset()
 		}
 	}
@@ -137,28 +152,28 @@ func isPlain(s *syntax.Stmt) bool {
 	return !s.Negated && !s.Background && !s.Coprocess && len(s.Redirs) == 0
 }
 
-// simplePipeline returns the words of the commands of a pipeline, and whether the pipeline is simple.
-func simplePipeline(s *syntax.Stmt) (pipeline [][]string, simple bool) {
+// simplePipeline returns the words of the commands of a pipeline of a script in a file, and whether the pipeline is simple.
+func simplePipeline(file string, n *yaml.Node, s *syntax.Stmt) (pipeline [][]located.Text, simple bool) {
 	if !isPlain(s) {
 		return nil, false
 	}
 	switch c := s.Cmd.(type) {
 	case *syntax.BinaryCmd:
-		left, first := simplePipeline(c.X)
-		right, last := simplePipeline(c.Y)
+		left, first := simplePipeline(file, n, c.X)
+		right, last := simplePipeline(file, n, c.Y)
 		pipeline, simple = slices.Concat(left, right), c.Op == syntax.Pipe && first && last
 	case *syntax.CallExpr:
-		words := make([]string, 0, len(c.Args))
+		words, texts := make([]string, 0, len(c.Args)), make([]located.Text, 0, len(c.Args))
 		for _, arg := range c.Args {
 			word, plain := plainWord(arg.Parts)
 			if !plain {
 				return nil, false
 			}
-			words = append(words, word)
+			words, texts = append(words, word), append(texts, located.Text{Place: located.LineIn(file, n, int(arg.Pos().Line())), Value: word})
 		}
-		pipeline, simple = [][]string{words}, len(words) > 0 && len(c.Assigns) == 0 && isSimple(words)
+		pipeline, simple = [][]located.Text{texts}, len(words) > 0 && len(c.Assigns) == 0 && isSimple(words)
 	}
-	return pipeline, simple && (len(pipeline) == 1 || !slices.ContainsFunc(pipeline, func(words []string) bool { return words[0] == "cd" }))
+	return pipeline, simple && (len(pipeline) == 1 || !slices.ContainsFunc(pipeline, func(words []located.Text) bool { return words[0].Value == "cd" }))
 }
 
 // isSimple reports whether a command certainly writes no file: a program that writes none, a script, or cd to a folder of the

@@ -64,6 +64,9 @@ func (r *Release) overlay(other *Release, m located.Unknown) {
 			mine.Value, mine.Unknown = "", &m
 		}
 	}
+	if r.Folder != other.Folder {
+		r.Folder = ""
+	}
 	if (r.Skipped == nil) != (other.Skipped == nil) {
 		r.Skipped, r.undecided = nil, true
 	}

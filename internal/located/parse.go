@@ -6,6 +6,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/fleetwright/fleetwright/internal/bounds"
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
@@ -42,12 +43,24 @@ func Parse(file, data string) ([]*yaml.Node, error) {
 	return nodes, nil
 }
 
-// ShiftLines replaces the line of each node with the result of f.
+// ShiftLines replaces the line of each node with the result of f. A literal block whose lines f does not keep together becomes a
+// quoted string: only the line of its start is known.
 func ShiftLines(nodes []*yaml.Node, f func(int) int) {
 	for _, n := range nodes {
+		if lines := strings.Count(n.Value, "\n"); n.Style&yaml.LiteralStyle != 0 && f(n.Line+lines) != f(n.Line)+lines {
+			n.Style = n.Style&^yaml.LiteralStyle | yaml.DoubleQuotedStyle
+		}
 		n.Line = f(n.Line)
 		ShiftLines(n.Content, f)
 	}
+}
+
+// LineIn returns the place of a line of a string, counted from 1: in a literal block that line, otherwise the line of the node.
+func LineIn(file string, n *yaml.Node, line int) finding.Place {
+	if n.Style&yaml.LiteralStyle == 0 {
+		line = 0
+	}
+	return At(file, n.Line+line)
 }
 
 // Shorten returns a string on one line and cut to 300 bytes, for an error message.

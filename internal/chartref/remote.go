@@ -1,4 +1,4 @@
-package builds
+package chartref
 
 import (
 	"net/url"
@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// isRemoteFile reports whether kustomize would fetch a file over HTTP.
+// IsRemoteFile reports whether kustomize would fetch a file over HTTP.
 // Source: sigs.k8s.io/kustomize/api v0.21 internal/loader, IsRemoteFile.
-func isRemoteFile(ref string) bool {
+func IsRemoteFile(ref string) bool {
 	u, err := url.Parse(ref)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https")
 }
@@ -33,5 +33,5 @@ func isRemoteDir(ref string) bool {
 	return strings.HasPrefix(lower, "github.com/") || strings.HasPrefix(lower, "github.com:")
 }
 
-// isRemote reports whether kustomize would fetch a resource, which may be a file or a folder.
-func isRemote(ref string) bool { return isRemoteFile(ref) || isRemoteDir(ref) }
+// IsRemote reports whether kustomize would fetch a resource, which may be a file or a folder.
+func IsRemote(ref string) bool { return IsRemoteFile(ref) || isRemoteDir(ref) }
