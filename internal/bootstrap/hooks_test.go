@@ -1,6 +1,7 @@
 package bootstrap
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -63,5 +64,21 @@ func TestHooksApply(t *testing.T) {
 	const shared = "hooks: [{events: [prepare], command: kubectl, args: [apply, -f, gone.yaml]}]\n"
 	if got, want := problems(t, helmfiles(with(cilium, ""), with(coredns, "needs: [cilium]"))+shared+a), "error: bootstrap-order: a hook of the helmfile applies bootstrap/gone.yaml, which does not exist"; got != want {
 		t.Errorf("of the helmfile: got %s, want %s", got, want)
+	}
+}
+
+// TestHooksApplyMany: in a hook that runs many scripts and applies many files, each script counts for each file.
+func TestHooksApplyMany(t *testing.T) {
+	t.Parallel()
+	var script, files, archive strings.Builder
+	for i := range 150 {
+		fmt.Fprintf(&script, "./s%d.sh; ", i)
+		fmt.Fprintf(&archive, "-- bootstrap/s%d.sh --\n%ssops -d s > ${OUT}f%d.yaml\n", i, strings.Repeat("# nothing\n", 1000), i)
+		fmt.Fprintf(&files, ",f%d.yaml", i)
+	}
+	hook := `hooks: [{events: [postsync], command: bash, args: [-c, "` + script.String() + "kubectl apply -f gone.yaml" + files.String() + `"]}]`
+	const want = `error: bootstrap-order: a hook of release "cilium" applies bootstrap/gone.yaml, which does not exist`
+	if got := problems(t, helmfiles(with(cilium, hook), with(coredns, "needs: [cilium]"))+archive.String()); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
