@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"path"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/helmfile"
@@ -44,8 +42,6 @@ type orders struct {
 	takenOverBy map[*helmfile.Release]*helmrelease.Release
 	// own caches the objects that the releases' fetched charts render, nil if they are not known.
 	own map[*helmfile.Release]*reconcile.Release
-	// words caches the words of the scripts that hooks run.
-	words map[string]map[string]bool
 	// git holds the objects that Flux applies, computed at first use.
 	git *gitObjects
 }
@@ -182,50 +178,25 @@ func (o *ordering) hooks(releases []*helmfile.Release) {
 			if h.Shared {
 				whose = "a hook of the helmfile"
 			}
-			// mentioned are the words of the scripts that the hook runs: such a script may write a file whose name it mentions.
-			mentioned := sync.OnceValue(func() map[string]bool { return o.scriptWords(h) })
-			exists := func(does string, t located.Text, written func() map[string]bool) bool {
+			exists := func(does string, t located.Text) bool {
 				if reported[t] || strings.HasPrefix(t.Value, "../") {
 					return false
 				}
 				if reported[t] = true; !o.Repo.Lacks(t.Value) {
 					return true
 				}
-				if !written()[path.Base(t.Value)] {
-					o.add(r, t.Place, true, fmt.Sprintf("%s %s %s, which does not exist", whose, does, t.Value),
-						"correct the path: it is relative to the folder of the helmfile")
-				}
+				o.add(r, t.Place, true, fmt.Sprintf("%s %s %s, which does not exist", whose, does, t.Value),
+					"correct the path: it is relative to the folder of the helmfile")
 				return false
 			}
 			for _, t := range h.Applied {
-				if exists("applies", t, mentioned) {
+				if exists("applies", t) {
 					o.unmanaged(r, t)
 				}
 			}
 			for _, t := range h.Scripts {
-				exists("runs", t, func() map[string]bool { return nil })
+				exists("runs", t)
 			}
 		}
 	}
-}
-
-// scriptWords returns the words of the scripts that a hook runs, each of which is read once.
-func (s *orders) scriptWords(h helmfile.Hook) map[string]bool {
-	all, seen := map[string]bool{}, map[string]bool{}
-	for _, t := range h.Scripts {
-		if seen[t.Value] {
-			continue
-		}
-		seen[t.Value] = true
-		if s.words[t.Value] == nil {
-			words := map[string]bool{}
-			data, _ := s.Repo.ReadFile(t.Value) // a script that is not there is reported
-			for word := range strings.FieldsFuncSeq(string(data), func(r rune) bool { return strings.ContainsRune("/ \t\r\n\"'`=:;,|&<>(){}[]$\\", r) }) {
-				words[word] = true
-			}
-			s.words[t.Value] = words
-		}
-		maps.Copy(all, s.words[t.Value])
-	}
-	return all
 }

@@ -93,7 +93,7 @@ func verify(ctx context.Context, repo *repository.Repository, fleet *reconcile.F
 
 // order adds the problems with the order of the releases and with the objects that their hooks apply.
 func (r *Report) order(j *judge, files [][]*helmfile.Release, takenOverBy map[*helmfile.Release]*helmrelease.Release) {
-	s := &orders{judge: j, files: files, takenOverBy: takenOverBy, own: map[*helmfile.Release]*reconcile.Release{}, words: map[string]map[string]bool{}}
+	s := &orders{judge: j, files: files, takenOverBy: takenOverBy, own: map[*helmfile.Release]*reconcile.Release{}}
 	for _, releases := range files {
 		r.Order = append(r.Order, s.check(releases)...)
 	}

@@ -37,17 +37,22 @@ func shellScript(args []located.Text) (at int, commands bool) {
 	return -1, false
 }
 
-// harmless are commands that write no file.
+// harmless are commands that write no file, unless [writesFile] says so.
 var harmless = []string{"kubectl", "kustomize", "echo", "printf", "set", "sleep", "true", "cd"}
 
 // script records the files that the commands of a shell apply or run. It returns the other words, and the text that it does not
 // read.
 func (h *Hook) script(at finding.Place, script string) (others []string) {
 	dir := ""
+	ran := false // whether a script ran, which may have written what is named after it
 	pipelines, rest := simplePipelines(script)
 	for _, pipeline := range pipelines {
 		last := pipeline[len(pipeline)-1]
 		for _, words := range pipeline {
+			if ran {
+				h.texts = append(h.texts, words...)
+			}
+			ran = ran || isPath(words[0])
 			args := make([]located.Text, 0, len(words))
 			for _, word := range words[1:] {
 				args = append(args, located.Text{Place: at, Value: word})
@@ -100,7 +105,7 @@ func inFolder(dir, name string) string {
 }
 
 // simplePipelines returns the pipelines of a script, as the words of their commands, up to the first pipeline that is not simple:
-// one with an expansion, a redirection, a condition or a subshell, or with a command that may write files. rest is the text from
+// one with an expansion, a redirection, a condition or a subshell, or with a command that writes files and is no script. rest is the text from
 // there on.
 func simplePipelines(script string) (pipelines [][][]string, rest string) {
 	if len(script) > largestScript || strings.Count(script, "(") > mostParentheses {
@@ -161,8 +166,8 @@ func simplePipeline(s *syntax.Stmt) (pipeline [][]string, simple bool) {
 	return pipeline, simple && (len(pipeline) == 1 || !slices.ContainsFunc(pipeline, func(words []string) bool { return words[0] == "cd" }))
 }
 
-// isSimple reports whether a command certainly writes no file: a program that writes none, a script, or cd to a folder of the
-// repository.
+// isSimple reports whether it is known which files a command writes: a program that writes none, a script, which is read, or cd to
+// a folder of the repository.
 func isSimple(words []string) bool {
 	switch {
 	case words[0] == "cd":
@@ -170,7 +175,14 @@ func isSimple(words []string) bool {
 	case isPath(words[0]):
 		return !strings.ContainsAny(words[0], "=*?[")
 	}
-	return slices.Contains(harmless, words[0])
+	return slices.Contains(harmless, words[0]) && !writesFile(words)
+}
+
+// writesFile reports whether a command of kubectl or kustomize writes a file.
+func writesFile(words []string) bool {
+	builds := len(words) > 1 && slices.Contains([]string{"kustomize build", "kubectl kustomize"}, words[0]+" "+words[1])
+	return words[0] == "kustomize" && !builds || words[0] == "kubectl" && slices.Contains(words, "cp") ||
+		builds && slices.ContainsFunc(words, func(word string) bool { return strings.HasPrefix(word, "-o") || strings.HasPrefix(word, "--output") })
 }
 
 // plainWord returns the word that some parts form, and whether neither the shell nor a template of helmfile replaces anything in it
