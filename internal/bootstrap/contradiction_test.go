@@ -1,6 +1,7 @@
 package bootstrap
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -143,5 +144,35 @@ func TestAWrongNeedAlone(t *testing.T) {
 	got := problemsOf(t, helmfiles(with(operator, "needs: [gone]"), with(instance, "needs: [flux-operator]"), with(cilium, ""), with(coredns, "")))
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// Of many needs through many others against the order of the Kustomizations, each need is told once, with the first release to
+// which it leads; needs that are written several times are one.
+func TestManyNeedsAgainstKustomizations(t *testing.T) {
+	const many = 60
+	release := func(name string) string {
+		return "---\napiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: " + name + ", namespace: apps}\nspec: {interval: 1h, chartRef: {kind: OCIRepository, name: first}}\n"
+	}
+	var helmfile, first, second, all strings.Builder
+	for i := range many {
+		const line = "- {name: %[1]s%d, namespace: apps, chart: oci://example.com/%[1]s, version: 1.0.0, needs: [%[3]s]}\n"
+		fmt.Fprintf(&helmfile, line, "late", i, strings.Repeat(fmt.Sprintf("middle%d, ", many-1), many))
+		if i > 0 {
+			fmt.Fprintf(&helmfile, line, "middle", i, fmt.Sprintf("middle%d", i-1))
+		}
+		fmt.Fprintf(&helmfile, line, "early", i, "")
+		fmt.Fprintf(&all, "early%d, ", i)
+		first.WriteString(release(fmt.Sprintf("early%d", i)))
+		second.WriteString(release(fmt.Sprintf("late%d", i)))
+	}
+	fmt.Fprintf(&helmfile, "- {name: middle0, namespace: apps, chart: oci://example.com/middle, version: 1.0.0, needs: [%s]}\n", all.String())
+	archive := strings.NewReplacer("WAITS", "first", "LEADS", "second", "releases:\n", "releases:\n"+helmfile.String(), "needs: [apps/first]", "needs: []",
+		"-- apps/second/release.yaml --\n", first.String()+"-- apps/second/release.yaml --\n").Replace(contradicting) + second.String()
+	got := problemsOf(t, archive)
+	want := `helmfile installs release "apps/early0" before "apps/late59", but Kustomization flux-system/first, which applies the first, depends on flux-system/second, which applies the second: ` +
+		`remove one of the two: a need that leads from "apps/late59" to "apps/early0", or the Kustomization's dependsOn`
+	if strings.Count(got, "\n")+1 != many || !strings.HasSuffix(got, want) {
+		t.Errorf("got\n%s", got)
 	}
 }

@@ -3,7 +3,7 @@ package bootstrap
 import (
 	"cmp"
 	"fmt"
-	"path"
+	"maps"
 	"slices"
 	"strings"
 
@@ -49,20 +49,32 @@ type orders struct {
 // check checks the needs and hooks of the releases of a file, and that the needs follow the dependsOn of their
 // HelmReleases.
 func (s *orders) check(releases []*helmfile.Release) []OrderProblem {
-	o := ordering{orders: s, byID: map[string]*helmfile.Release{}, wrong: map[*helmfile.Release]bool{}, reported: map[[2]*helmfile.Release]bool{}}
+	o := ordering{orders: s, byID: map[string]*helmfile.Release{}, moved: map[string]bool{}, objects: map[[2]string][]*helmfile.Release{},
+		wrong: map[*helmfile.Release]bool{}, reported: map[[2]*helmfile.Release]bool{}}
 	for _, r := range releases {
 		if r.Name.Unknown == nil && r.Namespace.Unknown == nil && r.Unreadable == "" {
 			o.byID[r.ID()] = r
 		}
 	}
 	for _, r := range releases {
+		if h := s.takenOverBy[r]; h != nil && o.byID[r.ID()] == r {
+			o.moved[h.Namespace+"/"+h.Name] = true
+			id := [2]string{h.MetadataNamespace(), h.Applied.Name}
+			o.objects[id] = append(o.objects[id], r)
+		}
+	}
+	o.reach = newReach(releases, o.needed)
+	for _, r := range releases {
 		o.needs(r)
 	}
-	sound := slices.DeleteFunc(slices.Clone(releases), o.misled)
+	wrong := o.set(slices.Collect(maps.Keys(o.wrong)))
+	// misled reports whether it is unknown what a release needs, because its needs, or those of another release that it needs, are wrong.
+	misled := func(r *helmfile.Release) bool { return o.wrong[r] || o.leadsToOne(r, wrong) }
+	sound := slices.DeleteFunc(slices.Clone(releases), misled)
 	for _, r := range sound {
 		o.dependsOn(r)
-		o.contradicts(r)
 	}
+	o.contradictions(sound)
 	o.requirements(releases, sound)
 	o.hooks(releases)
 	sorting.StableFunc(o.problems, func(a, b OrderProblem) int { return cmp.Compare(a.Line, b.Line) })
@@ -72,7 +84,12 @@ func (s *orders) check(releases []*helmfile.Release) []OrderProblem {
 // ordering checks one file.
 type ordering struct {
 	*orders
-	byID     map[string]*helmfile.Release
+	byID map[string]*helmfile.Release
+	// reach says which releases need which.
+	reach[*helmfile.Release]
+	// moved holds the ids that the releases have in Git, and objects the releases by the namespace and name of their HelmRelease.
+	moved    map[string]bool
+	objects  map[[2]string][]*helmfile.Release
 	problems []OrderProblem
 	// wrong holds the releases with a need that leads nowhere or back to them, or that names a release by its id in Git: needs
 	// are not followed through them.
@@ -86,16 +103,18 @@ func (o *ordering) add(r *helmfile.Release, at finding.Place, refused bool, mess
 		Message: message, Hint: hint, Refused: refused})
 }
 
-// needs reports needs that name no release of the file, or that form a cycle.
+// needs reports needs that name no release of the file, or that form a cycle, each once.
 func (o *ordering) needs(r *helmfile.Release) {
+	seen := map[string]bool{}
 	for _, need := range r.Needs {
-		if need.Unknown != nil || r.Namespace.Unknown != nil {
+		id := helmfile.NeedID(r, need.Value)
+		if need.Unknown != nil || r.Namespace.Unknown != nil || seen[id] {
 			continue
 		}
-		id := helmfile.NeedID(r, need.Value)
+		seen[id] = true
 		needed := o.byID[id]
 		switch {
-		case needed == nil && o.moved(id): // reported as a difference of the other release's namespace
+		case needed == nil && o.moved[id]: // reported as a difference of the other release's namespace
 			o.wrong[r] = true
 		case needed == nil:
 			o.wrong[r] = true
@@ -109,38 +128,14 @@ func (o *ordering) needs(r *helmfile.Release) {
 	}
 }
 
-// misled reports whether it is unknown what a release needs, because its needs, or those of another release that it needs,
-// are wrong.
-func (o *ordering) misled(r *helmfile.Release) bool {
-	return o.wrong[r] || slices.ContainsFunc(o.needed(r), func(needed *helmfile.Release) bool { return o.wrong[needed] })
-}
-
-// moved reports whether a release has this id in Git, and another one in the bootstrap.
-func (o *ordering) moved(id string) bool {
-	for _, r := range o.byID {
-		if h := o.takenOverBy[r]; h != nil && h.Namespace+"/"+h.Name == id {
-			return true
-		}
-	}
-	return false
-}
-
-// leads reports whether a release needs another, directly or through others.
-func (o *ordering) leads(from, to *helmfile.Release) bool {
-	return slices.Contains(o.needed(from), to)
-}
-
-// needed returns the releases that a release needs, directly or through others, the nearest first; also the release itself if
-// needs form a cycle.
+// needed returns the releases that a release needs itself, each once.
 func (o *ordering) needed(r *helmfile.Release) []*helmfile.Release {
 	var all []*helmfile.Release
-	seen := map[*helmfile.Release]bool{}
-	for open := []*helmfile.Release{r}; len(open) > 0; open = open[1:] {
-		for _, need := range open[0].Needs {
-			if needed := o.byID[helmfile.NeedID(open[0], need.Value)]; needed != nil && !seen[needed] {
-				seen[needed] = true
-				all, open = append(all, needed), append(open, needed)
-			}
+	seen := map[*helmfile.Release]bool{nil: true}
+	for _, need := range r.Needs {
+		if needed := o.byID[helmfile.NeedID(r, need.Value)]; !seen[needed] {
+			seen[needed] = true
+			all = append(all, needed)
 		}
 	}
 	return all
@@ -155,9 +150,8 @@ func (o *ordering) dependsOn(r *helmfile.Release) {
 	dependencies, _ := h.Field("spec", "dependsOn").([]any)
 	for _, dependency := range dependencies {
 		name, namespace := helmrelease.TextOf(dependency, "name"), cmp.Or(helmrelease.TextOf(dependency, "namespace"), h.MetadataNamespace())
-		for _, other := range o.byID {
-			on := o.takenOverBy[other]
-			if on == nil || other.CRDsOnly || on.Applied.Name != name || on.MetadataNamespace() != namespace || o.leads(r, other) {
+		for _, other := range o.objects[[2]string{namespace, name}] {
+			if other.CRDsOnly || o.leads(r, other) {
 				continue
 			}
 			o.reported[[2]*helmfile.Release{r, other}] = true
@@ -169,59 +163,6 @@ func (o *ordering) dependsOn(r *helmfile.Release) {
 				installs, r.ID(), other.ID(), h.MetadataNamespace(), h.Applied.Name), hint)
 		}
 	}
-}
-
-// contradicts reports releases that the bootstrap installs after others, directly or through releases between them, and whose
-// Kustomizations Flux applies in the opposite order. If a release between them contradicts already, only that is reported.
-func (o *ordering) contradicts(r *helmfile.Release) {
-	all := o.needed(r)
-	for _, other := range all {
-		if !o.opposite(r, other) {
-			continue
-		}
-		direct := func(t located.Text) bool { return o.byID[helmfile.NeedID(r, t.Value)] == other }
-		hint, i := "remove one of the two: the need, or the Kustomization's dependsOn", slices.IndexFunc(r.Needs, direct)
-		if i < 0 {
-			if slices.ContainsFunc(all, func(m *helmfile.Release) bool { return o.leads(m, other) && (o.opposite(r, m) || o.opposite(m, other)) }) {
-				continue
-			}
-			i = slices.IndexFunc(r.Needs, func(t located.Text) bool {
-				needed := o.byID[helmfile.NeedID(r, t.Value)]
-				return needed != nil && o.leads(needed, other)
-			})
-			hint = fmt.Sprintf("remove one of the two: a need that leads from %q to %q, or the Kustomization's dependsOn", r.ID(), other.ID())
-		}
-		o.add(r, r.Needs[i].Place, false, fmt.Sprintf("helmfile installs release %q before %q, but Kustomization %s, which applies the first, depends on %s, which applies the second",
-			other.ID(), r.ID(), o.takenOverBy[other].Applied.Kustomization, o.takenOverBy[r].Applied.Kustomization), hint)
-	}
-}
-
-// opposite reports whether Flux applies the Kustomization of a release before that of a release that the bootstrap installs earlier.
-func (o *ordering) opposite(r, earlier *helmfile.Release) bool {
-	if o.takenOverBy[r] == nil || o.takenOverBy[earlier] == nil || r.CRDsOnly || earlier.CRDsOnly {
-		return false
-	}
-	later, first := o.takenOverBy[r].Applied.Kustomization, o.takenOverBy[earlier].Applied.Kustomization
-	return later != nil && first != nil && later != first && later.Cluster == first.Cluster && waitsFor(first, later)
-}
-
-// waitsFor reports whether a Kustomization depends on another one, directly or through others.
-func waitsFor(k, on *reconcile.Kustomization) bool {
-	seen := map[*reconcile.Kustomization]bool{k: true}
-	for queue := []*reconcile.Kustomization{k}; len(queue) > 0; queue = queue[1:] {
-		for _, d := range queue[0].Spec.DependsOn {
-			next, found := k.Cluster.Kustomization(cmp.Or(d.Namespace, queue[0].Namespace), d.Name)
-			if !found || seen[next] {
-				continue
-			}
-			if next == on {
-				return true
-			}
-			seen[next] = true
-			queue = append(queue, next)
-		}
-	}
-	return false
 }
 
 // hooks reports files that hooks apply and that do not exist, where helmfile fails, and objects that hooks apply and Flux does
@@ -249,9 +190,6 @@ func (o *ordering) hooks(releases []*helmfile.Release) {
 				return false
 			}
 			for _, t := range h.Applied {
-				if o.written(h, t.Value) {
-					continue
-				}
 				if exists("applies", t) {
 					o.unmanaged(r, t)
 				}
@@ -261,12 +199,4 @@ func (o *ordering) hooks(releases []*helmfile.Release) {
 			}
 		}
 	}
-}
-
-// written says whether a file that a hook applies may be written by a script that the hook runs: it mentions its name.
-func (o *ordering) written(h helmfile.Hook, applied string) bool {
-	return slices.ContainsFunc(h.Scripts, func(t located.Text) bool {
-		data, err := o.Repo.ReadFile(t.Value)
-		return err == nil && strings.Contains(string(data), path.Base(applied))
-	})
 }

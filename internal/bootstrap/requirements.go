@@ -45,11 +45,13 @@ func chartOf(r *helmfile.Release) string { return helmrelease.ChartName(r.Chart.
 // lacking reports the releases that wait for no provider of what they need. A release that waits for one that is reported is
 // not reported itself.
 func (o *ordering) lacking(releases, providers []*helmfile.Release, which func(*helmfile.Release) string) {
+	provides := o.set(providers)
 	lacks := slices.DeleteFunc(slices.Clone(releases), func(r *helmfile.Release) bool {
-		return slices.ContainsFunc(providers, func(p *helmfile.Release) bool { return r == p || o.leads(r, p) })
+		return o.in(r, provides) || o.leadsToOne(r, provides)
 	})
+	lacking := o.set(lacks)
 	for _, r := range lacks {
-		if len(providers) > 0 && !slices.ContainsFunc(lacks, func(other *helmfile.Release) bool { return o.leads(r, other) }) {
+		if len(providers) > 0 && !o.leadsToOne(r, lacking) {
 			o.before(r, providers[0], r.Place, which(r))
 		}
 	}

@@ -83,6 +83,10 @@ func (r *reader) resolve(h *helmfile, item entry, handler string) ([]string, *lo
 	}
 	found := r.Matching(p)
 	if len(found) == 0 && (handler == "" || handler == "Error") {
+		if why := r.present(p, nil); why != "" {
+			bad := valuesFrom(p, why)
+			return nil, &bad
+		}
 		h.refuse(item.Place, fmt.Sprintf("the values file %s of the environment does not exist", p))
 		return nil, &located.Unknown{Reason: fmt.Sprintf("the file %s does not exist", p), Missing: p}
 	}

@@ -29,12 +29,13 @@ func (e *evaluation) hooks(out *Release) []Hook {
 	return all
 }
 
-// files returns the files that a hook names, relative to the root of the repository, without those with an unknown name.
+// files returns the files that a hook names, relative to the root of the repository, without those with an unknown name
+// and those that may be written before.
 func (e *evaluation) files(named []located.Text, out *Release) []located.Text {
 	var all []located.Text
 	for _, t := range named {
-		if t, known := e.named(t, out); known {
-			t.Value = path.Join(e.h.dir, t.Value)
+		t, known := e.named(t, out)
+		if t.Value = path.Join(e.h.dir, t.Value); known && (!e.repo.Lacks(t.Value) || e.present(t.Value, e.mentioned(e.h)) == "") {
 			all = append(all, t)
 		}
 	}

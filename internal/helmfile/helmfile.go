@@ -34,6 +34,8 @@ type helmfile struct {
 	guessed bool
 	// inheritances is how many more templates the releases may inherit from.
 	inheritances int
+	// mentions are what its hooks mention, nil before the first use.
+	mentions *mentions
 }
 
 type chartRepository struct {

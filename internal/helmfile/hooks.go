@@ -29,6 +29,8 @@ type Hook struct {
 	// Definitions are the names of the CustomResourceDefinitions that it waits for, and Workloads the Deployments,
 	// DaemonSets and StatefulSets, as KIND/NAMESPACE/NAME.
 	Definitions, Workloads []located.Text
+	// texts are the parts of its commands that may write files, and runs all scripts that it runs.
+	texts, runs []string
 }
 
 // before are the events of hooks that run before a release is installed.
@@ -50,6 +52,10 @@ func hooksOf(file string, n *yaml.Node) []Hook {
 		}
 		rest := h.applies(node)
 		h.waits(node)
+		h.texts = append(h.texts, rest...)
+		for _, t := range h.Scripts {
+			h.runs = append(h.runs, t.Value)
+		}
 		for _, arg := range rest {
 			for word := range strings.FieldsFuncSeq(arg, separates) {
 				named[word] = true

@@ -8,7 +8,6 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/limits"
-	"github.com/fleetwright/fleetwright/internal/located"
 	"github.com/fleetwright/fleetwright/internal/otherfiles"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/templates"
@@ -22,23 +21,13 @@ type reader struct {
 	budget int
 	// written returns the files that scripts write.
 	written func() otherfiles.Named
+	// scripts holds the words of the scripts that hooks run, nil of one that is too large.
+	scripts map[string][]string
 }
 
 func newReader(ctx context.Context, repo *repository.Repository) *reader {
-	return &reader{Engine: templates.New(ctx, repo), repo: repo, budget: limits.Helmfiles,
+	return &reader{Engine: templates.New(ctx, repo), repo: repo, budget: limits.Helmfiles, scripts: map[string][]string{},
 		written: sync.OnceValue(func() otherfiles.Named { return otherfiles.Written(repo) })}
-}
-
-// readValues reads a values file. Of one that does not exist but a script writes, the content is unknown.
-func (r *reader) readValues(p string) ([]byte, located.Unknown) {
-	data, bad := r.Read(p)
-	if bad.Missing != "" {
-		if by := r.written().By(bad.Missing); by != "" {
-			delete(r.Reads, bad.Missing)
-			bad = located.Unknown{Reason: fmt.Sprintf("values come from %s, which %s writes", bad.Missing, by)}
-		}
-	}
-	return data, bad
 }
 
 // tooMany records that a helmfile uses or calls more files than are read, and returns that as an error.

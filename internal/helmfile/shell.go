@@ -35,19 +35,26 @@ func shellScript(args []located.Text) (at int, commands bool) {
 	return -1, false
 }
 
-// harmless are commands that write no file.
+// harmless are commands that write no file, unless [writesFile] says so.
 var harmless = []string{"kubectl", "kustomize", "echo", "printf", "set", "sleep", "true", "cd"}
 
 // script records the files that the commands of a shell apply or run. It returns the other words, and the text that it does not
 // read.
 func (h *Hook) script(n *yaml.Node) (others []string) {
 	dir := ""
+	ran := false // whether a script ran, which may have written what is named after it
 	pipelines, rest := simplePipelines(h.File, n)
 	for _, pipeline := range pipelines {
 		last := pipeline[len(pipeline)-1]
 		for _, words := range pipeline {
 			command := words[0]
+			if ran {
+				for _, word := range words {
+					h.texts = append(h.texts, word.Value)
+				}
+			}
 			if isPath(command.Value) {
+				ran = true
 				h.Scripts = append(h.Scripts, located.Text{Place: command.Place, Value: inFolder(dir, command.Value)})
 			}
 			switch folder := built(words); {
@@ -114,8 +121,8 @@ func inFolder(dir, name string) string {
 }
 
 // simplePipelines returns the pipelines of a script in a file, as the words of their commands, up to the first pipeline that is not
-// simple: one with an expansion, a redirection, a condition or a subshell, or with a command that may write files. rest is the text
-// from there on.
+// simple: one with an expansion, a redirection, a condition or a subshell, or with a command that writes files and is no script.
+// rest is the text from there on.
 func simplePipelines(file string, n *yaml.Node) (pipelines [][][]located.Text, rest string) {
 	script := n.Value
 	if len(script) > largestScript || strings.Count(script, "(") > mostParentheses {
@@ -176,8 +183,8 @@ func simplePipeline(file string, n *yaml.Node, s *syntax.Stmt) (pipeline [][]loc
 	return pipeline, simple && (len(pipeline) == 1 || !slices.ContainsFunc(pipeline, func(words []located.Text) bool { return words[0].Value == "cd" }))
 }
 
-// isSimple reports whether a command certainly writes no file: a program that writes none, a script, or cd to a folder of the
-// repository.
+// isSimple reports whether it is known which files a command writes: a program that writes none, a script, which is read, or cd to
+// a folder of the repository.
 func isSimple(words []string) bool {
 	switch {
 	case words[0] == "cd":
@@ -185,7 +192,14 @@ func isSimple(words []string) bool {
 	case isPath(words[0]):
 		return !strings.ContainsAny(words[0], "=*?[")
 	}
-	return slices.Contains(harmless, words[0])
+	return slices.Contains(harmless, words[0]) && !writesFile(words)
+}
+
+// writesFile reports whether a command of kubectl or kustomize writes a file.
+func writesFile(words []string) bool {
+	builds := len(words) > 1 && slices.Contains([]string{"kustomize build", "kubectl kustomize"}, words[0]+" "+words[1])
+	return words[0] == "kustomize" && !builds || words[0] == "kubectl" && slices.Contains(words, "cp") ||
+		builds && slices.ContainsFunc(words, func(word string) bool { return strings.HasPrefix(word, "-o") || strings.HasPrefix(word, "--output") })
 }
 
 // plainWord returns the word that some parts form, and whether neither the shell nor a template of helmfile replaces anything in it

@@ -198,7 +198,12 @@ func (r *rendering) readDir(name string) any {
 
 // Matching returns the files that match a path or a pattern, sorted.
 func (e *Engine) Matching(pattern string) []string {
-	if e.Files.Exists(pattern) {
+	exists := e.Files.Exists(pattern)
+	if !exists { // a symlink to a file is not listed
+		_, err := e.Files.ReadFile(pattern)
+		exists = err == nil
+	}
+	if exists {
 		return []string{pattern}
 	}
 	if !strings.ContainsAny(pattern, `*?[\`) {

@@ -15,7 +15,8 @@ var Order = rule.Rule{
 the file does not define: then no new cluster can be built. It also stops at a hook that runs a missing script, or whose
 kubectl command applies a missing file. The rule reads the commands of a shell up to the first with a variable, a redirection,
 a condition or a subshell, or that may write files. It follows several lines, cd, and kustomize build DIR | kubectl apply -f -. A
-file that .gitignore excludes, or that another hook of the release or its script names, is not reported.
+file that .gitignore excludes, that a script writes, or whose name or folder a hook of the helmfile or a script of one names, is not
+reported, nor is one that a command uses after a script.
 
 Under Flux, a HelmRelease waits for the HelmReleases of its spec.dependsOn. If both releases are bootstrapped,
 but one does not need the other, helmfile may install them in the wrong order. If a release needs another one, but the
