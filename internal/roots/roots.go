@@ -54,6 +54,10 @@ type Root struct {
 	// source of this root, which no other root has.
 	Scripted []Root
 
+	// Once is the file of the first Kustomization in a folder that kubectl applies once; "" for other roots. It is a root only
+	// if no build of another cluster reaches it.
+	Once string
+
 	// patches are the patches of a FluxInstance, as plain values.
 	patches any
 }
