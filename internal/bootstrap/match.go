@@ -39,7 +39,7 @@ func (j *judge) counterpart(r *helmfile.Release) (*comparison, *located.Unknown)
 			if !each.fits(h) || h.Orphan && disused(h.File, r.File) {
 				return true
 			}
-			if !reads(h) && isOfOtherFolder(r, h) {
+			if !reads(h) && j.isOfOtherFolder(r, h) {
 				hidden = cmp.Or(hidden, fmt.Sprintf("the HelmRelease at %s:%d is of another cluster, as its folder says", h.File, h.Line))
 				return true
 			}
@@ -102,13 +102,14 @@ func (j *judge) isForeign(r *helmfile.Release, own *reconcile.Cluster, h *helmre
 var sharedNames = []string{"all", "apps", "base", "bases", "bootstrap", "common", "core", "default", "global", "infrastructure", "shared"}
 
 // isOfOtherFolder reports whether a release and a HelmRelease are in the folders of two clusters, clusters/a and clusters/b,
-// and the release's cluster does not apply the HelmRelease.
-func isOfOtherFolder(r *helmfile.Release, h *helmrelease.Release) bool {
+// and the release's cluster does not apply the HelmRelease. A folder without objects of Flux, such as clusters/talos, is no cluster's.
+func (j *judge) isOfOtherFolder(r *helmfile.Release, h *helmrelease.Release) bool {
 	own, other := repository.ClusterFolder(r.File), repository.ClusterFolder(h.File)
 	isShared := func(dir string) bool {
 		return dir == "" || slices.Contains(sharedNames, strings.Trim(path.Base(dir), "_."))
 	}
-	return own != other && path.Dir(own) == path.Dir(other) && !isShared(own) && !isShared(other) && !h.In(path.Base(own))
+	return own != other && path.Dir(own) == path.Dir(other) && j.ClusterFolders[own] && !isShared(own) && !isShared(other) &&
+		!h.In(path.Base(own)) && (!j.synced[r.File] || !h.In(r.Cluster))
 }
 
 // clusterNamed returns the cluster with the name, or the one whose root is in a folder with the name; nil if there is none,

@@ -69,9 +69,15 @@ spec:
 -- k8s/clusters/two/talos/kustomization.yaml --
 helmCharts: [{name: app, releaseName: app, namespace: x, version: 2.0.0}]
 `
+	const apps = "-- k8s/clusters/two/apps.yaml --\napiVersion: source.toolkit.fluxcd.io/v1\nkind: HelmRepository\nmetadata: {name: charts, namespace: x}\nspec: {url: https://example.com/charts}\n"
+	const instance = "-- k8s/clusters/two/flux.yaml --\napiVersion: fluxcd.controlplane.io/v1\nkind: FluxInstance\nmetadata: {name: flux, namespace: flux-system}\nspec: {sync: {kind: GitRepository, url: https://example.com/a.git, ref: refs/heads/main, path: k8s/clusters/one}}\n"
+	helmfile := strings.NewReplacer("kustomization.yaml --\nhelmCharts: [{name: app, releaseName: app", "helmfile.yaml --\nreleases:\n- {name: flux-operator, namespace: flux-system, chart: charts/flux-operator, hooks: [{events: [postsync], command: kubectl, args: [apply, -f, ../flux.yaml]}]}\n- {chart: charts/app, name: app",
+		"version: 2.0.0}]", "version: 2.0.0}").Replace(orphan)
 	start, _, _ := strings.Cut(oneCluster, "-- apps")
 	for name, c := range map[string]struct{ files, want string }{
-		"of another one":           {start + orphan, "unresolved"},
+		"of another one":           {start + orphan + apps, "unresolved"},
+		"of no cluster":            {start + orphan, "drift"},
+		"that start another one":   {helmfile + instance, "drift"},
 		"of the same":              {start + strings.ReplaceAll(orphan, "clusters/two", "clusters/one"), "drift"},
 		"shared by the clusters":   {start + strings.ReplaceAll(orphan, "clusters/one", "clusters/base"), "drift"},
 		"of no folder of clusters": {start + strings.ReplaceAll(orphan, "k8s/clusters", "k8s/kinds"), "drift"},
@@ -80,7 +86,7 @@ helmCharts: [{name: app, releaseName: app, namespace: x, version: 2.0.0}]
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r := report.Releases[0]; string(r.Verdict) != c.want {
+		if r := report.Releases[len(report.Releases)-1]; string(r.Verdict) != c.want {
 			t.Errorf("%s: got %s (%s), want %s", name, r.Verdict, r.Reason, c.want)
 		}
 	}

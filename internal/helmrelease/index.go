@@ -35,6 +35,8 @@ type Index struct {
 	providers map[*reconcile.Cluster][]resourceset.Provider
 	charts    map[*Release]Chart
 	HasFlux   bool
+	// ClusterFolders holds the folders clusters/NAME that have objects of Flux.
+	ClusterFolders map[string]bool
 	// substitutes is set if any Kustomization substitutes variables: an object that no cluster applies
 	// may be written for such a Kustomization.
 	substitutes bool
@@ -46,10 +48,10 @@ func (g *Index) Context() context.Context { return g.ctx }
 // New returns the index of the HelmReleases of a repository and its clusters.
 func New(ctx context.Context, repo *repository.Repository, fleet *reconcile.Fleet) *Index {
 	g := &Index{ctx: ctx, Repo: repo, Fleet: fleet, placed: map[*reconcile.Object]*located.Value{}, fromSets: map[*reconcile.Cluster][]*reconcile.Object{},
-		charts: map[*Release]Chart{}, folders: map[string][]*Release{}}
+		charts: map[*Release]Chart{}, folders: map[string][]*Release{}, ClusterFolders: map[string]bool{}}
 	for o := range repo.Objects() {
 		if group := o.Group(); strings.HasSuffix(group, ".toolkit.fluxcd.io") || group == fluxapi.OperatorGroup {
-			g.HasFlux = true
+			g.HasFlux, g.ClusterFolders[repository.ClusterFolder(o.File())] = true, true
 		}
 		g.substitutes = g.substitutes || o.Group() == fluxapi.KustomizeGroup && o.Lookup("spec", "postBuild") != nil
 	}

@@ -75,6 +75,9 @@ func Reconcile(ctx context.Context, repo *repository.Repository, opts Options) (
 	walkers := walkAll(ctx, starts, len(opts.Roots) == 0, func() *walker {
 		return &walker{ctx: ctx, own: own, mapped: mapped, slots: slots, locked: names, branches: others, remotes: opts.Remotes}
 	})
+	if len(opts.Roots) == 0 {
+		walkers = withoutReached(walkers)
+	}
 	if !opts.WithoutCharts {
 		newReleases(ctx, opts).render(walkers)
 	}

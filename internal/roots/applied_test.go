@@ -59,6 +59,9 @@ func TestNoRoots(t *testing.T) {
 		"-- clusters/prod/apps.yaml --\n" + sync("apps", "./apps", "fleet") + "-- apps/a.yaml --\nkind: ConfigMap\napiVersion: v1\nmetadata: {name: a}\n"
 	filled := strings.ReplaceAll("-- flux/management/hmc.yaml --\n"+source("$NAME", fleetURL)+"---\n"+sync("app", "./management/app", "$NAME"), "namespace: flux-system", "namespace: $NS")
 	whole := "-- flux/system/sync.yaml --\n" + source("flux-system", "https://example.com/other") + "---\n" + sync("flux-system", "./", "flux-system")
+	app := func(at, from string) string {
+		return "-- apps/app.yaml --\n" + sync("app", at, from) + "-- apps/app/a.yaml --\nkind: ConfigMap\napiVersion: v1\nmetadata: {name: a}\n"
+	}
 	for name, c := range map[string]struct{ files, want string }{
 		"a patch beside the sync of a cluster":     {prod + patch, "clusters/prod"},
 		"and a kustomization that lists the sync":  {strings.Replace(prod, "[../../prod]", "[gotk-sync.yaml]", 1) + patch, "clusters/prod"},
@@ -67,6 +70,10 @@ func TestNoRoots(t *testing.T) {
 		"variables of envsubst in braces":          {strings.NewReplacer("$NAME", "${NAME}", "$NS", "${NS}").Replace(filled), ""},
 		"the sync of another repository":           {whole, ""},
 		"the sync of this one":                     {strings.Replace(whole, "https://example.com/other", fleetURL, 1), "."},
+		"the sync of this one as an artifact":      {strings.ReplaceAll(strings.Replace(whole, "https:", "oci:", 1), "GitRepository", "OCIRepository"), "."},
+		"the sync of a mirror":                     {whole + app("./apps/app", "flux-system"), "."},
+		"the sync of another one, with its paths":  {whole + app("./other", "flux-system"), "apps"},
+		"a mirror's, beside the sync of this one":  {whole + app("./apps/app", "flux-system") + "-- prod/flux.yaml --\n" + source("fleet", fleetURL) + "---\n" + sync("prod", "./prod", "fleet"), "prod"},
 		"the sync of this one by an earlier name":  {strings.Replace(whole, "flux/system/", "flux/flux-system/", 1), "."},
 		"the sync of this one, of an unlisted one": {whole + "-- flux/system/kustomization.yaml --\nresources: [a.yaml]\n", ""},
 	} {

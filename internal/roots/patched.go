@@ -77,7 +77,7 @@ func preparedRoots(repo *repository.Repository) []Root {
 
 // appliedRoots returns the roots of folders that kubectl applies once, beside the roots that were found: the kustomization of
 // such a folder lists the source of this repository and a Kustomization that applies a folder below it from that source.
-// Nothing in the repository applies the Kustomization, and no other root has the folder.
+// No other root has the folder, and no path in a file applies the Kustomization; the builds may show that something does.
 func appliedRoots(namespaces namespaces, found []Root, remotes []string) []Root {
 	repo := namespaces.repo
 	var roots []Root
@@ -106,7 +106,9 @@ func appliedRoots(namespaces namespaces, found []Root, remotes []string) []Root 
 		}
 		if isListed(r.File) && slices.ContainsFunc(namespaces.sources(r.Source), isOwn) &&
 			!slices.ContainsFunc(found, isTaken) && !slices.ContainsFunc(roots, isTaken) {
-			roots = append(roots, folder(namespaces, dir, remotes))
+			root := folder(namespaces, dir, remotes)
+			root.Once = r.File
+			roots = append(roots, root)
 		}
 	}
 	return roots

@@ -54,6 +54,10 @@ type Root struct {
 	// source of this root, which no other root has.
 	Scripted []Root
 
+	// Once is the file of the first Kustomization in a folder that kubectl applies once; "" for other roots. It is a root only
+	// if no build of another cluster reaches it.
+	Once string
+
 	// patches are the patches of a FluxInstance, as plain values.
 	patches any
 }
@@ -67,12 +71,14 @@ func (r Root) Guessed() bool { return r.Object == nil && r.File == r.Path }
 // applies: then their FluxInstance is in another repository.
 func Find(repo *repository.Repository, remotes []string) []Root {
 	namespaces := namespacesOf(repo)
-	roots := slices.Concat(fittingAll(repo, instanceRoots(repo, namespaces)), syncRoots(slices.Concat(Candidates(repo), byHand(repo)), repo, remotes), preparedRoots(repo))
+	instances := instanceRoots(repo, namespaces)
+	others := otherSyncs(namespaces, remotes, len(instances) == 0)
+	roots := slices.Concat(fittingAll(repo, instances), syncRoots(slices.Concat(Candidates(repo), byHand(repo)), repo, others), preparedRoots(repo))
 	if used := slices.DeleteFunc(slices.Clone(roots), func(r Root) bool { return isPutAway(r.File) }); len(used) > 0 {
 		roots = used
 	}
 	if len(roots) == 0 {
-		roots = slices.DeleteFunc(syncRoots(unlisted(repo), repo, remotes), func(r Root) bool { return !r.isFluxSystem() })
+		roots = slices.DeleteFunc(syncRoots(unlisted(repo), repo, others), func(r Root) bool { return !r.isFluxSystem() })
 	}
 	if len(roots) == 0 {
 		roots = unlistedSyncs(repo)
@@ -82,7 +88,7 @@ func Find(repo *repository.Repository, remotes []string) []Root {
 	}
 	roots = append(roots, boundaryRoots(repo)...)
 	if len(roots) == 0 {
-		roots = folderRoots(namespaces, remotes)
+		roots = folderRoots(namespaces, others, remotes)
 	} else {
 		roots = append(roots, appliedRoots(namespaces, roots, remotes)...)
 	}
@@ -180,8 +186,8 @@ func addSync(namespaces namespaces, roots []Root, d *repository.Document, o *rep
 	return append(roots, r)
 }
 
-// syncRoots returns the roots of Kustomizations that are in the folder that they apply.
-func syncRoots(among []*repository.Object, repo *repository.Repository, remotes []string) []Root {
+// syncRoots returns the roots of Kustomizations that are in the folder that they apply, without those that sync others.
+func syncRoots(among []*repository.Object, repo *repository.Repository, others map[*repository.Object]bool) []Root {
 	var roots []Root
 	for _, o := range among {
 		r, ok := rootOf(o)
@@ -193,7 +199,7 @@ func syncRoots(among []*repository.Object, repo *repository.Repository, remotes 
 		}
 		source := repo.Find(fluxapi.SourceGroup, r.Source.Kind, r.Source.Namespace, r.Source.Name)
 		beside := func(s *repository.Object) bool { return path.Dir(s.File()) == path.Dir(o.File()) }
-		if slices.ContainsFunc(source, beside) && !r.syncsOther(source, remotes) {
+		if slices.ContainsFunc(source, beside) && !others[o] {
 			roots = append(roots, r)
 		}
 	}
@@ -207,20 +213,13 @@ func syncRoots(among []*repository.Object, repo *repository.Repository, remotes 
 	first := map[*repository.Object]bool{}
 	all := slices.DeleteFunc(rootsOf(among), func(r Root) bool {
 		// A Kustomization in another folder with the same fields is the template of the one in its own folder.
-		return slices.ContainsFunc(roots, func(own Root) bool { return own.Object != r.Object && own.is(r) }) &&
+		return others[r.Object] || slices.ContainsFunc(roots, func(own Root) bool { return own.Object != r.Object && own.is(r) }) &&
 			!slices.ContainsFunc(roots, func(own Root) bool { return own.Object == r.Object })
 	})
 	for _, r := range topmost(repo, all) {
 		first[r.Object] = true
 	}
 	return slices.DeleteFunc(roots, func(r Root) bool { return !first[r.Object] })
-}
-
-// syncsOther reports whether the root is the sync of a whole other repository: none of its sources has the name of a remote, and it
-// is not in a folder as `flux bootstrap` creates it.
-func (r Root) syncsOther(sources []*repository.Object, remotes []string) bool {
-	return r.isFluxSystem() && r.Path == "." && len(remotes) > 0 && len(sources) > 0 && path.Base(path.Dir(r.File)) != "flux-system" &&
-		!slices.ContainsFunc(sources, func(s *repository.Object) bool { return isOneOf(s, remotes) })
 }
 
 // isFluxSystem reports whether the root has the name that `flux bootstrap` uses.
@@ -373,9 +372,9 @@ func rootsOf(among []*repository.Object) []Root {
 
 // folderRoots returns the roots for the outermost folders with Kustomizations that no other Kustomization
 // applies.
-func folderRoots(namespaces namespaces, remotes []string) []Root {
+func folderRoots(namespaces namespaces, others map[*repository.Object]bool, remotes []string) []Root {
 	repo := namespaces.repo
-	all := slices.DeleteFunc(namespaces.name(rootsOf(Candidates(repo))), func(r Root) bool { return r.syncsOther(namespaces.sources(r.Source), remotes) })
+	all := slices.DeleteFunc(namespaces.name(rootsOf(Candidates(repo))), func(r Root) bool { return others[r.Object] })
 	// The source of the repository itself is rarely defined in it; defined sources are a tenant's, or a
 	// controller's.
 	defined := func(key Source) bool {
