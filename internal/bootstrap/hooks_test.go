@@ -166,6 +166,7 @@ func TestMayBeWritten(t *testing.T) {
 		"a hook of another release": with(coredns, "hooks: [{events: [presync], command: sops, args: [-d, --output, out/x.yaml, s]}]"),
 		"a script before helmfile":  "-- deploy.sh --\nsops -d s > bootstrap/out/x.yaml\nhelmfile -f bootstrap/helmfile.yaml apply\n",
 		"not in Git, for helmfile":  "-- .gitignore --\n/bootstrap/out/\n",
+		"the name of a folder":      hook("command: kubectl, args: [get, pods, --namespace=out]") + "-- bootstrap/out/y.yaml --\na: 1\n",
 		"nothing":                   hook("command: ./write.sh") + "-- bootstrap/write.sh --\nsops -d s > y.yaml\n",
 	} {
 		for as, archive := range map[string]string{
@@ -181,7 +182,7 @@ func TestMayBeWritten(t *testing.T) {
 				return strings.HasSuffix(o.Message, " applies bootstrap/out/x.yaml, which does not exist")
 			}) || slices.ContainsFunc(report.Refusals, func(r Refusal) bool { return strings.Contains(r.Reason, "file bootstrap/out/x.yaml ") })
 			// helmfile reads the values of an environment before it runs a hook.
-			if want := name == "nothing" || as == "environment" && !strings.HasSuffix(name, " helmfile"); absent != want {
+			if want := name == "nothing" || name == "the name of a folder" || as == "environment" && !strings.HasSuffix(name, " helmfile"); absent != want {
 				t.Errorf("%s, %s: absent %t, want %t: %v %v", name, as, absent, want, report.Order, report.Refusals)
 			}
 		}

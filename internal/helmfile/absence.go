@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/located"
+	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
 // largestProgram is the size, in bytes, of the largest script of a hook that is searched for the files that it may write.
@@ -19,7 +20,7 @@ func (r *reader) present(p string, hooks *mentions) string {
 		return by + " writes"
 	case !r.repo.Lacks(p):
 		return "is not in Git, but may be on the disk"
-	case hooks.name(p):
+	case hooks.name(p, r.repo):
 		return "a hook may write"
 	}
 	return ""
@@ -50,13 +51,19 @@ type mentions struct {
 	any bool
 }
 
-// name reports whether the hooks mention a file, or a folder of it below the helmfile's.
-func (m *mentions) name(p string) bool {
+// name reports whether the hooks mention a file, or a folder of it that is below the helmfile's and not in Git.
+func (m *mentions) name(p string, repo *repository.Repository) bool {
 	if m == nil || m.any {
 		return m != nil
 	}
-	for element := range strings.SplitSeq(strings.TrimPrefix(p, m.dir+"/"), "/") {
-		if m.words[element] {
+	if m.words[path.Base(p)] {
+		return true
+	}
+	for dir := path.Dir(p); dir != "." && repository.Within(m.dir, dir); dir = path.Dir(dir) {
+		if _, exists := repo.ReadDir(dir); exists {
+			break
+		}
+		if m.words[path.Base(dir)] {
 			return true
 		}
 	}
